@@ -350,7 +350,7 @@ describe('The checks', () => {
 
   it('are all empty on a healthy database', () => expectChecksEmpty(stack));
 
-  it('each have a corruption planted below, so that none is without proof', async () => {
+  it('each have a corruption planted below, so that none goes unproved', async () => {
     const checks = await runChecks(stack.em());
     expect(checks.map(({ check }) => check).filter((check) => !corruptions.some(([view]) => view === check))).toEqual(
       [],

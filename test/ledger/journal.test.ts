@@ -48,7 +48,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('5.0000');
   });
 
-  it('is posted once for its business key by fifty who post it at once', async () => {
+  it('is posted once for its business key when fifty post it at once', async () => {
     const to = await account();
     const posts = Array.from({ length: 50 }, () => move(systemAccounts.gatewayClearing, to, '5', 'test/fifty'));
     expect((await Promise.all(posts)).filter((id) => id !== null)).toHaveLength(1);

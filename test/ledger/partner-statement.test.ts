@@ -28,7 +28,7 @@ async function collect(changes: object) {
 }
 
 describe("The statement of a partner's account", () => {
-  it('says of each posting which payment or payout it is of, and to whom it went', async () => {
+  it('says for each posting which payment or payout it belongs to, and who received it', async () => {
     const invoice = await collect({ external_ref: 'INV, "1042"' });
     const nameless = await collect({});
     const salary = await pay(partner, { external_ref: '=1+1', beneficiary_name: '@Siti "Rahayu", Ny.' });
@@ -63,7 +63,7 @@ describe("The statement of a partner's account", () => {
     );
   });
 
-  it('of anybody else has no such columns', async () => {
+  it('has no such columns for anybody else', async () => {
     const owner = await buildIndividual(stack, { balance: '1000' });
     const [posting] = (await statement(owner.accountId)).body.data.postings;
     expect(Object.keys(posting)).toEqual(['created_at', 'amount', 'running_balance', 'journal_id', 'kind']);

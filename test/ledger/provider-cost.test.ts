@@ -56,8 +56,8 @@ const topUp = async (times: number) => {
   }
 };
 
-describe('The books never hold money that the provider has kept for itself', () => {
-  it('of a payout: what it cost is posted when it succeeds', async () => {
+describe('The books post the provider’s cost', () => {
+  it('of a payout when it succeeds', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const { id } = await pay(partner);
@@ -66,7 +66,7 @@ describe('The books never hold money that the provider has kept for itself', () 
     expect(change).toEqual({ cost: '2500.0000', clearing: '-98500.0000', provider: '-98500.0000' });
   });
 
-  it('of a payout that is reversed: the net comes back, the cost does not', async () => {
+  it('of a reversed payout, whose net comes back while the cost does not', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const { id } = await pay(partner, { bank_account_number: magicAccount('654321') });
@@ -75,7 +75,7 @@ describe('The books never hold money that the provider has kept for itself', () 
     expect(change).toEqual({ cost: '2500.0000', clearing: '-2500.0000', provider: '-2500.0000' });
   });
 
-  it('of a payout that fails: nothing', async () => {
+  it('of a failed payout never, because it costs nothing', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const { id } = await pay(partner, { bank_account_number: magicAccount('999999') });
@@ -84,7 +84,7 @@ describe('The books never hold money that the provider has kept for itself', () 
     expect(change).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
   });
 
-  it('of an order of a user: what its channel costs, fixed and by the amount', async () => {
+  it('of a user’s order by its channel’s fixed cost and share of the amount', async () => {
     expect(await changeOf(() => topUp(1))).toEqual({
       cost: '3054.0000',
       clearing: '50946.0000',
@@ -92,7 +92,7 @@ describe('The books never hold money that the provider has kept for itself', () 
     });
   });
 
-  it('of money that comes twice: the second is in suspense whole, less its cost in clearing', async () => {
+  it('of a double payment, which goes to suspense in full and to clearing less its cost', async () => {
     const suspense = await balanceOf(stack, systemAccounts.suspense);
     expect(await changeOf(() => topUp(2))).toEqual({
       cost: '6108.0000',
@@ -117,7 +117,7 @@ describe('The books never hold money that the provider has kept for itself', () 
   });
 });
 
-describe('A cost that is not what was posted is never passed over by the checks', () => {
+describe('The checks never overlook a cost that differs from what was posted', () => {
   beforeAll(async () => {
     const partner = await payer();
     await payoutWhen(partner, (await pay(partner)).id, 'succeeded');

@@ -53,7 +53,7 @@ async function backdate(account: string, instant: string): Promise<void> {
 }
 
 describe('A statement', () => {
-  it('begins at the opening balance and runs, posting by posting, to the balance of the account', async () => {
+  it('runs from the opening balance, posting by posting, to the balance of the account', async () => {
     await transfer('100.5');
     await transfer('0.0001');
     const { status, body } = await statement();
@@ -88,7 +88,7 @@ describe('A statement', () => {
     ]);
   });
 
-  it('of whole days counts them in UTC+7, both included', async () => {
+  it('of whole days counts them in UTC+7, including both', async () => {
     await backdate(owner.accountId, '2026-03-01T16:59:59.999Z');
     const { body: before } = await statement('?from=2026-03-01&to=2026-03-01');
     expect(before.data).toMatchObject({ opening_balance: '0.0000', closing_balance: '1000.0000' });
@@ -109,7 +109,7 @@ describe('A statement', () => {
     expect(linesOf((await statement(`?to=${earlier}`)).body)).toHaveLength(0);
   });
 
-  it('begins and ends with the history, however far beyond it the period goes', async () => {
+  it('begins and ends with the account’s history, however far the period goes beyond it', async () => {
     for (const from of ['0000-01-01', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00%2B07:00']) {
       const { status, body } = await statement(`?from=${from}&to=9999-12-31T23:59:59.999Z`);
       expect({ from, status, lines: linesOf(body) }).toEqual({
@@ -121,7 +121,7 @@ describe('A statement', () => {
     expect((await statement('?to=0000-01-01')).body.data).toMatchObject({ closing_balance: '0.0000', postings: [] });
   });
 
-  it('that cannot be read is refused before anything is sent, and leaves its place', async () => {
+  it('that cannot be read is refused before anything is sent, and frees its place', async () => {
     for (let reader = 0; reader < 6; reader += 1) {
       await expect(
         streamDocument(owner.id, form, async function* () {
@@ -132,7 +132,7 @@ describe('A statement', () => {
     expect((await statement()).status).toBe(200);
   });
 
-  it('never makes more than eighteen of one user wait, who are told to try again, and none of another', async () => {
+  it('keeps at most eighteen requests of one user waiting, tells more to try again, and holds up no other user', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const held = () =>
       streamDocument(owner.id, form, async function* () {
@@ -162,7 +162,7 @@ describe('A statement', () => {
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it("of somebody else's account is a 403, of none a 404; an organization reads its own, platform any", async () => {
+  it("of somebody else's account is a 403, of a missing one a 404; an organization reads its own, the platform any", async () => {
     const stranger = await buildIndividual(stack);
     const json = 'application/json';
     expect((await statement('', json, stranger.token)).status).toBe(403);
@@ -196,7 +196,7 @@ describe('A statement', () => {
     expect(csv.body.trimEnd().split('\r\n')).toHaveLength(lines + 2);
   });
 
-  it('is of one instant: its lines agree with its balances while payments go on', async () => {
+  it('shows one instant: its lines agree with its balances while payments go on', async () => {
     let paying = true;
     const payments = (async () => {
       while (paying) await transfer('0.01');
@@ -210,7 +210,7 @@ describe('A statement', () => {
     await payments;
   });
 
-  it('that nobody reads to its end gives its connection back', async () => {
+  it('that nobody reads to the end gives its connection back', async () => {
     await withTime(stack.owner(), budgets.database.seal, (tx) =>
       tx.execute(
         `select write_journal(gen_random_uuid(), 'left/' || n || ?::text, 'test', array[?::uuid, ?::uuid],

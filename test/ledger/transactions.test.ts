@@ -37,7 +37,7 @@ const list = (query = '', token = payer.token) => stack.get(`/v1/transactions${q
 const idsOf = (body: { data: { transactions: { id: string }[] } }) => body.data.transactions.map(({ id }) => id);
 
 describe('GET /v1/transactions', () => {
-  it('answers ten rows, newest first, in the documented envelope, and the read is an event RESOURCE_FETCHED', async () => {
+  it('answers with ten rows, newest first, in the documented envelope, and writes RESOURCE_FETCHED', async () => {
     const { status, body } = await list();
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -51,7 +51,7 @@ describe('GET /v1/transactions', () => {
     expect(events.data.items[0]).toMatchObject({ resource_type: 'transaction', impact: 'LOW' });
   });
 
-  it('pages by numeric strings; what is zero, negative, no number or above 100 is a 400', async () => {
+  it('pages by numeric strings; zero, negative, malformed or above 100 is a 400', async () => {
     const { body } = await list('?page=3&limit=5');
     expect(body.data).toMatchObject({ limit: 5, count: 12, currentPage: 3, totalPages: 3 });
     expect(idsOf(body)).toEqual(paid.slice(10));
@@ -61,7 +61,7 @@ describe('GET /v1/transactions', () => {
     }
   });
 
-  it('reads on after a row, in both orders, without a gap or a repeat', async () => {
+  it('continues after a row, in both orders, without a gap or a repeat', async () => {
     for (const order of ['asc', 'desc']) {
       const expected = order === 'desc' ? paid : paid.toReversed();
       const seen: string[] = [];
@@ -95,7 +95,7 @@ describe('GET /v1/transactions', () => {
     expect((await list('?type=gift', user.token)).status).toBe(400);
   });
 
-  it("shows an individual its own rows only: another's user_id is overridden", async () => {
+  it("shows an individual only their own rows, overriding somebody else's user_id", async () => {
     const { body } = await list(`?user_id=${admin.id}`);
     expect(body.data.count).toBe(12);
     const stranger = await buildIndividual(stack);
@@ -128,7 +128,7 @@ describe('GET /v1/transactions', () => {
     expect((await list('', stranger.token)).body.data.count).toBe(0);
   });
 
-  it('shows platform all rows, those of one user when asked, with counted totals by filter', async () => {
+  it('shows the platform all rows, or those of one user, with exact totals for each filter', async () => {
     const total = async (query: string) => (await list(query, admin.token)).body.data.count;
     const [all] = await stack.em().execute<{ count: string }[]>('select count(*) as count from transactions');
     expect(await total('')).toBe(Number(all?.count));
@@ -181,7 +181,7 @@ describe('GET /v1/transactions/:id', () => {
     });
   });
 
-  it("is 403 for another's, 404 for a missing one, 400 for an id that is no UUID; platform reads any", async () => {
+  it("is 403 for somebody else's, 404 for a missing one, 400 for a malformed id; the platform reads any", async () => {
     const stranger = await buildIndividual(stack);
     expect((await read(paid[0] ?? '', stranger.token)).status).toBe(403);
     expect((await read(productId)).status).toBe(404);
@@ -191,7 +191,7 @@ describe('GET /v1/transactions/:id', () => {
 });
 
 describe('GET /v1/transactions of a receiver', () => {
-  it('shows the donations to an account among its own rows, never who gave, with totals and pages that agree', async () => {
+  it('shows the donations to an account among its rows, without the donors, with totals and pages that agree', async () => {
     const receiver = await buildIndividual(stack, { balance: '1000' });
     const cause = await buildCause(stack, receiver, await buildSuperAdmin(stack));
     const donate = (user: BuiltUser) => payFrom(user, cause, 'charitable_cause_donate');
