@@ -40,7 +40,7 @@ describe('schema.sql', () => {
     );
   });
 
-  it('leaves nothing out that is needed to make the schema again', async () => {
+  it('leaves out nothing that is needed to build the schema again', async () => {
     const url = await keep(createEmptyDatabase());
     const written = readFileSync(schemaFile, 'utf8');
     await ask(url, written);
@@ -74,14 +74,14 @@ describe('schema.sql', () => {
       "comment on column public.events.impact is 'How bad';",
     ],
     ['an option of a view', 'alter view check_journals_balance set (security_invoker)', '(security_invoker=true)'],
-  ])('tells of %s', async (_, change, expected) => {
+  ])('includes %s', async (_, change, expected) => {
     const url = await keep(cloneDatabase());
     await ask(url, change);
     expect(readFileSync(schemaFile, 'utf8')).not.toContain(expected);
     expect(await describeSchema(url)).toContain(expected);
   });
 
-  it('is not written while there is something that it does not know', async () => {
+  it('is not written while the schema has a kind of object that it does not know', async () => {
     const url = await keep(cloneDatabase());
     await ask(url, "create type mood as enum ('good', 'bad')");
     await expect(describeSchema(url)).rejects.toThrow('cannot tell of the type mood yet');
@@ -115,7 +115,7 @@ describe('A database from before the baseline', () => {
     return url;
   }
 
-  it('is refused by name, with what to do, and left as it is', async () => {
+  it('is refused by name, with advice, and left as it is', async () => {
     const url = await buildOldDatabase();
     const refused = migrate(url);
     await expect(refused).rejects.toThrow(refusal);
@@ -124,7 +124,7 @@ describe('A database from before the baseline', () => {
     expect(await ask(url, "select to_regclass('journals') as journals")).toEqual([{ journals: null }]);
   });
 
-  it('is refused by name when it was made from another text of the baseline', async () => {
+  it('is refused by name if it was made from another version of the baseline', async () => {
     const url = await keep(cloneDatabase());
     await expect(migrate(url)).resolves.toBeDefined();
     await ask(url, "comment on schema public is 'baseline of another day'");
@@ -150,7 +150,7 @@ describe('A database from before the baseline', () => {
     expect(status).toBe(1);
   });
 
-  it('is told from one that has the baseline, or nothing yet', async () => {
+  it('is told apart from one with the baseline, and from an empty one', async () => {
     expect(await migrate(await keep(cloneDatabase()))).toEqual([]);
     expect(await migrate(await keep(createEmptyDatabase()))).toEqual(migrations.map(({ name }) => name));
   });

@@ -80,13 +80,13 @@ const invalidIndexes = async (client: pg.Client): Promise<unknown[]> =>
   (await client.query('select indexrelid::regclass::text as name from pg_index where not indisvalid')).rows;
 
 describe('On a database with rows', () => {
-  it('every migration after the baseline can be made while others work, and leaves no broken index', async () => {
+  it('every migration after the baseline can be applied while others work, and leaves no broken index', async () => {
     const { url, client } = await copy();
     expect(await migrate(url)).toEqual(migrations.slice(1).map(({ name }) => name));
     expect(await invalidIndexes(client)).toEqual([]);
   }, 60_000);
 
-  it('what a release needs is added: a column, an index built concurrently, a check that is looked at later', async () => {
+  it('a column, a concurrently built index and a check that is validated later can be added', async () => {
     const { url, client } = await copy();
     const list = [
       baseline,
@@ -122,7 +122,7 @@ describe('On a database with rows', () => {
       ['alter table postings add column note text not null'],
       'column "note" of relation "postings" contains null values',
     ],
-  ])('a migration that %s is refused, and nothing of it stays', async (_, statements, message) => {
+  ])('a migration that %s is refused and leaves nothing behind', async (_, statements, message) => {
     const { url, client } = await copy();
     const list = [baseline, sample(['create table notes (id uuid primary key)', ...statements])];
     await expect(migrate(url, {}, { list })).rejects.toThrow(message);
@@ -134,7 +134,7 @@ describe('On a database with rows', () => {
 describe('A migration that meets a lock', () => {
   const addsColumn = () => [baseline, sample(['alter table postings add column note text'])];
 
-  it('gives way: whoever comes after it works on, and it is made once the lock is gone', async () => {
+  it('gives way: those queued behind it go on, and it is applied once the lock is gone', async () => {
     const { url, appUrl, client: holder } = await copy();
     const [watcher, worker] = [await connect(url), await connect(appUrl, '')];
     await holder.query('begin');
@@ -160,7 +160,7 @@ describe('A migration that meets a lock', () => {
     expect(told[0]).toMatch(/^m9999-sample-\d+ waits for a lock that somebody holds; it is made again in 5 s\.$/);
   }, 60_000);
 
-  it('that is never given up is refused after its time, and nothing of it stays', async () => {
+  it('that is never released is refused after its time and leaves nothing behind', async () => {
     const { url, client: holder } = await copy();
     await holder.query('begin; lock table postings in access share mode');
     await expect(migrate(url, {}, { list: addsColumn(), givesWayMs: 0 })).rejects.toMatchObject({ code: '55P03' });
@@ -168,7 +168,7 @@ describe('A migration that meets a lock', () => {
     expect(await made(holder)).toEqual([baseline.name]);
   }, 60_000);
 
-  it('of two that run at once, is made once, also an index that waits for whoever is at work', async () => {
+  it('is applied once by two runs at once, even an index that waits for running transactions', async () => {
     const { url, client } = await copy();
     const atWork = await connect(url);
     await atWork.query('begin; lock table postings in row exclusive mode');
@@ -189,7 +189,7 @@ describe('A migration that meets a lock', () => {
     expect(await invalidIndexes(client)).toEqual([]);
   }, 60_000);
 
-  it('and breaks off with an index half built, builds it anew', async () => {
+  it('and breaks off with a half-built index, builds it again', async () => {
     const { url, client } = await copy();
     const atWork = await connect(url);
     await atWork.query('begin isolation level repeatable read; select 1 from postings limit 1');

@@ -30,7 +30,7 @@ const ofMigrationsAlone = [
   /^alter table "saving_circle_members" (drop column "joining_order"|add "joining_order" bigserial);$/,
 ];
 
-it('What the migrations made is what the entities say', async () => {
+it('The schema that the migrations make matches the entities', async () => {
   const sql = await orm.schema.getUpdateSchemaSQL({ dropTables: false, wrap: false });
   const differences = sql
     .split('\n')

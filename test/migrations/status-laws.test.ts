@@ -95,11 +95,11 @@ async function findEnforcedWays(): Promise<Record<string, string[]>> {
 }
 
 describe('The law of statuses', () => {
-  it('is there for every status in the schema, and for nothing else', async () => {
+  it('exists for every status in the schema, and for nothing else', async () => {
     expect(await findStatusColumns()).toEqual(Object.keys(statusLaws).sort());
   });
 
-  it('is missed where a new status has none', () =>
+  it('is reported missing for a new status without one', () =>
     inPassing(async () => {
       await client.query('alter table events add column review_state text');
       expect(await findStatusColumns()).toContain('events.review_state');
@@ -173,7 +173,7 @@ describe('As a plain client of SQL', () => {
     }),
   );
 
-  it.each(Object.entries(statusLaws))('%s goes only where its law lets it', (place, law) =>
+  it.each(Object.entries(statusLaws))('%s goes only where its law allows', (place, law) =>
     inPassing(async () => {
       const { table, column } = placeOf(place);
       const [{ nullable } = { nullable: '' }] = await read<{ nullable: string }>(
