@@ -104,7 +104,7 @@ describe('POST /v1/official-documents (create-official-document)', () => {
 });
 
 describe('GET /v1/official-documents/:id (read-official-document)', () => {
-  it('shows the number to its owner, and masked to admins of the organization and to platform', async () => {
+  it("shows the number to its owner, and masked to the organization's admins and the platform", async () => {
     const { id } = await created();
     expect((await read(owner, id)).body.data.official_document.number).toBe(number);
     for (const by of [admin, platform]) {
@@ -112,7 +112,7 @@ describe('GET /v1/official-documents/:id (read-official-document)', () => {
     }
   });
 
-  it("another's and a missing one look the same: 404, for other users of the organization too", async () => {
+  it("somebody else's and a missing one look the same: 404, even for other users of the organization", async () => {
     const { id } = await created();
     const missing = await read(stranger, '999999999');
     for (const by of [stranger, fellow]) {
@@ -125,13 +125,13 @@ describe('GET /v1/official-documents/:id (read-official-document)', () => {
     expect((await read(owner, id)).status).toBe(400);
   });
 
-  it('takes the largest id there can be', async () => {
+  it('takes the largest possible id', async () => {
     expect((await read(owner, '9223372036854775807')).status).toBe(404);
   });
 });
 
 describe('GET /v1/official-documents (read-official-document)', () => {
-  it("answers data.official_documents with page, limit and total: one's own, the organization's for its admins, all for platform", async () => {
+  it("answers data.official_documents with page, limit and total: the caller's own, the organization's for admins, all for the platform", async () => {
     const own = await created();
     const others = await created(stranger);
     const { status, body } = await list(owner, 'limit=1');
@@ -147,7 +147,7 @@ describe('GET /v1/official-documents (read-official-document)', () => {
     expect((await list(admin)).body.data.official_documents[0].number).toBe(masked);
   });
 
-  it('reads on by `after`, refuses limit 0 and an after that is no id', async () => {
+  it('continues with `after`, refuses limit 0 and an invalid after', async () => {
     const [first, second] = [await created(), await created()];
     const { body } = await list(owner, `after=${second.id}&limit=1`);
     expect(body.data.official_documents).toMatchObject([{ id: first.id }]);
@@ -156,7 +156,7 @@ describe('GET /v1/official-documents (read-official-document)', () => {
 });
 
 describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
-  it('changes what is named and keeps the rest, by the owner, admins of the organization and platform', async () => {
+  it("changes the fields sent and keeps the rest, for the owner, the organization's admins and the platform", async () => {
     const { id } = await created();
     const { status, body } = await change(owner, id, { number: 'A1234567', expires_on: '2031-01-01' });
     expect({ status, body }).toMatchObject({
@@ -175,7 +175,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     ]);
   });
 
-  it('keeps the number of who sends it back masked, as read, and takes away what null names', async () => {
+  it('keeps a number that is sent back masked, as it was read, and clears fields that are null', async () => {
     const { id } = await created(owner, { ...required, issued_on: '2020-01-01', expires_on: '2030-01-01' });
     const { body } = await read(platform, id);
     const shown = body.data.official_document;
@@ -188,7 +188,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(owner, id, { number: null })).status).toBe(400);
   });
 
-  it('sets verification_status for platform only: 403 for everybody else', async () => {
+  it('sets verification_status only for the platform: 403 for everybody else', async () => {
     const { id } = await created();
     for (const by of [owner, admin])
       expect((await change(by, id, { verification_status: 'verified' })).status).toBe(403);
@@ -198,7 +198,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(platform, id, { verification_status: 'perhaps' })).status).toBe(400);
   });
 
-  it('of a verified one by its owner makes it pending again; by platform it stays verified', async () => {
+  it('of a verified one by its owner makes it pending again; by the platform it stays verified', async () => {
     const { id } = await created();
     await change(platform, id, { verification_status: 'verified' });
     expect((await change(platform, id, { kind: 'passport' })).body.data.official_document.verification_status).toBe(
@@ -207,14 +207,14 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(owner, id, { number: '1' })).body.data.official_document.verification_status).toBe('pending');
   });
 
-  it("with a document_id of the owner's own; another's, and an end before the beginning, are a 400", async () => {
+  it("takes a document_id of the owner; somebody else's, and an end before the beginning, are a 400", async () => {
     const { id } = await created(owner, { ...required, issued_on: '2024-01-01' });
     expect((await change(admin, id, { document_id: await documentOf(owner) })).status).toBe(200);
     expect((await change(platform, id, { document_id: await documentOf(platform) })).status).toBe(400);
     expect((await change(owner, id, { expires_on: '2023-01-01' })).status).toBe(400);
   });
 
-  it("of another's, or a missing one, is a 404; with an unknown field or a malformed id a 400", async () => {
+  it("of somebody else's or a missing one is a 404; with an unknown field or a malformed id a 400", async () => {
     const { id } = await created();
     for (const by of [stranger, fellow]) expect((await change(by, id, { number: '1' })).status).toBe(404);
     expect((await change(owner, '999999999', { number: '1' })).status).toBe(404);
@@ -237,7 +237,7 @@ describe('DELETE /v1/official-documents/:id (delete-official-document)', () => {
     ]);
   });
 
-  it("of another's is a 404; admins of the organization and platform may", async () => {
+  it("of somebody else's is a 404, except for the organization's admins and the platform", async () => {
     const [first, second] = [await created(), await created()];
     for (const by of [stranger, fellow]) expect((await remove(by, first.id)).status).toBe(404);
     expect([(await remove(admin, first.id)).status, (await remove(platform, second.id)).status]).toEqual([200, 200]);
@@ -269,7 +269,7 @@ describe('A masked number', () => {
 });
 
 describe('A document behind an official document', () => {
-  it('is never shown to colleagues or strangers, public or not: to its owner, the admins and platform alone', async () => {
+  it('is shown only to its owner, the admins and the platform, public or not', async () => {
     for (const visibility of ['private', 'public']) {
       const product = await buildTransaction(stack, owner);
       const { body: scan } = await upload(stack, owner, product, { visibility });
@@ -295,7 +295,7 @@ describe('A document behind an official document', () => {
     }
   });
 
-  it('is not shown by another document of the same file either, made before or after', async () => {
+  it('is not shown through another document of the same file, made before or after', async () => {
     const product = await buildTransaction(stack, owner);
     const { body: first } = await upload(stack, owner, product, { visibility: 'public' });
     const register = async (by: BuiltUser) => {
@@ -327,7 +327,7 @@ describe('A document behind an official document', () => {
     expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
   });
 
-  it('is never shown by another document of the same file because it is given another file itself', async () => {
+  it('is never shown through another document of the same file once it has another file itself', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const register = async (by: BuiltUser): Promise<string> => {
       const body = { url: first.url, document_type: 'image' };
@@ -345,7 +345,7 @@ describe('A document behind an official document', () => {
     expect((await stack.get(`/v1/documents/${first.id}/public`)).status).toBe(404);
   });
 
-  it('is never shown by another document of the same file because it is deleted itself', async () => {
+  it('is never shown through another document of the same file once it is deleted', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const body = { url: first.url, document_type: 'image' };
     const { body: second } = await stack.post('/v1/documents', body, { token: owner.token });
