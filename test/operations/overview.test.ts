@@ -32,7 +32,7 @@ const caseOf = async (kind: string): Promise<Waiting | undefined> =>
 const nothing = { count: 0, oldest_at: null, age_seconds: null };
 
 describe('GET /v1/operations/overview', () => {
-  it('tells of a new platform that nothing waits, what both hold, and which versions run', async () => {
+  it('shows for a new platform that nothing waits, what both sides hold, and which versions run', async () => {
     const overview = await read();
     for (const waiting of [...overview.cases, ...overview.backlog]) {
       expect(waiting).toEqual({ what: waiting.what, ...nothing });
@@ -71,7 +71,7 @@ describe('GET /v1/operations/overview', () => {
     expect(await caseOf('pending_decisions')).toMatchObject({ count: 1, age_seconds: expect.any(Number) });
   });
 
-  it('tells of the last seal, the last day that was compared, and the last comparison of both balances', async () => {
+  it('shows the last seal, the last day compared, and the last comparison of both balances', async () => {
     await sealAll(stack);
     await stack.owner().execute(
       `insert into reconciled_days (day, state, started_at, finished_at)
@@ -88,7 +88,7 @@ describe('GET /v1/operations/overview', () => {
     });
   });
 
-  it('answers without what the provider does not say', async () => {
+  it('answers even if the provider does not give its balance', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     expect((await read()).clearing).toMatchObject({ books: '1000.0000', provider: null });
   });

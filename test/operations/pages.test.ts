@@ -131,7 +131,7 @@ describe('The pages for operators', () => {
     expect(await heading(second)).toBe('Log in');
   }, 90_000);
 
-  it('can be used by the keyboard alone, and fit a phone without scrolling sideways', async () => {
+  it('can be used with the keyboard only, and fit a phone without scrolling sideways', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit({ width: 390 });
     const focused = () =>
@@ -158,7 +158,7 @@ describe('The pages for operators', () => {
     }
   });
 
-  it('show beside the form what is refused, with what was written', async () => {
+  it('show a refusal beside the form, with what was typed', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit();
     await page.getByLabel('E-mail address').fill(proposer.email);
@@ -257,7 +257,7 @@ describe('The pages for operators', () => {
     expect(await second.locator('main').textContent()).toContain('Book IDR 250,000 at the provider');
   }, 90_000);
 
-  it('show what can be read where a part cannot, and say how much more there is than they list', async () => {
+  it('show the rest when one part cannot be read, and say how much more there is than they list', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit();
     await logIn(page, proposer);
@@ -309,7 +309,7 @@ describe('A form of the pages', () => {
     }
   });
 
-  it('is refused when it is no form, too large, or of an unknown kind, and without a login', async () => {
+  it('is refused when it is not a form, too large or of an unknown kind, and without a login', async () => {
     const { token } = await buildSuperAdmin(stack);
     const own = { ...form, origin: stack.url, cookie: `access_token=${token}` };
     expect((await send('/propose', { ...own, 'content-type': 'application/json' }, '{}')).status).toBe(400);

@@ -152,13 +152,13 @@ const commands = commandsOf(runbook);
 const isRunHere = ({ text }: Typed): boolean => !notHere.some(([pattern]) => pattern.test(text));
 
 describe('The runbook', () => {
-  it('has commands, and each that is not run here is one that was thought about', () => {
+  it('has commands, and lists a reason for each that is not run here', () => {
     expect(commands.length).toBeGreaterThan(25);
     for (const [pattern] of notHere) expect(commands.filter(({ text }) => pattern.test(text))).not.toEqual([]);
   });
 
   it.each(commands.filter(isRunHere).map((typed): [number, string, Typed] => [typed.line, typed.text.trim(), typed]))(
-    'line %d works as it stands: %s',
+    'line %d works exactly as written: %s',
     async (_, text, typed) => {
       const { code, printed, output } = await type(typed);
       // The comparison names a difference, and ends with 1 because of it.
