@@ -32,7 +32,7 @@ describe('Organizations', () => {
     (await stack.get(`/v1/events?resource_type=organization&${query}`, { token: superAdmin.token })).body.data.items;
 
   describe('GET /v1/organizations', () => {
-    it('is the platform’s: message, organizations, page, limit, total; emits RESOURCE_FETCHED of impact LOW', async () => {
+    it('answers the platform message, organizations, page, limit, total; emits RESOURCE_FETCHED of impact LOW', async () => {
       const { status, body } = await get('', platformAdmin);
       expect(status).toBe(200);
       expect(Object.keys(body).sort()).toEqual(['limit', 'message', 'organizations', 'page', 'total']);
@@ -154,7 +154,7 @@ describe('Organizations', () => {
       expect(JSON.stringify(event)).not.toContain('new@example.org');
     });
 
-    it('takes away what null names, where it is optional', async () => {
+    it('clears optional fields that are null', async () => {
       const cleared = { logo_id: null, phone_number: null, official_registration_number: null };
       await change(ownId, { logo_id: 'logo', phone_number: '021-555', official_registration_number: 'AHU-7' }, admin);
       expect(await change(ownId, cleared, admin)).toMatchObject({ status: 200, body: cleared });
@@ -178,7 +178,7 @@ describe('Organizations', () => {
       expect((await change(newId(), { name: 'x' }, employee)).status).toBe(403);
     });
 
-    it('sets any status by the super admin, and only inactive by its own admins', async () => {
+    it('lets the super admin set any status, and its own admins only inactive', async () => {
       const organizationId = await buildOrganization(stack, { status: 'pending' });
       const own = await buildOrganizationAdmin(stack, { organizationId });
       for (const status of ['active', 'suspended']) {
@@ -205,7 +205,7 @@ describe('Organizations', () => {
     });
   });
 
-  it('never get a status from an individual of theirs, not even inactive', async () => {
+  it('never get a status from one of their individuals, not even inactive', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['update-organization'] });
     const member = await buildIndividual(stack, { organizationId: ownId, role: role.name });
     const { status, body } = await change(ownId, { status: 'inactive', name: 'Closed' }, member);
@@ -217,7 +217,7 @@ describe('Organizations', () => {
 
   describe('that are inactive or suspended', () => {
     it.each(['inactive', 'suspended'])(
-      '%s: their users may read but change nothing; logging out works',
+      'let their users read but change nothing when %s; logging out works',
       async (status) => {
         const organizationId = await buildOrganization(stack, { status });
         const own = await buildOrganizationAdmin(stack, { organizationId });
@@ -233,7 +233,7 @@ describe('Organizations', () => {
       },
     );
 
-    it('pending restricts nothing of this', async () => {
+    it('have no such limits while pending', async () => {
       const organizationId = await buildOrganization(stack, { status: 'pending' });
       const own = await buildOrganizationAdmin(stack, { organizationId });
       expect((await change(organizationId, { name: 'x' }, own)).status).toBe(200);
