@@ -19,7 +19,7 @@ const change = (id: string, body: object, token = admin.token) => stack.patch(`/
 
 describe('A product', () => {
   it.each(['investment', 'commodity_financing', 'trusted_partner_investment', 'takaful_insurance', 'takaful_tabaru'])(
-    'of kind %s is created open by platform with an account of its own',
+    'of kind %s is created open by the platform with an account of its own',
     async (kind) => {
       const { status, body } = await create({ kind, target_amount: '5000000', minimum_amount: '100000.5' });
       expect({ status, body }).toMatchObject({
@@ -98,14 +98,14 @@ describe('A product', () => {
     expect(one.data.documents).toEqual([]);
   });
 
-  it('that does not exist is a 404, and an id that is no UUID a 400', async () => {
+  it('that does not exist is a 404, and a malformed id a 400', async () => {
     const missing = '/v1/products/00000000-0000-4000-8000-00000000dead';
     expect((await stack.get(missing, { token: reader.token })).status).toBe(404);
     expect((await stack.patch(missing, { name: 'x' }, { token: admin.token })).status).toBe(404);
     expect((await stack.get('/v1/products/none', { token: reader.token })).status).toBe(400);
   });
 
-  it('is changed field by field, keeps its kind, and its change is an event', async () => {
+  it('is changed field by field, keeps its kind, and writes an event', async () => {
     const { body } = await create({ target_amount: '10', minimum_amount: '1' });
     const changed = await change(body.data.id, { name: 'Wind', target_amount: null, minimum_amount: '2.5' });
     expect(changed).toMatchObject({
@@ -118,7 +118,7 @@ describe('A product', () => {
     expect(events.data.items[0]).toMatchObject({ event: 'RESOURCE_UPDATED', impact: 'MEDIUM' });
   });
 
-  it('is completed by its target and opened again by a higher one', async () => {
+  it('is completed by reaching its target and reopened by a higher one', async () => {
     const { body } = await create();
     await fund(stack, body.data.account_id, '700');
     expect((await change(body.data.id, { target_amount: '700' })).body.data).toMatchObject({
@@ -131,7 +131,7 @@ describe('A product', () => {
     expect((await change(body.data.id, { status: 'open' })).body.data.status).toBe('open');
   });
 
-  it('stays closed when it is full, and says so to who asks for it to be completed', async () => {
+  it('stays closed when it is full, and refuses to be set to completed', async () => {
     const { body } = await create();
     await fund(stack, body.data.account_id, '700');
     expect((await change(body.data.id, { status: 'closed', target_amount: '700' })).body.data.status).toBe('closed');
