@@ -71,7 +71,7 @@ const payOrder = async ({ payment_order_id: id, payment_code }: { payment_order_
 };
 
 describe('The comparison with the provider’s balance', () => {
-  it('by its workflow, keeps the day’s result; the first day agrees, whatever both are', async () => {
+  it('by its workflow stores the day’s result; the first day agrees, whatever both balances are', async () => {
     const { taskQueue } = stack.deps.workflows;
     const verdict = await stack.time.client.workflow.execute('compareClearing', {
       workflowId: `${taskQueue}/clearing-comparison`,
@@ -96,7 +96,7 @@ describe('The comparison with the provider’s balance', () => {
     });
   });
 
-  it('takes no transfer under way for a difference, nor a payment that is booked just afterwards', async () => {
+  it('does not take a transfer under way, or a payment booked just afterwards, for a difference', async () => {
     const order = await topUp();
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -117,7 +117,7 @@ describe('The comparison with the provider’s balance', () => {
 });
 
 describe('A difference with the provider’s balance', () => {
-  it('is never passed over: it is kept, told once and measured, until what moved is booked', async () => {
+  it('is never overlooked: it is stored, reported once and measured, until what moved is booked', async () => {
     await book('1000000', newId());
     await move(1_000_000);
     expect(await compare()).toMatchObject({ agreed: true });
@@ -170,7 +170,7 @@ describe('What the platform itself moves at the provider', () => {
     expect(await balanceOf(stack, systemAccounts.feeRevenue)).toBe(before);
   });
 
-  it('is never more than its own: what is owed to others stays, and what the provider has cost is not there', async () => {
+  it('is never more than its own money, which excludes what is owed to others and what the provider cost', async () => {
     const tooMuch = { status: 'refused', reason: "it is more than the platform's own money" };
     await book('10', newId());
     const own = Number(await balanceOf(stack, systemAccounts.feeRevenue));

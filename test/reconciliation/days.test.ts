@@ -41,7 +41,7 @@ const readDay = async (): Promise<DayRow | undefined> =>
   (await stack.em().execute<DayRow[]>('select * from reconciled_days where day = ?', [yesterday]))[0];
 
 describe('After kill -9 of the worker', () => {
-  it('in the middle of a day, reconciliation goes on with the next page and never begins anew', async () => {
+  it('in the middle of a day, reconciliation continues with the next page and never starts over', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const made = await stack.deps.gateway.requestInstrument({
       reference: newId(),
@@ -70,7 +70,7 @@ describe('After kill -9 of the worker', () => {
 });
 
 describe('A day', () => {
-  it('whose records the provider has not ended is compared again until it has, and never done before', async () => {
+  it('with records that the provider has not ended is compared again until it has, and is not done before', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(

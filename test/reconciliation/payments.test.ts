@@ -83,7 +83,7 @@ describe('A payment in our books', () => {
     ['was not made', { status: 'FAILED' }, { status: 'failed', amount: '79000.0000' }],
     ['was of another amount', { amount: 5000 }, { status: 'succeeded', amount: '5000.0000' }],
   ])(
-    'of which the provider, asked by name, says that it %s is never taken for one that agrees',
+    'that according to the provider %s is never taken for one that agrees',
     async (_, changes, theirs) => {
       const paymentId = await paid();
       edit('payments', paymentId, { ...changes, created: '2026-01-01T00:00:00.000Z' });
@@ -94,7 +94,7 @@ describe('A payment in our books', () => {
   );
 });
 
-it('A payout of which the provider, asked by name, says that it came back is never taken for one that agrees', async () => {
+it('A payout that according to the provider came back is never taken for one that agrees', async () => {
   const partner = await buildPayer(stack);
   const { id } = await pay(partner);
   await payoutWhen(partner, id, 'succeeded');
@@ -106,7 +106,7 @@ it('A payout of which the provider, asked by name, says that it came back is nev
   ]);
 }, 60_000);
 
-it('A record that cannot be read never hides the money that is listed behind it, and is a difference of its own', async () => {
+it('An unreadable record never hides the money listed after it, and is a difference of its own', async () => {
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
   const [late, odd] = [await open(), await open()];
   await stack.sandbox.post('/sandbox/expire', { payment_code: late.payment_code });
@@ -141,7 +141,7 @@ describe('A day', () => {
     yield [];
   };
 
-  it('that was compared is never left alone before it has been compared a day later', async () => {
+  it('is always compared again a day later', async () => {
     const lagging = { ...stack.deps.gateway, listRecords: listNothing };
     const find = () => findDaysToReconcile(stack.em(), { at: new Date().toISOString() });
     await reconcile(dayBefore(1), lagging);

@@ -167,7 +167,7 @@ describe('Reconciliation', () => {
     expect(await list('&state=resolved')).toMatchObject({ total: 5 });
   }, 60_000);
 
-  it('money for an order or payment that ended, or for nobody, is never left out of the books when its callback is lost', async () => {
+  it('books money for an ended order or payment, or for nobody, even if its callback was lost', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const payer = await buildIndividual(stack);
     const [order, payment] = [await topUp(payer), await collect()];
@@ -254,7 +254,7 @@ describe('Reconciliation', () => {
     ['--day', 'yesterday'],
     ['--day', westernIndonesiaDay(new Date(Date.now() + 86_400_000))],
     ['--colour', 'blue'],
-  ])('by the command line refuses %s %s with a sentence', async (...args) => {
+  ])('refuses %s %s on the command line with a sentence', async (...args) => {
     const { status, stderr } = await runReconcile(...args);
     expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(args[0] ?? '') });
     expect(stderr).not.toContain('    at ');
@@ -279,7 +279,7 @@ describe('Reconciliation', () => {
     ]);
   });
 
-  it('no day since the platform began is ever skipped, whatever kept the schedule from running', async () => {
+  it('never skips a day since the platform began, whatever kept the schedule from running', async () => {
     await stack.owner().execute(
       `insert into events (id, event, impact, resource_type, created_at)
        values ('00000000-0000-7000-8000-000000000000', 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '40 days')`,
@@ -297,7 +297,7 @@ describe('Reconciliation', () => {
     expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
   });
 
-  it('shows money of the provider that has no receipt among what waits for people, and the books as in order', async () => {
+  it('lists provider’s money without a receipt among what waits for people, with the books in order', async () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 0 });
     expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
     await stack.owner().execute(
@@ -312,7 +312,7 @@ describe('Reconciliation', () => {
     expect((await propose(stack, operators, explanation)).status).toBe(201);
   });
 
-  it('refuses a second run on a day that another is at work on', async () => {
+  it('refuses a second run on a day while another is at work', async () => {
     await stack.owner().execute(
       `update reconciled_days set state = 'running', taken_by = 'another', beat_at = now(), finished_at = null
          where day = ?`,
@@ -328,7 +328,7 @@ describe('Reconciliation', () => {
 });
 
 describe('A payment of the provider', () => {
-  it('that is in the books for another reference than it was paid for is a difference', async () => {
+  it('that is booked under another reference than it was paid for is a difference', async () => {
     const payer = await buildIndividual(stack);
     const [paid, other] = [await topUp(payer), await topUp(payer)];
     await payAtProvider(paid);
