@@ -75,7 +75,7 @@ describe('The canonical text', () => {
     expect(textOf([['journals', [null]]])).not.toBe(textOf([['journals', ['null']]]));
   });
 
-  it('has whatever text a row has, as the database gives it', async () => {
+  it('holds any text that a row has, as the database gives it', async () => {
     await fc.assert(
       fc.asyncProperty(
         nasty.map((text) => text.replaceAll('\0', '')),
@@ -144,7 +144,7 @@ describe('The canonical text', () => {
     }
   });
 
-  it('has every column of the three tables: one that comes later is never left out unseen', async () => {
+  it('has every column of the three tables, so that a later one is not left out unnoticed', async () => {
     const columns = await stack.owner().execute<{ table_name: string; column_name: string }[]>(
       `select table_name, column_name from information_schema.columns
        where table_schema = current_schema() and table_name = any(?::text[])`,
@@ -157,7 +157,7 @@ describe('The canonical text', () => {
     expect(there.toSorted()).toEqual(sealed.toSorted());
   });
 
-  it('is the same for ever: a journal, its postings and its transactions, a line for each', async () => {
+  it('never changes: a journal, its postings and its transactions, a line for each', async () => {
     const [id, account, user, posting] = [1, 2, 3, 4].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
     const texts = await undone(async (tx) => {
       await tx.execute(
@@ -180,7 +180,7 @@ describe('The canonical text', () => {
     );
   });
 
-  it('of a journal that is not there is empty', async () => {
+  it('of a missing journal is empty', async () => {
     const id = newId();
     expect(await describeJournals(stack.owner(), [id])).toEqual(new Map([[id, '']]));
   });

@@ -43,7 +43,7 @@ describe('kill -9 of the worker while it seals', () => {
 });
 
 describe('The nightly run', () => {
-  it('seals what is there, and is made by a schedule', async () => {
+  it('seals what is there, and is started by a schedule', async () => {
     const [journal = ''] = await postMany(stack, 1);
     const { client, taskQueue } = stack.deps.workflows;
     await client.schedule.getHandle(`${taskQueue}/journal-seals`).trigger();
@@ -66,7 +66,7 @@ describe('The nightly run', () => {
     expect(await (await startNight('night/empty')).result()).toBe(0);
   }, 60_000);
 
-  it('begins where its own seals end, whatever place it is started with', async () => {
+  it('begins where its own seals end, whatever position it is started with', async () => {
     const journals = await postMany(stack, 6);
     const after = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
     const night = await startNight('night/elsewhere', { after, begunAt: null, journals: 40_000 });

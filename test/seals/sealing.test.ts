@@ -36,7 +36,7 @@ describe('A pass', () => {
     expect((await expectIntact(stack)).unsealed).toBe(0);
   });
 
-  it('seals the journal of the least of all ids, too', async () => {
+  it('seals the journal with the smallest possible id, too', async () => {
     const least = '00000000-0000-0000-0000-000000000000';
     const accountId = await openAccount(stack.owner(), { kind: 'user', name: 'Pocket' });
     await stack
@@ -50,14 +50,14 @@ describe('A pass', () => {
     expect((await expectIntact(stack)).unsealed).toBe(0);
   });
 
-  it('without journals has a seal, which says that none was there', async () => {
+  it('without journals has a seal, which says that there were none', async () => {
     await sealAll(stack);
     const before = await countSeals(stack);
     expect(await sealAll(stack)).toMatchObject([{ number: before + 1, journals: 0, done: true }]);
     await expectIntact(stack);
   });
 
-  it('tells by its last seal until when everything is sealed: until its first snapshot', async () => {
+  it('says in its last seal up to when everything is sealed: its first snapshot', async () => {
     await postMany(stack, 5);
     const steps = await sealAll(stack, { size: 2 });
     const rows = await stack.em().execute<{ covers: boolean; first: boolean }[]>(
@@ -74,7 +74,7 @@ describe('A pass', () => {
 });
 
 describe('A journal that commits late', () => {
-  it('is in the next seal, never in none, though its date and those of others are earlier than the seal', async () => {
+  it('is always in the next seal, even if it is dated before the last one', async () => {
     const late = await postLate(stack);
     const journal = late.id;
     const [early] = await postMany(stack, 1);
@@ -148,7 +148,7 @@ describe('Two steps at once', () => {
 });
 
 describe('A step that fails', () => {
-  it.each(['before-row', 'before-object', 'after-object'])('at %s and is tried again makes one seal', async (point) => {
+  it.each(['before-row', 'before-object', 'after-object'])('at %s and is retried makes one seal', async (point) => {
     const [journal] = await postMany(stack, 1);
     const before = await countSeals(stack);
     const pass = newId();
@@ -160,7 +160,7 @@ describe('A step that fails', () => {
     await expectIntact(stack);
   });
 
-  it('before its object is stored is brought to its end by the next pass, and is no difference until then', async () => {
+  it('before its object is stored is completed by the next pass, and is not reported until then', async () => {
     await postMany(stack, 1);
     armFailpoints('make-seal.before-object=throw');
     await expect(makeSeal(stack.em(), parts(), newId())).rejects.toThrow('failpoint');
@@ -171,7 +171,7 @@ describe('A step that fails', () => {
     await expectIntact(stack);
   });
 
-  it('never because of a file store that is away: it is tried again, and nothing is sealed past an object that is missing', async () => {
+  it('because the file store is away is retried, and nothing is sealed after a missing object', async () => {
     await postMany(stack, 1);
     await using lonely = await startStack({ env: { S3_ENDPOINT: 'http://127.0.0.1:1', LOG_LEVEL: 'silent' } });
     await postMany(lonely, 2);
@@ -188,7 +188,7 @@ describe('A step that fails', () => {
 });
 
 describe('The metrics', () => {
-  it('tell until when everything is sealed, and when the last seal was made', async () => {
+  it('say up to when everything is sealed, and when the last seal was made', async () => {
     const metrics = createMetrics({ defaults: false });
     measureSeals(metrics, stack.deps.orm);
     const read = async (name: string) =>
@@ -238,7 +238,7 @@ describe('Seals and what is in them', () => {
     await expect(stack.owner().execute(sql)).rejects.toMatchObject({ code: 'AM003' });
   });
 
-  it('never leave out a number, nor is a journal in two', async () => {
+  it('never skip a number or hold a journal twice', async () => {
     const [journal] = await postMany(stack, 1);
     await sealAll(stack);
     const next = (await countSeals(stack)) + 2;

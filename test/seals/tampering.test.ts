@@ -172,7 +172,7 @@ describe('Of a sealed journal, verify names', () => {
     expect(await differences()).toEqual(ofJournal(changed));
   });
 
-  it('that it is gone, with all that hangs on it', async () => {
+  it('that it is gone, with everything that belongs to it', async () => {
     await tamper(
       `delete from postings where journal_id = '${victim}'`,
       `delete from transactions where batch_id = '${victim}'`,
@@ -216,7 +216,7 @@ describe('Of what is in a seal, verify names', () => {
     expect(await differences()).toEqual(ofJournal('was not sealed, and is among the journals of the seal', journal, 2));
   });
 
-  it('journals of a seal that is not there', async () => {
+  it('journals of a missing seal', async () => {
     await tamper('update seal_journals set seal_number = 77 where seal_number = 3');
     expect(await differences()).toContainEqual({
       seal: null,
@@ -245,13 +245,13 @@ describe('Of the chain, verify names', () => {
     ]);
   });
 
-  it('that its end was taken away', async () => {
+  it('that its end was removed', async () => {
     const { hash } = await seal(3);
     await tamper('delete from seals where number = 3', 'delete from seal_journals where seal_number = 3');
     expect(await differences()).toEqual(ofSeal(`an object ${hash} of it has no row`, 3));
   });
 
-  it('that all of it was taken away, and begun anew over other books', async () => {
+  it('that all of it was removed, and started again over other books', async () => {
     const { statement } = await seal(1);
     await tamper('delete from seals', 'delete from seal_journals', 'update postings set amount = amount * 2');
     await sealAll(stack);
@@ -329,7 +329,7 @@ describe('Of signatures, verify names', () => {
     );
   });
 
-  it('one that our key made of something else than a seal', async () => {
+  it('one that our key made over something other than a seal', async () => {
     const { statement } = await seal(2);
     const { CompactSign } = await import('jose');
     const { createPrivateKey } = await import('node:crypto');
@@ -368,7 +368,7 @@ describe('Of signatures, verify names', () => {
     await stack.deps.storage.remove((await seal4()).key);
   });
 
-  it('never two keys of one id', () => {
+  it('never two keys with one id', () => {
     const [signing] = stack.deps.config.SEAL_SIGNING_KEY ?? [];
     const other = [{ id: 'test', key: new Uint8Array(randomBytes(32)) }];
     expect(() => createSealKeys({ SEAL_SIGNING_KEY: [must(signing, 'a key')], SEAL_VERIFICATION_KEYS: other })).toThrow(
@@ -397,7 +397,7 @@ describe('Of objects, verify names', () => {
       async () => expect(await differences()).toEqual(ofSeal('its object is gone')),
     ));
 
-  it('one that is gone of the last seal, an hour after it', () =>
+  it('one of the last seal that is gone, an hour after it', () =>
     withObject(
       3,
       () => null,
@@ -472,7 +472,7 @@ describe('npm run verify', () => {
     });
   const run = (env: Record<string, string> = {}, ...args: string[]) => runIn({ ...stack.env, ...env }, ...args);
 
-  it('says what it has read, and by which keys', async () => {
+  it('says what it has read, and with which keys', async () => {
     const { code, stdout } = await run();
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('3 seals over 7 journals; ') });
     expect(stdout).toContain(`The last: seal 3 of `);
@@ -500,7 +500,7 @@ describe('npm run verify', () => {
     });
   }, 60_000);
 
-  it('ends with 3 when it could not read everything, which is no word about the books', async () => {
+  it('exits with 3 when it could not read everything, which says nothing about the books', async () => {
     const { S3_ENDPOINT: _, ...incomplete } = stack.env;
     expect(await runIn({ ...incomplete, DATA_DIR: '/nowhere' })).toEqual({
       code: 3,
@@ -514,7 +514,7 @@ describe('npm run verify', () => {
     });
   }, 60_000);
 
-  it('ends with 1 for one changed amount, and names the journal', async () => {
+  it('exits with 1 for one changed amount, and names the journal', async () => {
     await tamper(`update postings set amount = amount * 2 where journal_id = '${victim}'`);
     const { code, stdout, stderr } = await run();
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
@@ -525,7 +525,7 @@ describe('npm run verify', () => {
     });
   }, 60_000);
 
-  it('ends with 2 when the objects could not be compared, and says so; with 1 when something differs all the same', async () => {
+  it('exits with 2 when the objects could not be compared, and says so; with 1 if something else differs', async () => {
     const away = { S3_ENDPOINT: 'http://127.0.0.1:1' };
     const { code, stdout } = await run(away);
     expect({ code, stdout }).toMatchObject({
@@ -536,7 +536,7 @@ describe('npm run verify', () => {
     expect((await run(away)).code).toBe(1);
   }, 60_000);
 
-  it('ends with 1 for a journal that is two days old and in no seal', async () => {
+  it('exits with 1 for a journal that is two days old and in no seal', async () => {
     const [journal = ''] = await postMany(stack, 1);
     expect((await run()).code).toBe(0);
     await tamper(`update journals set created_at = now() - interval '49 hours' where id = '${journal}'`);
