@@ -21,18 +21,18 @@ const body = (bytes = content) => Readable.from([bytes.subarray(0, 1_000_000), b
 const spaceOf = (key: string) => key.split('/')[1] ?? '';
 
 describe('Storage', () => {
-  it('keeps an object with its type, size and digest, and answers for its bucket', async () => {
+  it('keeps an object with its type, size and digest, and reports whether its bucket is there', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     expect(await storage.find(key)).toEqual(object);
     await storage.ping();
   });
 
-  it('finds nothing where nothing is', async () => {
+  it('finds nothing where there is nothing', async () => {
     expect(await storage.find(newKey())).toBeNull();
   });
 
-  it('reads an object, of a longer one only so much, and null when there is none', async () => {
+  it('reads an object, a long one only up to a limit, and null when there is none', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     expect((await storage.read(key, content.length))?.equals(content)).toBe(true);
@@ -41,7 +41,7 @@ describe('Storage', () => {
     expect(await storage.read(newKey(), 10)).toBeNull();
   });
 
-  it('lists every key that begins so, in order, page after page', async () => {
+  it('lists every key with a prefix, in order, page after page', async () => {
     const prefix = `documents/${newId()}/`;
     const keys = Array.from({ length: 1003 }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
     const small = { ...object, sizeBytes: 1 };
@@ -54,7 +54,7 @@ describe('Storage', () => {
     expect(listed).toEqual(keys);
   }, 60_000);
 
-  it('removes an object, and nothing when there is none', async () => {
+  it('removes an object, and accepts that there is none', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     await storage.remove(key);
@@ -62,7 +62,7 @@ describe('Storage', () => {
     expect(await storage.find(key)).toBeNull();
   });
 
-  it('refuses a body that breaks off, without a multipart upload that would stay; what it kept can be removed', async () => {
+  it('refuses a body that breaks off, leaving no multipart upload; what it stored can be removed', async () => {
     const key = newKey();
     async function* broken() {
       yield content.subarray(0, 1_000_000);
@@ -134,7 +134,7 @@ describe('Storage', () => {
         return bent;
       },
     ],
-  ])('refuses an address that is bent to %s', async (_, bend) => {
+  ])('refuses an address that was altered to %s', async (_, bend) => {
     const [key, other] = [newKey(), newKey()];
     await Promise.all([storage.put(key, object, body()), storage.put(other, object, body())]);
     const url = new URL(await storage.signViewUrl(key, { fileName: 'a.png', lifetimeSeconds: 60 }));
