@@ -20,7 +20,7 @@ const teller = `
     console.log(JSON.stringify({ ...clocks, isDate: same.every(Boolean) }));
   });`;
 
-it('A process follows its file: its wall clock moves while it runs, the monotonic one and dates that are given do not', async () => {
+it('A process follows its file: its wall clock moves while it runs; the monotonic clock and given dates do not', async () => {
   const file = join(directory, 'clock');
   const child = spawn(process.execPath, ['--input-type=module', '--eval', teller], {
     env: { ...process.env, ...followClock(file) },
