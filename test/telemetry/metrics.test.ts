@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe('Metrics', () => {
-  it('of the API tell requests by route and status, and the database pool', async () => {
+  it('of the API show requests by route and status, and the database pool', async () => {
     const { body } = await stack.get('/metrics');
     expect(body).toMatch(
       /amanah_http_request_seconds_count\{method="POST",route="\/v1\/payments\/gateway",status="201"\} 1/,
@@ -23,7 +23,7 @@ describe('Metrics', () => {
     expect(body).toMatch(/amanah_database_pool_connections\{state="idle"\} \d+/);
   });
 
-  it('of the worker tell its steps by outcome and its calls to the provider by status', async () => {
+  it('of the worker show its steps by outcome and its calls to the provider by status', async () => {
     const { body } = await createHttp(`http://127.0.0.1:${workerPort}`).get('/metrics');
     expect(body).toMatch(/amanah_activity_seconds_count\{activity="requestInstrument",outcome="done"\} 1/);
     expect(body).toMatch(
@@ -31,7 +31,7 @@ describe('Metrics', () => {
     );
   });
 
-  it('come beside the worker’s own health and readiness', async () => {
+  it('are served beside the worker’s own health and readiness', async () => {
     const worker = createHttp(`http://127.0.0.1:${workerPort}`);
     expect((await worker.get('/healthz')).status).toBe(200);
     expect((await worker.get('/readyz')).body.checks).toEqual({ database: 'ok', temporal: 'ok', storage: 'ok' });
