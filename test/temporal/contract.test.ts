@@ -62,7 +62,7 @@ const definedSignals: Record<WorkflowName, { name: string }[]> = {
 const names = Object.keys(awaited) as WorkflowName[];
 
 describe('What the API starts, awaits and signals', () => {
-  it.each(names)('is what the workflow %s defines, under the same names', (name) => {
+  it.each(names)('matches what the workflow %s defines, under the same names', (name) => {
     expect(started[name].name).toBe(name);
     for (const [update, definition] of Object.entries(awaited[name])) expect(definition.name).toBe(update);
     expect(definedSignals[name].map((signal) => signal.name)).toEqual(signals[name]);

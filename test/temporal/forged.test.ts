@@ -173,7 +173,7 @@ describe.each(kinds)('Whoever reaches Temporal never begins %s', (_, { type, tab
   };
   const rowsOf = (id: string) => stack.em().execute<object[]>(`select to_jsonb(t) from ${table} t where id = ?`, [id]);
 
-  it('by what was asked for somebody else: under another id its proof is none', async () => {
+  it('with somebody else’s request, whose proof is worthless under another id', async () => {
     const id = newId();
     expect(await begin(id, honest)).toEqual(kind.lapsed);
     expect(await rowsOf(id)).toEqual([]);
@@ -186,7 +186,7 @@ describe.each(kinds)('Whoever reaches Temporal never begins %s', (_, { type, tab
     expect(await rowsOf(id)).toEqual([]);
   });
 
-  it('with facts of their own, nor changes what is there', async () => {
+  it('with facts of their own, or changes what exists', async () => {
     const before = await rowsOf(honestId);
     expect(before).toHaveLength(1);
     expect(await begin(honestId, { ...honest, ...changed })).toEqual(kind.lapsed);
@@ -208,7 +208,7 @@ describe('Whoever takes work as a worker never settles', () => {
     expect(await balanceOf(stack, accountId)).toBe('0.0000');
   });
 
-  it("a partner's payment that nobody has paid, also by the proof of another that was", async () => {
+  it("a partner's payment that nobody has paid, even with the proof of another that was paid", async () => {
     const [paid, open] = [await collect(), await collect()];
     const { settlePartnerPayment, confirmPartnerPayment } = createActivities(stack.deps);
     const own = invented('50000.0000');
@@ -231,7 +231,7 @@ describe('Whoever takes work as a worker never settles', () => {
 });
 
 describe('Whoever reaches Temporal', () => {
-  it('never takes back a payout that was paid, by answering in the place of the step that asks the provider', async () => {
+  it('never takes back a paid payout by answering in place of the step that asks the provider', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner);
     await payoutWhen(partner, id, 'succeeded');
@@ -273,7 +273,7 @@ describe('Whoever reaches Temporal', () => {
     expect(await readBalance(partner)).toEqual(before);
   });
 
-  it('never keeps a paid order from being settled, by putting other money under its receipt', async () => {
+  it('never keeps a paid order from being settled by putting other money under its receipt', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const [victim, other] = [await topUp(), await topUp()];
     const codeOf = async (id: string) => {
@@ -311,7 +311,7 @@ describe('Whoever reaches Temporal', () => {
     );
   });
 
-  it('never has the API tell a refusal of what is done all the same, by answering in the place of the step', async () => {
+  it('never makes the API report a refusal of what is done anyway, by answering in place of the step', async () => {
     const { client } = stack.deps.workflows;
     const cause = await buildActiveCause(stack);
     const donation_ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
@@ -346,7 +346,7 @@ describe('Whoever reaches Temporal', () => {
     expect({ status, allocated: allocated.length }).toEqual({ status: 200, allocated: 1 });
   });
 
-  it('never has a seal say that everything is sealed which is not', async () => {
+  it('never makes a seal claim that everything is sealed when it is not', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     await client.workflow.execute('sealJournals', {
       workflowId: newId(),
@@ -363,7 +363,7 @@ describe('Whoever reaches Temporal', () => {
     expect(Number(sealed)).toBeGreaterThan(0);
   });
 
-  it('never has a comparison with the provider’s balance say what nobody measured', async () => {
+  it('never makes a comparison with the provider’s balance say what nobody measured', async () => {
     const { judgeClearing } = createActivities(stack.deps);
     const measured = { day: '2199-12-30', providerBalance: '0', clearingBalance: '0', booked: {} };
     await expect(judgeClearing({ ...measured, measured } as { day: string })).rejects.toThrow('judgeClearing failed');

@@ -44,7 +44,7 @@ const webhooksWait = async (): Promise<boolean> => {
 };
 
 describe('A worker', () => {
-  it('takes the steps of its own queues, and those of the others wait for a worker that takes them', async () => {
+  it('takes the steps of its own queues, while those of others wait for a worker of theirs', async () => {
     const partner = await buildPartner(stack, { webhook: { url: receiver.url } });
     await startQueues('ledger,provider,background');
     const { body } = await partner.post('/payments', { method: 'qris', amount: '20000' });
@@ -62,16 +62,19 @@ describe('A worker', () => {
     );
   }, 120_000);
 
-  it('warns of nothing when it starts as it should', async () => {
+  it('warns about nothing when it starts as it should', async () => {
     await startQueues('provider,background');
     expect(await readFile(logOf('provider,background'), 'utf8')).toBe('');
   }, 60_000);
 
-  it.each(['ledger,reports', 'ledger,ledger', ','])('refuses to start with WORKER_QUEUES=%s, by its name', (queues) => {
-    expect(() => readConfig({ ...stack.env, WORKER_QUEUES: queues })).toThrow(/WORKER_QUEUES/);
-  });
+  it.each(['ledger,reports', 'ledger,ledger', ','])(
+    'refuses to start with WORKER_QUEUES=%s, naming the variable',
+    (queues) => {
+      expect(() => readConfig({ ...stack.env, WORKER_QUEUES: queues })).toThrow(/WORKER_QUEUES/);
+    },
+  );
 
-  it('takes all of them unless told otherwise', () => {
+  it('takes all queues unless told otherwise', () => {
     expect(readConfig({ ...stack.env, WORKER_QUEUES: '' }).WORKER_QUEUES).toEqual(stepQueues);
   });
 });

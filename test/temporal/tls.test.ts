@@ -97,14 +97,14 @@ const reach = async (env: Parameters<typeof connectionOptions>[0], withinMs = 3_
 };
 
 describe('Temporal behind TLS', () => {
-  it('is used by the API and a worker that show their certificate: a payout goes through it', async () => {
+  it('serves an API and a worker that show their certificate: a payout goes through', async () => {
     await using stack = await startStack({ worker: true, sandbox: true, env: secured() });
     const partner = await buildPayer(stack);
     const { id } = await pay(partner);
     await payoutWhen(partner, id, 'succeeded');
   }, 90_000);
 
-  it('answers nobody without a certificate of its authority, and is not believed with one of another', async () => {
+  it('answers nobody without a certificate of its authority, and is not trusted with one of another', async () => {
     expect(await reach(secured(), 30_000)).toBe(true);
     const stranger = await makeAuthority('Stranger');
     const foreign = await issue('amanah', stranger);
@@ -119,7 +119,7 @@ describe('Temporal behind TLS', () => {
     }
   }, 60_000);
 
-  it('has a process end, to be started anew, when its certificates were renewed and can be used', async () => {
+  it('makes a process end, to be restarted, when its certificates were renewed and can be used', async () => {
     const env = secured();
     const told: string[] = [];
     const log = {
@@ -143,7 +143,7 @@ describe('Temporal behind TLS', () => {
     expect(await Promise.race([none, sleep(1, 'waits')])).toBe('waits');
   });
 
-  it('is told the API key with every call', async () => {
+  it('gets the API key with every call', async () => {
     const keys: (string | undefined)[] = [];
     const cloud = createSecureServer({ ...server, ALPNProtocols: ['h2'] });
     cloud.on('stream', (stream, headers) => {
@@ -214,7 +214,7 @@ describe('A configuration of TLS', () => {
       () => ({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'k' }),
       'TEMPORAL_TLS is malformed: is false',
     ],
-  ])('ends the start when it has %s, naming the variable', (_, env, complaint) => {
+  ])('stops the start if it has %s, naming the variable', (_, env, complaint) => {
     expect(complaintOf({})).toBe('');
     expect(complaintOf(env())).toContain(complaint);
   });
