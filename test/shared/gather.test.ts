@@ -19,8 +19,8 @@ function heldRuns(options: Partial<GatherOptions<string, string>> = {}) {
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('Questions that are gathered', () => {
-  it('go at once and alone while nothing is under way, and together when the run before them has ended', async () => {
+describe('Gathered requests', () => {
+  it('go at once and alone while nothing is under way, and together once the run before them has ended', async () => {
     const { ask, runs } = heldRuns({ underWay: 2 });
     const answers = ['a', 'b', 'c', 'd', 'e'].map((question) => ask(question));
     expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b']]);
@@ -31,7 +31,7 @@ describe('Questions that are gathered', () => {
     expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
   });
 
-  it('are never more than so many together, in the order in which they came', async () => {
+  it('go together up to a limit, in the order in which they came', async () => {
     const { ask, runs } = heldRuns({ most: 2 });
     const answers = ['a', 'b', 'c', 'd'].map((question) => ask(question));
     for (let run = 0; run < 3; run += 1) {
@@ -42,7 +42,7 @@ describe('Questions that are gathered', () => {
     expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!']);
   });
 
-  it('that are to be kept apart are in no run together, nor in two at a time, and hold up no others', async () => {
+  it('that must be kept apart never share a run, never run at the same time, and hold up no others', async () => {
     const { ask, runs } = heldRuns({ underWay: 2, apart: (question) => [question.slice(0, 1)] });
     const answers = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2', 'd1'].map((question) => ask(question));
     const sent = () => runs.map(({ questions }) => questions);
@@ -60,7 +60,7 @@ describe('Questions that are gathered', () => {
     expect(await Promise.all(answers)).toEqual(['a1!', 'a2!', 'b1!', 'a3!', 'c1!', 'b2!', 'd1!']);
   });
 
-  it('fail together, unless the failure may be of one: then each is asked alone', async () => {
+  it('fail together, unless one of them may be the cause: then each runs alone', async () => {
     const runs: (readonly number[])[] = [];
     const ask = createGathering<number, number>({
       async run(questions) {
@@ -84,7 +84,7 @@ describe('Questions that are gathered', () => {
     expect(await ask(5)).toBe(5);
   });
 
-  it('are refused, nothing done, when the line is full, and when they have waited for too long', async () => {
+  it('are refused, with nothing done, when the queue is full and when they have waited too long', async () => {
     const { ask, runs } = heldRuns({ mostWaiting: 1, waitMs: 20 });
     const first = ask('first');
     const second = ask('second');
@@ -98,7 +98,7 @@ describe('Questions that are gathered', () => {
     expect(runs.map(({ questions }) => questions)).toEqual([['first'], ['fourth']]);
   });
 
-  it('are refused when their run does not end in time, and the next ones go without waiting for it', async () => {
+  it('are refused when their run does not end in time, and the next ones do not wait for it', async () => {
     const { ask, runs } = heldRuns({ runMs: 1_000 });
     const hanging = ask('hanging');
     const next = ask('next');
@@ -108,7 +108,7 @@ describe('Questions that are gathered', () => {
     expect(await next).toBe('next!');
   });
 
-  it('that were refused because their run did not end in time are not asked alone any more when it fails', async () => {
+  it('that were refused because their run did not end in time do not run alone when it fails', async () => {
     const runs: (readonly string[])[] = [];
     const ends: (() => void)[] = [];
     const ask = createGathering<string, string>({
@@ -135,7 +135,7 @@ describe('Questions that are gathered', () => {
     expect(runs).toHaveLength(3);
   });
 
-  it('are never answered by a run that answers fewer, or more, than were asked', async () => {
+  it('are never answered by a run with fewer or more answers than requests', async () => {
     const ask = createGathering<string, string>({
       run: async () => ['one', 'two'],
       isOfOne: () => false,
@@ -145,7 +145,7 @@ describe('Questions that are gathered', () => {
     await expect(ask('a')).rejects.toThrow('each question has one answer');
   });
 
-  it('belong to the context of none of those who asked', async () => {
+  it('run outside the context of any caller', async () => {
     const whose = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const ask = createGathering<string, string>({

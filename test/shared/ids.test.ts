@@ -16,7 +16,7 @@ describe('An id', () => {
     expect(version(paymentOrderIdFor(newId(), undefined))).toBe(7);
   });
 
-  it('of an address tells no time', () => {
+  it('of an address reveals no time', () => {
     expect(version(newAddressId())).toBe(4);
   });
 
@@ -26,7 +26,7 @@ describe('An id', () => {
     expect(version(paymentOrderIdFor(user, 'key'))).toBe(5);
   });
 
-  it('is never a random one where the database makes it', async () => {
+  it('is never a random one when the database makes it', async () => {
     const random = await stack.em().execute<{ place: string }[]>(
       `select proname as place from pg_proc
          where pronamespace = 'public'::regnamespace and prosrc ~ 'gen_random_uuid|uuidv4'

@@ -1,7 +1,7 @@
 import { DomainError } from '../../src/shared/errors.ts';
 import { thenWake } from '../../src/shared/then-wake.ts';
 
-describe('Who waits for a piece of work', () => {
+describe('A workflow that waits for a piece of work', () => {
   const outcomes: [title: string, work: () => Promise<string>, woken: number][] = [
     ['is woken when it is done', async () => 'done', 1],
     ['is woken when nobody can tell whether it was', () => Promise.reject(new Error('Connection terminated')), 1],
