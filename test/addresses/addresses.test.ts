@@ -144,7 +144,7 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
     }
   });
 
-  it("another's and a missing one look the same: 404", async () => {
+  it("somebody else's and a missing one look the same: 404", async () => {
     const id = await idOf(owner);
     const [anothers, missing] = [await read(stranger, id), await read(stranger, newAddressId())];
     expect([anothers.status, missing.status]).toEqual([404, 404]);
@@ -246,7 +246,7 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
     expect(events[1]).toEqual({ event: 'RESOURCE_UPDATED', data: { changed: ['city', 'label'] } });
   });
 
-  it('takes away what null names, where it is optional', async () => {
+  it('clears optional fields that are null', async () => {
     const id = await idOf(owner, whole);
     expect((await change(owner, id, { label: null })).body.data.address).toMatchObject({ ...whole, label: null });
     expect((await read(owner, id)).body.data.address).toMatchObject({ ...whole, label: null });

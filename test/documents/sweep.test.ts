@@ -102,7 +102,7 @@ describe('The sweep', () => {
   });
 });
 
-describe('An object that its document gave up', () => {
+describe('An object that its document no longer uses', () => {
   const uploaded = async () => (await upload(stack, user, product)).body as { id: string; url: string };
   /** A deleted document keeps its row. */
   const stored = async () => {
