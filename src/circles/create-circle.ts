@@ -22,7 +22,7 @@ export async function createCircle(
   creation: CircleCreation,
 ): Promise<SavingCircle> {
   const circleId = newId();
-  const stamp = await stampOpening(em);
+  const stamp = await stampOpening(em, { livesMs: rowWaitMs });
   const unavailable = 'The saving circle could not be begun; try again';
   return createOnce(
     em,

@@ -40,7 +40,7 @@ export async function createSubscription(
     interval: body.interval,
     requestId,
   };
-  const stamp = await stampOpening(em);
+  const stamp = await stampOpening(em, key === undefined ? { livesMs: firstPaymentWaitMs } : {});
   const existing = key === undefined ? null : await findSubscription(em, subscriptionId);
   if (existing !== null) refuseReusedKey(opening, existing);
   const subscription = await createOnce(

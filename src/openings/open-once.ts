@@ -26,19 +26,20 @@ const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(s
 /** All unstamped requests share one number, so an old refusal says nothing about those made later. */
 const isStale = '(?::timestamptz is null and clock_timestamp() - decided_at > make_interval(secs => ?))';
 const bound = budgets.opening.lives / 1000;
+const secondsOf = (livesMs: number | undefined): number => (livesMs === undefined ? bound : livesMs / 1000);
 
 /** Blocks every other attempt at this resource, and every refusal of it, until the transaction ends. */
 async function lockOpening(
   tx: EntityManager,
   { resourceId, kind }: OpeningPlace,
-  { number, askedAt }: OpeningStamp | typeof unstamped,
+  { number, askedAt, livesMs }: OpeningStamp | typeof unstamped,
 ): Promise<OpeningRow> {
   const [row] = await tx.execute<OpeningRow[]>(
     `insert into openings (resource_id, kind) values (?, ?)
      on conflict (resource_id) do update set kind = excluded.kind
      returning made is not null as is_made, case when refused_upto >= ?::bigint and not ${isStale} then refusal end as refusal,
        ${hasLapsed} as has_lapsed`,
-    [resourceId, kind, number, askedAt, bound, askedAt, bound],
+    [resourceId, kind, number, askedAt, bound, askedAt, secondsOf(livesMs)],
   );
   return must(row, 'an upsert answers its row');
 }
@@ -67,7 +68,7 @@ function within<T>(em: EntityManager, budget: DatabaseBudget | undefined, work: 
  * Makes a resource in the first step of its workflow, once, and so that a refusal is final: what was refused is never
  * made by this request, however long one of its attempts was held up. What `find` finds is returned as it stands.
  * Throws what `make` refuses, after writing it down; the same refusal again to every attempt of this request and of
- * earlier ones; and SERVICE_UNAVAILABLE, with nothing done, for a request older than `budgets.opening.lives`.
+ * earlier ones; and SERVICE_UNAVAILABLE, with nothing done, for a request that is older than it may live.
  */
 export async function openOnce<T>(
   em: EntityManager,
@@ -88,7 +89,7 @@ export async function openOnce<T>(
         `update openings set decided_at = clock_timestamp(),
            made = case when refused_upto >= ?::bigint then nextval('opening_numbers') else ?::bigint end
          where resource_id = ? and not ${hasLapsed} returning 1`,
-        [stamp.number, stamp.number, opening.resourceId, stamp.askedAt, bound],
+        [stamp.number, stamp.number, opening.resourceId, stamp.askedAt, secondsOf(stamp.livesMs)],
       );
       // It waited for locks until the request had become too old.
       if (decided.length === 0) refuseLapsed();

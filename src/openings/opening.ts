@@ -19,6 +19,8 @@ export interface OpeningStamp {
   number: string;
   /** The database's clock, ISO 8601 with microseconds. */
   askedAt: string;
+  /** How long after that it may still be carried out, in milliseconds; `budgets.opening.lives` when absent. */
+  livesMs?: number;
 }
 
 /** The resource that an opening is for. */
@@ -28,4 +30,4 @@ export interface OpeningPlace {
 }
 
 /** The stamp of a request from before requests were stamped: it precedes all others and has no age. */
-export const unstamped: { number: string; askedAt: null } = { number: '0', askedAt: null };
+export const unstamped: { number: string; askedAt: null; livesMs?: undefined } = { number: '0', askedAt: null };

@@ -43,7 +43,7 @@ export async function payByGateway(
   const findReplay = async () =>
     idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
   const waitMs = budgets.requests.gatewayPayment;
-  const stamp = await stampOpening(em);
+  const stamp = await stampOpening(em, key === undefined ? { livesMs: waitMs } : {});
   const pay = async (leftMs: number): Promise<GatewayPaymentOutcome> => {
     const replay = await findReplay();
     if (replay !== null) return { replay };

@@ -48,8 +48,9 @@ export async function createWithdrawal(
     idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
   const first = await findAnswer();
   if (first !== null) return { ...first, replayed: true };
-  const endsAt = performance.now() + budgets.requests.payoutReservation;
-  const stamp = await stampOpening(em);
+  const waitMs = budgets.requests.payoutReservation;
+  const endsAt = performance.now() + waitMs;
+  const stamp = await stampOpening(em, key === undefined ? { livesMs: waitMs } : {});
   const leave = await semaphore.enter({ key: accountId, waitMs: endsAt - performance.now() - budgets.requests.away });
   try {
     const found = await createOnce(

@@ -4,9 +4,13 @@ import { createSubscription } from '../../src/donations/create-subscription.ts';
 import type { Caller } from '../../src/identity/caller.ts';
 import { permissionCategories } from '../../src/migrations/baseline/permissions.ts';
 import { payByGateway } from '../../src/payments/pay-by-gateway.ts';
+import { must } from '../../src/shared/assert.ts';
+import { budgets } from '../../src/shared/budgets.ts';
 import { newId, workflowIds } from '../../src/shared/ids.ts';
 import type { Workflows } from '../../src/temporal/workflows.ts';
 import { createWithdrawal } from '../../src/withdrawals/create-withdrawal.ts';
+import { reserveWithdrawal } from '../../src/withdrawals/reserve-withdrawal.ts';
+import type { WithdrawalOpening } from '../../src/withdrawals/withdrawal.ts';
 import { dayFromToday } from '../circles/build-circle.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
@@ -35,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 const requestId = 'test';
-/** What the requests wait for Temporal here, in milliseconds: no worker runs, so it is always in vain. */
+/** What the requests wait for Temporal here, in milliseconds: no worker runs, so nobody answers them. */
 const waitMs = 500;
 type Starts = 'startWithdrawal' | 'startGatewayPayment' | 'startDonationSubscription' | 'startSavingCircle';
 
@@ -110,6 +114,27 @@ const topUp = () => ({
   reference_id: user.accountId,
   payment_id: 1,
   amount: '10000',
+});
+
+describe('A request without a key that died before it could be refused', () => {
+  it('reserves nothing once its wait is over', async () => {
+    const body = { bank_account_id: await addBankAccount(stack, user), amount: '10000' };
+    const asking = { caller, accountId: user.accountId, body, key: undefined, requestId };
+    const begun: { withdrawalId: string; opening: WithdrawalOpening }[] = [];
+    const startWithdrawal = (withdrawalId: string, opening: WithdrawalOpening) => {
+      begun.push({ withdrawalId, opening });
+      return Promise.reject(new Error('the process dies'));
+    };
+    const creation = createWithdrawal(stack.em(), { ...stack.deps, workflows: { startWithdrawal } }, asking);
+    await expect(creation).rejects.toThrow('the process dies');
+    const { withdrawalId, opening } = must(begun[0], 'it has begun');
+    const askedAt = new Date(Date.parse(opening.stamp.askedAt) - budgets.requests.payoutReservation).toISOString();
+    const late = { withdrawalId, opening: { ...opening, stamp: { ...opening.stamp, askedAt } } };
+    await expect(reserveWithdrawal(stack.em(), stack.deps, late)).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
+    expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
+  });
 });
 
 describe('A request without a key that was answered 503', () => {
