@@ -108,7 +108,7 @@ describe('amanah-listen', () => {
     await says('Listening.');
     failures.one.set('second', five(away));
     tell('first', 'second', 'third');
-    await says('503');
+    await says('SERVICE_UNAVAILABLE');
     expect(await forwardedWhen(3)).toEqual(['first', 'second', 'third']);
     tell('fourth');
     expect(await forwardedWhen(4)).toEqual(['first', 'second', 'third', 'fourth']);
