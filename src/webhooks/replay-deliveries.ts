@@ -24,8 +24,9 @@ interface Replay {
 
 /**
  * Sends every webhook of a period whose endpoint is enabled again, whatever its status, oldest first: each is due when
- * its turn comes at `replayedPerSecond`, and a sweep finds what was not begun then. Returns how many. Throws REQUEST_INVALID for more than ten thousand,
- * a period that ends before it begins or a disabled endpoint, NOT_FOUND for another partner's endpoint.
+ * its turn comes at `replayedPerSecond`, and a sweep finds what was not begun then. Returns how many. Throws
+ * REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for
+ * another partner's endpoint.
  */
 export async function replayDeliveries(
   em: EntityManager,
