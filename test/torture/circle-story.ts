@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BuiltUser } from '../support/build.ts';
 import type { Answer } from './client.ts';
 import type { Work } from './plan.ts';
 import { atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
@@ -23,27 +24,12 @@ interface Standing {
  */
 export async function runCircle(place: Workplace, work: CircleWork): Promise<void> {
   const { client, cast } = place;
+  const unkeyed = { ...work, keyed: false };
   const members = work.members.map((number) => cast.users[number]?.user).filter((user) => user !== undefined);
   const [owner] = members;
   if (owner === undefined) return;
-  const body = {
-    account_id: owner.accountId,
-    name: `Circle ${work.id}`,
-    capacity: members.length,
-    start_date: new Date(Date.now() + startsAfterMs).toISOString(),
-    amount: String(work.amount),
-    round_interval: 'daily',
-  };
-  const unkeyed = { ...work, keyed: false };
-  let made: Answer | null = null;
-  // It takes no key: whoever had no answer founds another.
-  for (let attempt = 0; made === null && attempt < tries && !place.over.aborted; attempt += 1) {
-    const asked = { name: `c${attempt}`, path: '/v1/saving-circles', body, resourceOf: (answer: Answer) => answer.id };
-    made = await client.operate(personal(place, unkeyed, 'circle', owner.token, asked), { ...work, twin: false });
-    if (made === null) await sleep(pollMs);
-  }
-  if (made === null) return;
-  const circleId: string = made.id;
+  const circleId = await foundCircle(place, work, { owner, size: members.length });
+  if (circleId === null) return;
   if (
     !(await joinAll(
       place,
@@ -73,6 +59,32 @@ export async function runCircle(place: Workplace, work: CircleWork): Promise<voi
   }
 }
 
+/** A circle that starts in a moment; null when nobody told its founder that there is one. */
+export async function foundCircle(
+  place: Workplace,
+  work: CircleWork | Extract<Work, { do: 'terms' }>,
+  { owner, size, fields = {} }: { owner: BuiltUser; size: number; fields?: object },
+): Promise<string | null> {
+  const body = {
+    account_id: owner.accountId,
+    name: `Circle ${work.id}`,
+    capacity: size,
+    start_date: new Date(Date.now() + startsAfterMs).toISOString(),
+    amount: String(work.amount),
+    round_interval: 'daily',
+    ...fields,
+  };
+  // It takes no key: whoever had no answer founds another.
+  for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
+    const asked = { name: `c${attempt}`, path: '/v1/saving-circles', body, resourceOf: (answer: Answer) => answer.id };
+    const operation = personal(place, { ...work, keyed: false }, 'circle', owner.token, asked);
+    const made = await place.client.operate(operation, { ...work, twin: false });
+    if (made !== null) return made.id;
+    await sleep(pollMs);
+  }
+  return null;
+}
+
 async function joinAll({ apis }: Workplace, circleId: string, token: string, accounts: string[]): Promise<boolean> {
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const answer = await (attempt % 2 === 0 ? apis[0] : apis[1])
@@ -90,7 +102,7 @@ async function joinAll({ apis }: Workplace, circleId: string, token: string, acc
 }
 
 /** Waits until the round of this turn is open, and makes it due when the one before has been paid. */
-async function untilOpen({ topology, over }: Workplace, circleId: string, turn: number): Promise<boolean> {
+export async function untilOpen({ topology, over }: Workplace, circleId: string, turn: number): Promise<boolean> {
   const deadline = Date.now() + waitMs;
   while (Date.now() < deadline && !over.aborted) {
     const [circle] = await topology

@@ -8,6 +8,7 @@ import type { EndingKind, OperationKind } from './facts.ts';
 import { giveVerdict } from './give-verdict.ts';
 import type { Work } from './plan.ts';
 import { settleReceipt } from './settle-receipt.ts';
+import { runTermsCircle } from './terms-story.ts';
 import type { Topology } from './topology.ts';
 import { type Asked, atProvider, codeOf, personal, type Workplace } from './workplace.ts';
 
@@ -114,6 +115,8 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
     }
     case 'circle':
       return runCircle(place, work);
+    case 'terms':
+      return runTermsCircle(place, work);
     case 'subscription': {
       const { user } = person(work.user);
       const body = {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { castSize } from './cast-size.ts';
 import { type Fault, faultStories, planFaults } from './plan-faults.ts';
 import { drawMoneyOut, type MoneyOut, payoutAccounts } from './plan-money-out.ts';
+import { planTerms, type TermsOperation, termsFields } from './plan-terms.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** What happens at the provider once a customer has an instrument. */
@@ -42,6 +43,7 @@ export type Operation =
   | { do: 'partner-payment'; partner: number; method: string; amount: number; ending: Ending; afterMs: number }
   | { do: 'payout'; partner: number; amount: number; account: string }
   | { do: 'circle'; members: number[]; amount: number; channel: number; rounds: number; end: 'run' | 'cancel' }
+  | TermsOperation
   | { do: 'subscription'; user: number; amount: number; stop: boolean }
   | { do: 'allocation'; cause: number }
   /** An operator ends a case of suspense: for the account of a user, or as given back at the provider. */
@@ -115,6 +117,9 @@ export function makePlan(seed: number, minutes: number): Plan {
     const at = out.int(0, durationMs);
     for (const operation of drawMoneyOut(out)) items.push({ at, ...drawManners(out), ...operation });
   }
+  const terms = random.fork('terms');
+  const circles = planTerms(terms, { durationMs, users: castSize.users, channels });
+  items.push(...circles.map((circle): Drawn => ({ ...drawManners(terms), ...circle })));
   return {
     seed,
     durationMs,
@@ -238,6 +243,7 @@ const kinds: Record<Operation['do'], z.ZodRawShape> = {
     rounds: whole,
     end: z.enum(['run', 'cancel']),
   },
+  terms: termsFields(castSize.users),
   subscription: {
     user: below(castSize.users),
     amount: whole,

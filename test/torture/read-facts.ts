@@ -91,6 +91,13 @@ function asMade({ partnerFee, channelFee }: Cast, row: MadeRow): MadeFact {
   return { id, amount, asked, targets, fee, dueFee };
 }
 
+/** Contributions to circles that nobody asks for one by one: by standing orders, and debits that were consented to. */
+const isAgreedTo = `exists (select from transactions t join saving_circle_contributions c on c.transaction_id = t.id
+  join saving_circle_members m on m.id = c.member_id
+  where t.batch_id = j.id and (m.consented_at is not null
+    or exists (select from events a where a.resource_id = m.saving_circle_id::text
+      and a.data->>'member_id' = m.id::text and a.data->>'standing_order' is not null)))`;
+
 const queries = {
   events: `select request_id as "requestId", event, impact, resource_type as "resourceType",
       resource_id as "resourceId", extract(epoch from created_at) * 1000 as "begunAt",
@@ -116,7 +123,7 @@ const queries = {
     union all select 'payout', id::text, request_id from payouts
     union all select 'balance payment', split_part(j.business_key, '/', 2), e.request_id from journals j
       left join events e on e.resource_id = split_part(j.business_key, '/', 2) and e.event = 'RESOURCE_CREATED'
-      where j.business_key like 'balance-payment/%'`,
+      where j.business_key like 'balance-payment/%' and not (e.request_id is null and ${isAgreedTo})`,
   ends: `select 'order' as kind, id::text, status from payment_orders
     union all select 'payment', id::text, status from partner_payments
     union all select 'circle', id::text, status from saving_circles
