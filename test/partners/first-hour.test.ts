@@ -1,0 +1,63 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPartnerClient } from '../../sdk/index.ts';
+import { type Product, startProduct } from '../support/product.ts';
+import { type Block, blocksOf, firstHour, Reader } from './first-hour.ts';
+
+/** What a block is recognized by, and what it prints. */
+const prints: [block: RegExp, output: RegExp][] = [
+  [/examples\/partner\.ts/, /Webhook +payment\.succeeded, verified: succeeded/],
+  [/x-idempotency-key: first-hour-1/, /"status":"pending".*"available":"/s],
+  [/sign_request GET/, /"available":"/],
+  [/first-call\.ts/, /^200 /m],
+  [/with-client\.ts/, /status: 'pending'/],
+  [/first-hour-test/, /"type":"endpoint\.test".*"status":"succeeded".*payment\.succeeded \S+ succeeded/s],
+  [/first-hour-4/, /"status":"succeeded".*payout\.succeeded \S+ succeeded/s],
+  [/sandbox\/payouts\/settle/, /"status":"succeeded"/],
+];
+
+const blocks = blocksOf(firstHour);
+let product: Product;
+let data: string;
+let directory: string;
+let reader: Reader;
+beforeAll(async () => {
+  data = mkdtempSync(join(tmpdir(), 'first-hour-data-'));
+  directory = mkdtempSync(join(tmpdir(), 'first-hour-'));
+  product = startProduct(data);
+  await product.untilReady();
+  reader = new Reader(directory, { DATA_DIR: data });
+}, 120_000);
+afterAll(async () => {
+  reader?.close();
+  await product?.stop();
+  for (const place of [data, directory]) rmSync(place, { recursive: true, force: true });
+}, 60_000);
+
+describe("A partner's first hour", () => {
+  it('has blocks for each thing that is expected of one', () => {
+    for (const [block] of prints) expect(blocks.filter(({ text }) => block.test(text))).not.toEqual([]);
+  });
+
+  it.each(blocks.map((block): [number, string, Block] => [block.line, block.text.split('\n')[0] ?? '', block]))(
+    'line %d works as it stands: %s',
+    async (_, __, block) => {
+      const printed = await reader.follow(block);
+      expect(printed).not.toContain('"error":');
+      if (block.language !== 'sh') return;
+      for (const [of, output] of prints) if (of.test(block.text)) expect(printed).toMatch(output);
+    },
+    150_000,
+  );
+
+  it('ends with webhooks that were verified, and payouts that arrived', async () => {
+    const { urls, partner } = product.credentials();
+    const { api_key: apiKey, signing_secret: signingSecret } = partner;
+    const { payouts } = createPartnerClient({ baseUrl: urls.api, apiKey, signingSecret });
+    const { items } = await payouts.list();
+    expect(items.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    const received = readFileSync(join(directory, 'received.txt'), 'utf8');
+    for (const type of ['endpoint.test', 'payment.succeeded', 'payout.succeeded']) expect(received).toContain(type);
+  });
+});
