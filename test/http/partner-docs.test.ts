@@ -3,6 +3,7 @@ import { routeGroups } from '../../src/app.ts';
 import { errorPage, failureCodes, partnerErrors } from '../../src/partners/error-catalogue.ts';
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
+import { firstHour } from '../partners/first-hour.ts';
 import { startBrowser } from '../support/browser.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
@@ -36,6 +37,12 @@ describe("The partners' reference", () => {
     expect(Object.keys(partnerErrors).toSorted()).toEqual(codes.toSorted());
     for (const code of [...codes, ...Object.keys(failureCodes)]) expect(errorPage()).toContain(`<code>${code}</code>`);
     expect(reference.info.description).toContain('(/docs/errors)');
+  });
+
+  it("says of failure codes what the first hour's table says", () => {
+    const [, table = ''] = firstHour.split('| What it means, and what to do');
+    const rows = [...table.matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)].map(([, code, text]) => [code, text]);
+    expect(rows).toEqual(Object.entries(failureCodes));
   });
 });
 
