@@ -239,6 +239,9 @@ export function createPartnerClient(options: PartnerClientOptions) {
       test: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-endpoints/{id}/test', { params: { id }, ...options, once: true }),
     },
+    /** The statement of one day of UTC+7, as `2026-01-31`. */
+    settlement: (day: string, options?: CallOptions) =>
+      call('GET /v1/partners/settlements/{day}', { params: { day }, ...options }),
     /** The payout limits and how much of them is used. */
     limits: (options?: CallOptions) => call('GET /v1/partners/limits', options),
   };

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { whyNoPython } from '../../dev/python.ts';
 import { createPartnerClient } from '../../sdk/index.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { type Block, blocksOf, firstHour, Reader } from './first-hour.ts';
@@ -14,10 +15,16 @@ const prints: [block: RegExp, output: RegExp][] = [
   [/with-client\.ts/, /status: 'pending'/],
   [/first-hour-test/, /"type":"endpoint\.test".*"status":"succeeded".*payment\.succeeded \S+ succeeded/s],
   [/first-hour-4/, /"status":"succeeded".*payout\.succeeded \S+ succeeded/s],
+  [
+    /python first_hour/,
+    /Webhook payment\.succeeded verified.*Payout +\S+ succeeded.*Webhook payout\.succeeded verified/s,
+  ],
   [/sandbox\/payouts\/settle/, /"status":"succeeded"/],
 ];
 
-const blocks = blocksOf(firstHour);
+const missing = whyNoPython();
+if (missing !== null) process.stdout.write(`The blocks in Python are not run: ${missing}.\n`);
+const blocks = blocksOf(firstHour).filter(({ text }) => missing === null || !/\.venv/.test(text));
 let product: Product;
 let data: string;
 let directory: string;
@@ -37,7 +44,7 @@ afterAll(async () => {
 
 describe("A partner's first hour", () => {
   it('has blocks for each thing that is expected of one', () => {
-    for (const [block] of prints) expect(blocks.filter(({ text }) => block.test(text))).not.toEqual([]);
+    for (const [block] of prints) expect(blocksOf(firstHour).filter(({ text }) => block.test(text))).not.toEqual([]);
   });
 
   it.each(blocks.map((block): [number, string, Block] => [block.line, block.text.split('\n')[0] ?? '', block]))(
@@ -56,7 +63,8 @@ describe("A partner's first hour", () => {
     const { api_key: apiKey, signing_secret: signingSecret } = partner;
     const { payouts } = createPartnerClient({ baseUrl: urls.api, apiKey, signingSecret });
     const { items } = await payouts.list();
-    expect(items.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    expect(items.map(({ status }) => status)).toEqual(items.map(() => 'succeeded'));
+    expect(items.length).toBeGreaterThanOrEqual(2);
     const received = readFileSync(join(directory, 'received.txt'), 'utf8');
     for (const type of ['endpoint.test', 'payment.succeeded', 'payout.succeeded']) expect(received).toContain(type);
   });

@@ -260,6 +260,12 @@ describe('The partner client against npm start', () => {
     expect(await ids()).not.toContain(id);
   });
 
+  it('reads the statement of a day', async () => {
+    const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
+    const { day, totals } = await client.settlement(today);
+    expect([day, Number(totals.paid.amount) > 0]).toEqual([today, true]);
+  });
+
   it('believes no webhook that is forged, altered or old', async () => {
     const { headers, body } = await receive(await collect('30000'));
     const secret = given.partner.webhook_secret;

@@ -1,0 +1,217 @@
+"""The client: one method for each operation of the partner API."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Callable, Iterator, Mapping, cast
+
+from . import models
+from .transport import Transport, in_path
+
+
+class PartnerClient:
+    """Signs every call, sends an idempotency key with every creation, and repeats only what is safe to repeat, always
+    under the same key.
+
+    ``attempts`` is the most attempts of one call, ``timeout`` the seconds that one attempt may wait: a creation itself
+    waits up to 20 s. Where a proxy changes the path, or this machine's clock cannot be trusted to five minutes,
+    ``sign_whole_request=False`` leaves the second signature away. Raises ValueError for options that cannot be right.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str,
+        signing_secret: str,
+        attempts: int = 5,
+        timeout: float = 30.0,
+        sign_whole_request: bool = True,
+    ) -> None:
+        self._transport = Transport(
+            base_url,
+            api_key=api_key,
+            signing_secret=signing_secret,
+            attempts=attempts,
+            timeout=timeout,
+            sign_whole_request=sign_whole_request,
+        )
+        self.payments = Payments(self._transport)
+        self.payouts = Payouts(self._transport)
+        self.webhook_endpoints = WebhookEndpoints(self._transport)
+        self.webhook_deliveries = WebhookDeliveries(self._transport)
+
+    def balance(self) -> models.GetBalanceAnswer:
+        """The balance owed to you, and how much of it can be paid out now."""
+        return cast(models.GetBalanceAnswer, self._transport.call("GET", "/v1/partners/balance"))
+
+    def channels(self) -> models.ListChannelsAnswer:
+        """The channels, banks and fees of this partner."""
+        return cast(models.ListChannelsAnswer, self._transport.call("GET", "/v1/partners/channels"))
+
+    def limits(self) -> models.ListLimitsAnswer:
+        """The payout limits and how much of them is used."""
+        return cast(models.ListLimitsAnswer, self._transport.call("GET", "/v1/partners/limits"))
+
+    def settlement(self, day: str) -> models.GetSettlementAnswer:
+        """The statement of one day of UTC+7, as ``2026-01-31``."""
+        return cast(
+            models.GetSettlementAnswer, self._transport.call("GET", f"/v1/partners/settlements/{in_path(day)}")
+        )
+
+    def rotate_key(self) -> models.RotateKeysAnswer:
+        """Replaces this client's key and returns its successor, once. The old key works for another 24 hours.
+
+        Not repeated by itself: without an answer nobody knows the successor, and the operator issues another one.
+        """
+        return cast(models.RotateKeysAnswer, self._transport.call("POST", "/v1/partners/keys/rotate", once=True))
+
+
+class _Resource:
+    def __init__(self, transport: Transport) -> None:
+        self._call = transport.call
+
+
+class Payments(_Resource):
+    """What customers pay."""
+
+    def quote(self, body: models.CreateQuoteBody) -> models.CreateQuoteAnswer:
+        """What a payment would cost; creates nothing."""
+        return cast(models.CreateQuoteAnswer, self._call("POST", "/v1/partners/quotes", body=body))
+
+    def create(self, body: models.CreatePaymentBody, *, idempotency_key: str | None = None) -> models.PartnerPayment:
+        """Creates a payment; the customer pays it with its ``payment_code``.
+
+        Without a key, one is made for this call: a payment created twice is only a second payment code.
+        """
+        key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
+        made = self._call("POST", "/v1/partners/payments", body=body, idempotency_key=key)
+        return cast(models.PartnerPayment, made)
+
+    def get(self, id: str) -> models.PartnerPayment:
+        """A payment, as it is now."""
+        return cast(models.PartnerPayment, self._call("GET", f"/v1/partners/payments/{in_path(id)}"))
+
+    def list(self, query: models.ListPaymentsQuery | None = None) -> models.ListPaymentsAnswer:
+        """One page of the payments that match, newest first."""
+        return cast(models.ListPaymentsAnswer, self._call("GET", "/v1/partners/payments", query=query))
+
+    def all(self, query: models.ListPaymentsQuery | None = None) -> Iterator[models.PartnerPayment]:
+        """Every payment that matches, newest first, page after page."""
+        return cast(Iterator[models.PartnerPayment], _read_on(self.list, query))
+
+    def cancel(self, id: str) -> models.PartnerPayment:
+        """Ends an open payment: it becomes expired. Raises PAYMENT_ALREADY_PAID when it was paid first."""
+        return cast(models.PartnerPayment, self._call("POST", f"/v1/partners/payments/{in_path(id)}/cancel"))
+
+    def timeline(self, id: str) -> models.PartnerTimeline:
+        """What happened to a payment in plain words, and what happens next."""
+        return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payments/{in_path(id)}/timeline"))
+
+
+class Payouts(_Resource):
+    """What you send to banks."""
+
+    def quote(self, *, amount: str, bank_code: str) -> models.CreateQuoteAnswer:
+        """What a payout to this bank would cost; reserves nothing."""
+        body = {"method": "payout", "amount": amount, "bank_code": bank_code}
+        return cast(models.CreateQuoteAnswer, self._call("POST", "/v1/partners/quotes", body=body))
+
+    def create(self, body: models.CreatePayoutBody, *, idempotency_key: str) -> models.Payout:
+        """Pays out. The money is reserved when this returns; the outcome comes by webhook or by polling.
+
+        Keep the key with your order before you call: a key made here would differ when your own code repeats the call,
+        and would pay twice.
+        """
+        made = self._call("POST", "/v1/partners/payouts", body=body, idempotency_key=idempotency_key)
+        return cast(models.Payout, made)
+
+    def get(self, id: str) -> models.Payout:
+        """A payout, as it is now."""
+        return cast(models.Payout, self._call("GET", f"/v1/partners/payouts/{in_path(id)}"))
+
+    def list(self, query: models.ListPayoutsQuery | None = None) -> models.ListPayoutsAnswer:
+        """One page of the payouts that match, newest first."""
+        return cast(models.ListPayoutsAnswer, self._call("GET", "/v1/partners/payouts", query=query))
+
+    def all(self, query: models.ListPayoutsQuery | None = None) -> Iterator[models.ListedPayout]:
+        """Every payout that matches, newest first, page after page."""
+        return cast(Iterator[models.ListedPayout], _read_on(self.list, query))
+
+    def timeline(self, id: str) -> models.PartnerTimeline:
+        """What happened to a payout in plain words, and what happens next."""
+        return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payouts/{in_path(id)}/timeline"))
+
+
+class WebhookEndpoints(_Resource):
+    """Where webhooks go."""
+
+    def create(self, body: models.CreateWebhookEndpointBody) -> models.WebhookEndpointWithSecret:
+        """Adds an endpoint, at most ten; only this answer has its secret. Not repeated by itself."""
+        made = self._call("POST", "/v1/partners/webhook-endpoints", body=body, once=True)
+        return cast(models.WebhookEndpointWithSecret, made)
+
+    def list(self, query: models.ListWebhookEndpointsQuery | None = None) -> models.ListWebhookEndpointsAnswer:
+        """The endpoints, newest first."""
+        return cast(models.ListWebhookEndpointsAnswer, self._call("GET", "/v1/partners/webhook-endpoints", query=query))
+
+    def update(self, id: str, body: models.UpdateWebhookEndpointBody) -> models.WebhookEndpoint:
+        """Changes its URL or events, or disables or enables it."""
+        path = f"/v1/partners/webhook-endpoints/{in_path(id)}"
+        return cast(models.WebhookEndpoint, self._call("PATCH", path, body=body))
+
+    def delete(self, id: str) -> models.WebhookEndpoint:
+        """Removes an endpoint, and returns it as it was."""
+        return cast(models.WebhookEndpoint, self._call("DELETE", f"/v1/partners/webhook-endpoints/{in_path(id)}"))
+
+    def rotate_secret(self, id: str) -> models.WebhookEndpointWithSecret:
+        """Returns a new secret, this once; both sign for 24 hours. Not repeated by itself."""
+        path = f"/v1/partners/webhook-endpoints/{in_path(id)}/rotate-secret"
+        return cast(models.WebhookEndpointWithSecret, self._call("POST", path, once=True))
+
+    def test(self, id: str) -> models.WebhookDelivery:
+        """Sends ``endpoint.test`` to the endpoint; returns the delivery."""
+        path = f"/v1/partners/webhook-endpoints/{in_path(id)}/test"
+        return cast(models.WebhookDelivery, self._call("POST", path, once=True))
+
+
+class WebhookDeliveries(_Resource):
+    """What became of each webhook."""
+
+    def list(self, query: models.ListWebhookDeliveriesQuery | None = None) -> models.ListWebhookDeliveriesAnswer:
+        """One page of the webhooks that match, newest first, with the outcome of each."""
+        read = self._call("GET", "/v1/partners/webhook-deliveries", query=query)
+        return cast(models.ListWebhookDeliveriesAnswer, read)
+
+    def all(self, query: models.ListWebhookDeliveriesQuery | None = None) -> Iterator[models.WebhookDelivery]:
+        """Every webhook that matches, newest first, page after page."""
+        return cast(Iterator[models.WebhookDelivery], _read_on(self.list, query))
+
+    def get(self, id: str) -> models.WebhookDeliveryWithBody:
+        """The outcome of one webhook; in development the API adds the ``body`` that is sent."""
+        path = f"/v1/partners/webhook-deliveries/{in_path(id)}"
+        return cast(models.WebhookDeliveryWithBody, self._call("GET", path))
+
+    def redeliver(self, id: str) -> models.WebhookDelivery:
+        """Sends a webhook again, at once, whatever its outcome."""
+        path = f"/v1/partners/webhook-deliveries/{in_path(id)}/redeliver"
+        return cast(models.WebhookDelivery, self._call("POST", path))
+
+    def replay(self, body: models.ReplayWebhookDeliveriesBody) -> models.ReplayWebhookDeliveriesAnswer:
+        """Sends every webhook of a period again, delivered ones too; returns how many.
+
+        Not repeated by itself: each call sends them all. With ``dry_run`` it only counts.
+        """
+        path = "/v1/partners/webhook-deliveries/replay"
+        return cast(models.ReplayWebhookDeliveriesAnswer, self._call("POST", path, body=body, once=True))
+
+
+def _read_on(read: Callable[[Any], Any], query: Mapping[str, Any] | None) -> Iterator[Any]:
+    """Pages by keyset, so that new rows neither repeat nor hide a row."""
+    asked: dict[str, Any] = {"limit": 100, **(query or {})}
+    while True:
+        page = read(asked)
+        yield from page["items"]
+        if len(page["items"]) < page["limit"]:
+            return
+        asked["after"] = page["items"][-1]["id"]

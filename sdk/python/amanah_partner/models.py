@@ -1,0 +1,1851 @@
+# Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
+# Made of 175e75b6d67c4eb0b92ba11029b474816cfb1e3d8e704a5ec0902c3f2a6bdf27
+# ruff: noqa
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+
+class WebhookPayment(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    reference: str
+    """
+    The partner's external_ref when sent, otherwise the payment's id.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['pending', 'succeeded', 'failed', 'expired']
+    """
+    `pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good.
+    """
+    is_final: bool
+    """
+    Whether the status can no longer change. A payout that succeeded can still be returned by the bank.
+    """
+    method: Literal['virtual_account', 'qris', 'ewallet']
+    """
+    How the customer pays: `virtual_account`, `qris` or `ewallet`.
+    """
+    channel: NotRequired[str]
+    """
+    The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none.
+    """
+    amount: str
+    """
+    IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What remains for you in IDR.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    payment_code: str | None
+    """
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    """
+    status_url: NotRequired[str]
+    """
+    In the answer to creation.
+    """
+    expires_at: str
+    """
+    Until when the customer can pay. Money that comes later is held and looked into.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    finalized_at: str | None
+    """
+    When it reached a final status; null before.
+    """
+    available_at: str | None
+    """
+    When the net of a paid payment becomes, or became, available for payouts; null before it is paid.
+    """
+    failure_code: NotRequired[str]
+    """
+    On failed payments: the provider's reason, for your logs.
+    """
+    version: int
+    """
+    Grows with each event of the resource: a lower one came late.
+    """
+
+
+class WebhookPayout(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    reference: str
+    """
+    The platform's own reference.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['pending', 'succeeded', 'failed', 'reversed']
+    """
+    `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
+    """
+    is_final: bool
+    """
+    Whether the status can no longer change. A payout that succeeded can still be returned by the bank.
+    """
+    amount: str
+    """
+    IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What reaches the bank.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    succeeded_at: str | None
+    """
+    When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.
+    """
+    finalized_at: str | None
+    """
+    When it reached a final status; null before.
+    """
+    failure_code: NotRequired[str]
+    """
+    The provider's, passed on; on failed payouts.
+    """
+    bank_account_number: str
+    """
+    Digits only, as the bank prints it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    status_url: NotRequired[str]
+    """
+    The path to poll.
+    """
+    version: int
+    """
+    Grows with each event of the resource: a lower one came late.
+    """
+
+
+class Unmatched(TypedDict):
+    """
+    The money that came. Operators decide what becomes of it; the payment stays as it is.
+    """
+
+    amount: str
+    """
+    IDR: of the payment what the customer pays, of `unmatched` what came.
+    """
+    reason: Literal['late', 'double', 'wrong_amount']
+    """
+    `late`: after the payment had ended. `double`: it was paid already. `wrong_amount`: not exactly its amount.
+    """
+
+
+class WebhookUnmatchedPayment(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    reference: str
+    """
+    The partner's external_ref when sent, otherwise the payment's id.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['pending', 'succeeded', 'failed', 'expired']
+    """
+    As it stays: money that is not part of a payment does not change it.
+    """
+    is_final: bool
+    """
+    Whether the status can no longer change. A payout that succeeded can still be returned by the bank.
+    """
+    method: Literal['virtual_account', 'qris', 'ewallet']
+    """
+    How the customer pays: `virtual_account`, `qris` or `ewallet`.
+    """
+    channel: NotRequired[str]
+    """
+    The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none.
+    """
+    amount: str
+    """
+    IDR: of the payment what the customer pays, of `unmatched` what came.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What remains for you in IDR.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    payment_code: str | None
+    """
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    """
+    status_url: NotRequired[str]
+    """
+    In the answer to creation.
+    """
+    expires_at: str
+    """
+    Until when the customer can pay. Money that comes later is held and looked into.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    finalized_at: str | None
+    """
+    When it reached a final status; null before.
+    """
+    available_at: str | None
+    """
+    When the net of a paid payment becomes, or became, available for payouts; null before it is paid.
+    """
+    failure_code: NotRequired[str]
+    """
+    On failed payments: the provider's reason, for your logs.
+    """
+    version: int
+    """
+    Grows with each event of the resource: a lower one came late.
+    """
+    unmatched: Unmatched
+    """
+    The money that came. Operators decide what becomes of it; the payment stays as it is.
+    """
+
+
+class WebhookTest(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    url: str
+    """
+    Where webhooks go: public and https.
+    """
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    """
+    What it is told.
+    """
+    status: Literal['enabled', 'disabled']
+    """
+    A disabled one collects nothing.
+    """
+    disabled_reason: Literal['requested', 'failing'] | None
+    """
+    `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """
+    Null while it is enabled.
+    """
+    failing_since: str | None
+    """
+    Since when no request to it has succeeded; null when the last one did, or there was none.
+    """
+    set_by_operator: bool
+    """
+    Whether it is the one that the operator has set.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    updated_at: str
+    """
+    When it was changed last.
+    """
+    version: int
+    """
+    Grows with each event of the resource: a lower one came late.
+    """
+
+
+class WebhookEndpointWithSecret(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    url: str
+    """
+    Where webhooks go: public and https.
+    """
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    """
+    What it is told.
+    """
+    status: Literal['enabled', 'disabled']
+    """
+    A disabled one collects nothing.
+    """
+    disabled_reason: Literal['requested', 'failing'] | None
+    """
+    `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """
+    Null while it is enabled.
+    """
+    failing_since: str | None
+    """
+    Since when no request to it has succeeded; null when the last one did, or there was none.
+    """
+    set_by_operator: bool
+    """
+    Whether it is the one that the operator has set.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    updated_at: str
+    """
+    When it was changed last.
+    """
+    secret: str
+    """
+    In this answer only.
+    """
+
+
+class Error(TypedDict):
+    """
+    Why the request was refused, or what is not known.
+    """
+
+    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
+    """
+    For programs: branch on this, not on the message. The error catalogue says what to do about each.
+    """
+    message: str
+    """
+    For people: says what is wrong, and names the field where there is one.
+    """
+    details: NotRequired[Any]
+    """
+    With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with PROVIDER_INDETERMINATE what to poll.
+    """
+
+
+class PartnerError(TypedDict):
+    error: Error
+    """
+    Why the request was refused, or what is not known.
+    """
+    request_id: str
+    """
+    Names this request. Quote it when you ask the operator. Also in the header `x-request-id`.
+    """
+
+
+class WebhookEndpoint(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    url: str
+    """
+    Where webhooks go: public and https.
+    """
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    """
+    What it is told.
+    """
+    status: Literal['enabled', 'disabled']
+    """
+    A disabled one collects nothing.
+    """
+    disabled_reason: Literal['requested', 'failing'] | None
+    """
+    `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """
+    Null while it is enabled.
+    """
+    failing_since: str | None
+    """
+    Since when no request to it has succeeded; null when the last one did, or there was none.
+    """
+    set_by_operator: bool
+    """
+    Whether it is the one that the operator has set.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    updated_at: str
+    """
+    When it was changed last.
+    """
+
+
+class WebhookDelivery(TypedDict):
+    id: str
+    """
+    Names the delivery.
+    """
+    endpoint_id: str
+    """
+    The endpoint that it goes to.
+    """
+    webhook_id: str
+    """
+    The `webhook-id` that your receiver sees, the same at every attempt.
+    """
+    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
+    """
+    What happened.
+    """
+    resource_id: str
+    """
+    The id of the payment or payout that it tells of.
+    """
+    version: int
+    """
+    Grows with each event of the resource: of two webhooks believe the greater.
+    """
+    status: Literal['pending', 'delivered', 'parked']
+    """
+    `pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.
+    """
+    attempts: int
+    """
+    How often it was tried.
+    """
+    last_status: int | None
+    """
+    The HTTP status of the last attempt; null where no answer came.
+    """
+    last_error: str | None
+    """
+    Why the last attempt failed; null where it did not.
+    """
+    next_attempt_at: str | None
+    """
+    When it is tried next; null when it is not.
+    """
+    delivered_at: str | None
+    """
+    When it was delivered; null before.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+
+
+class WebhookDeliveryWithBody(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    endpoint_id: str
+    """
+    Only those of this endpoint.
+    """
+    webhook_id: str
+    """
+    The `webhook-id` that your receiver sees, the same at every attempt.
+    """
+    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
+    """
+    What happened.
+    """
+    resource_id: str
+    """
+    The id of the payment or payout that it tells of.
+    """
+    version: int
+    """
+    Grows with each event of the resource: of two webhooks believe the greater.
+    """
+    status: Literal['pending', 'delivered', 'parked']
+    """
+    `pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.
+    """
+    attempts: int
+    """
+    How often it was tried.
+    """
+    last_status: int | None
+    """
+    The HTTP status of the last attempt; null where no answer came.
+    """
+    last_error: str | None
+    """
+    Why the last attempt failed; null where it did not.
+    """
+    next_attempt_at: str | None
+    """
+    When it is tried next; null when it is not.
+    """
+    delivered_at: str | None
+    """
+    When it was delivered; null before.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    body: NotRequired[str]
+    """
+    Exactly as it is sent. In development only.
+    """
+
+
+class Payout(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    reference: str
+    """
+    The platform's own reference.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['pending', 'succeeded', 'failed', 'reversed']
+    """
+    `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
+    """
+    is_final: bool
+    """
+    Whether the status can no longer change. A payout that succeeded can still be returned by the bank.
+    """
+    amount: str
+    """
+    As requested, in IDR.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What reaches the bank.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    succeeded_at: str | None
+    """
+    When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.
+    """
+    finalized_at: str | None
+    """
+    When it reached a final status; null before.
+    """
+    failure_code: NotRequired[str]
+    """
+    The provider's, passed on; on failed payouts.
+    """
+    bank_account_number: str
+    """
+    Digits only, as the bank prints it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    status_url: NotRequired[str]
+    """
+    The path to poll.
+    """
+
+
+class ListedPayout(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    reference: str
+    """
+    The platform's own reference.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['pending', 'succeeded', 'failed', 'reversed']
+    """
+    `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
+    """
+    is_final: bool
+    """
+    Whether the status can no longer change. A payout that succeeded can still be returned by the bank.
+    """
+    amount: str
+    """
+    As requested, in IDR.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What reaches the bank.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    succeeded_at: str | None
+    """
+    When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.
+    """
+    finalized_at: str | None
+    """
+    When it reached a final status; null before.
+    """
+    failure_code: NotRequired[str]
+    """
+    The provider's, passed on; on failed payouts.
+    """
+
+
+class Item(TypedDict):
+    at: str
+    """
+    When.
+    """
+    type: Literal['request', 'reservation', 'provider', 'callback', 'ledger', 'webhook', 'outcome']
+    """
+    What kind of step it was.
+    """
+    text: str
+    """
+    In plain words. It may be reworded: do not parse it.
+    """
+
+
+class Next(TypedDict):
+    """
+    What happens next; null when nothing does.
+    """
+
+    at: str | None
+    """
+    When.
+    """
+    text: str
+    """
+    In plain words. It may be reworded: do not parse it.
+    """
+
+
+class PartnerTimeline(TypedDict):
+    items: list[Item]
+    """
+    What happened, oldest first.
+    """
+    next: Next | None
+    """
+    What happens next; null when nothing does.
+    """
+
+
+class PartnerPayment(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    reference: str
+    """
+    The partner's external_ref when sent, otherwise the payment's id.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['pending', 'succeeded', 'failed', 'expired']
+    """
+    `pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good.
+    """
+    is_final: bool
+    """
+    Whether the status can no longer change.
+    """
+    method: Literal['virtual_account', 'qris', 'ewallet']
+    """
+    How the customer pays: `virtual_account`, `qris` or `ewallet`.
+    """
+    channel: NotRequired[str]
+    """
+    The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none.
+    """
+    amount: str
+    """
+    The gross in IDR: what the customer pays.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What you are owed in IDR once it is paid: the gross without the fee.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    payment_code: str | None
+    """
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    """
+    status_url: NotRequired[str]
+    """
+    In the answer to creation.
+    """
+    expires_at: str
+    """
+    Until when the customer can pay. Money that comes later is held and looked into.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    finalized_at: str | None
+    """
+    When it reached a final status; null before.
+    """
+    available_at: str | None
+    """
+    When the net of a paid payment becomes, or became, available for payouts; null before it is paid.
+    """
+    failure_code: NotRequired[str]
+    """
+    On failed payments: the provider's reason, for your logs.
+    """
+
+
+class CreateWebhookEndpointBody(TypedDict):
+    url: str
+    """
+    A public https address without credentials. It is asked by POST, redirects are not followed.
+    """
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    """
+    What it is told. Types that it does not name are not sent to it.
+    """
+    status: NotRequired[Literal['enabled', 'disabled'] | None]
+    """
+    `enabled`, which is the default, or `disabled`.
+    """
+
+
+class ListWebhookEndpointsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[WebhookEndpoint]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+
+
+class ListWebhookEndpointsQuery(TypedDict):
+    page: NotRequired[int]
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: NotRequired[int]
+    """
+    How many rows a page has, at most 100.
+    """
+    after: NotRequired[str]
+    """
+    Id of the last row seen; reads on from there in place of `page`.
+    """
+
+
+class UpdateWebhookEndpointBody(TypedDict):
+    url: NotRequired[str]
+    """
+    A public https address without credentials. It is asked by POST, redirects are not followed.
+    """
+    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]]
+    """
+    What it is told from now on.
+    """
+    status: NotRequired[Literal['enabled', 'disabled']]
+    """
+    A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed.
+    """
+
+
+class ListWebhookDeliveriesAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[WebhookDelivery]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+
+
+ListWebhookDeliveriesQuery = TypedDict(
+    'ListWebhookDeliveriesQuery',
+    {
+        'page': NotRequired[int],
+        'limit': NotRequired[int],
+        'after': NotRequired[str],
+        'status': NotRequired[Literal['pending', 'delivered', 'parked']],
+        'type': NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']],
+        'endpoint_id': NotRequired[str],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+    },
+)
+
+
+ReplayWebhookDeliveriesBody = TypedDict(
+    'ReplayWebhookDeliveriesBody',
+    {
+        'from': str,
+        'to': str,
+        'endpoint_id': NotRequired[str | None],
+        'dry_run': NotRequired[bool | None],
+    },
+)
+
+
+class ReplayWebhookDeliveriesAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+
+
+class GetBalanceAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    balance: str
+    """
+    All that you are owed in IDR: `available` and `pending` together.
+    """
+    available: str
+    """
+    What payouts can use now, in IDR.
+    """
+    pending: str
+    """
+    Paid but not settled yet, and what payouts under way have reserved, in IDR.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+
+
+class CollectionItem(TypedDict):
+    method: Literal['virtual_account', 'qris', 'ewallet']
+    """
+    How the customer pays: `virtual_account`, `qris` or `ewallet`.
+    """
+    channel: NotRequired[str]
+    """
+    The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none.
+    """
+    fixed: str
+    """
+    The fixed part of the fee in IDR.
+    """
+    basis_points: int
+    """
+    The share of the amount that the fee takes, in basis points: 150 is 1.5 %.
+    """
+    minimum_amount: str
+    """
+    The least that can be moved at once, in IDR.
+    """
+    maximum_amount: str
+    """
+    The most that can be moved at once, in IDR.
+    """
+
+
+class PayoutBank(TypedDict):
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    name: str
+    """
+    The name to show to people.
+    """
+    fixed: str
+    """
+    The fixed part of the fee in IDR.
+    """
+    basis_points: int
+    """
+    The share of the amount that the fee takes, in basis points: 150 is 1.5 %.
+    """
+    minimum_amount: str
+    """
+    The least that can be moved at once, in IDR.
+    """
+    maximum_amount: str
+    """
+    The most that can be moved at once, in IDR.
+    """
+    account_number_min_length: int
+    """
+    The least number of digits of an account number at this bank.
+    """
+    account_number_max_length: int
+    """
+    The greatest number of digits of an account number at this bank.
+    """
+
+
+class ListChannelsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    collection: list[CollectionItem]
+    """
+    The channels by which you can collect.
+    """
+    payout_banks: list[PayoutBank]
+    """
+    The banks to which you can pay out.
+    """
+
+
+class RotateKeysAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    prefix: str
+    """
+    The beginning of the key, by which you recognize it.
+    """
+    permissions: list[Literal['collect-payment', 'read-gateway', 'request-payout', 'manage-webhooks', 'manage-keys']]
+    """
+    What the key may do.
+    """
+    require_signature_v2: bool
+    """
+    Whether calls with this key must carry the signature over the whole request.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    valid_until: str | None
+    """
+    Until when the key works; null while it was not rotated.
+    """
+    revoked_at: str | None
+    """
+    When the key was revoked; null while it works.
+    """
+    api_key: str
+    """
+    Sent as `Authorization: Bearer`. Shown this once.
+    """
+    signing_secret: str
+    """
+    Signs your requests. Shown this once.
+    """
+
+
+class CreatePayoutBody(TypedDict):
+    amount: str
+    """
+    IDR. With fee mode DEDUCTED the fee is taken from this; with ADDED it is reserved on top. What reaches the bank is a whole amount.
+    """
+    bank_code: str
+    """
+    A `bank_code` of `GET /v1/partners/channels`.
+    """
+    bank_account_number: str
+    """
+    Digits only, as the bank prints it.
+    """
+    beneficiary_name: NotRequired[str | None]
+    """
+    The holder's name as the bank has it. Without it the bank is given the account number in its place: where names are compared, the payout then fails with ACCOUNT_NAME_MISMATCH.
+    """
+    external_ref: NotRequired[str | None]
+    """
+    Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+
+
+class ListPayoutsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[ListedPayout]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+
+
+ListPayoutsQuery = TypedDict(
+    'ListPayoutsQuery',
+    {
+        'page': NotRequired[int],
+        'limit': NotRequired[int],
+        'after': NotRequired[str],
+        'status': NotRequired[Literal['pending', 'succeeded', 'failed', 'reversed']],
+        'external_ref': NotRequired[str],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+    },
+)
+
+
+class MaxPayoutAmount(TypedDict):
+    """
+    The most that one payout may be; null where no limits are set.
+    """
+
+    maximum: str
+    """
+    The limit.
+    """
+    used: str
+    """
+    How much of the limit is used now.
+    """
+    remaining: str
+    """
+    How much of the limit is left now.
+    """
+
+
+class MaxDailyAmount(TypedDict):
+    """
+    The most that payouts may come to in 24 hours that end now; null where no limits are set.
+    """
+
+    maximum: str
+    """
+    The limit.
+    """
+    used: str
+    """
+    How much of the limit is used now.
+    """
+    remaining: str
+    """
+    How much of the limit is left now.
+    """
+
+
+class MaxHourlyCount(TypedDict):
+    """
+    How many payouts may be made in an hour that ends now; null where no limits are set.
+    """
+
+    maximum: int
+    """
+    The limit.
+    """
+    used: int
+    """
+    How much of the limit is used now.
+    """
+    remaining: int
+    """
+    How much of the limit is left now.
+    """
+
+
+class ListLimitsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    max_payout_amount: MaxPayoutAmount | None
+    """
+    The most that one payout may be; null where no limits are set.
+    """
+    max_daily_amount: MaxDailyAmount | None
+    """
+    The most that payouts may come to in 24 hours that end now; null where no limits are set.
+    """
+    max_hourly_count: MaxHourlyCount | None
+    """
+    How many payouts may be made in an hour that ends now; null where no limits are set.
+    """
+
+
+class Opening(TypedDict):
+    """
+    The balances at the beginning of the day.
+    """
+
+    balance: str
+    """
+    All that you are owed in IDR: `available` and `pending` together.
+    """
+    available: str
+    """
+    What payouts can use now, in IDR.
+    """
+    pending: str
+    """
+    Paid but not settled yet, and what payouts under way have reserved, in IDR.
+    """
+
+
+class Closing(TypedDict):
+    """
+    The balances at its end, or now.
+    """
+
+    balance: str
+    """
+    All that you are owed in IDR: `available` and `pending` together.
+    """
+    available: str
+    """
+    What payouts can use now, in IDR.
+    """
+    pending: str
+    """
+    Paid but not settled yet, and what payouts under way have reserved, in IDR.
+    """
+
+
+class Paid(TypedDict):
+    """
+    Customers paid; the net is pending.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+
+
+class Settled(TypedDict):
+    """
+    What became available.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+
+
+class Payouts(TypedDict):
+    """
+    What was sent to banks.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+
+
+class Refunds(TypedDict):
+    """
+    What was sent back to customers.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+
+
+class Reserved(TypedDict):
+    """
+    What payouts and refunds took from the available balance when they began.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+
+
+class Returned(TypedDict):
+    """
+    What came back because a payout or refund failed.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+
+
+class Reversed(TypedDict):
+    """
+    What a bank gave back after a payout had succeeded.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+
+
+class Other(TypedDict):
+    """
+    Anything else, such as a correction by the operator.
+    """
+
+    count: int
+    """
+    How many there are.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+
+
+class Totals(TypedDict):
+    """
+    Sums of the lines by group.
+    """
+
+    paid: Paid
+    """
+    Customers paid; the net is pending.
+    """
+    settled: Settled
+    """
+    What became available.
+    """
+    payouts: Payouts
+    """
+    What was sent to banks.
+    """
+    refunds: Refunds
+    """
+    What was sent back to customers.
+    """
+    reserved: Reserved
+    """
+    What payouts and refunds took from the available balance when they began.
+    """
+    returned: Returned
+    """
+    What came back because a payout or refund failed.
+    """
+    reversed: Reversed
+    """
+    What a bank gave back after a payout had succeeded.
+    """
+    other: Other
+    """
+    Anything else, such as a correction by the operator.
+    """
+
+
+class Line(TypedDict):
+    created_at: str
+    """
+    When it was made.
+    """
+    group: Literal['paid', 'settled', 'payouts', 'refunds', 'reserved', 'returned', 'reversed', 'other']
+    """
+    The sum that the line belongs to.
+    """
+    kind: str
+    """
+    The kind of journal, as statements have it.
+    """
+    resource_id: str | None
+    """
+    The payment, payout or refund.
+    """
+    external_ref: str | None
+    """
+    Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+    amount: str
+    """
+    What was paid, moved or sent, without a sign; for a payout without its fee.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    available: str
+    """
+    What it did to `available`, signed.
+    """
+    pending: str
+    """
+    What it did to `pending`, signed.
+    """
+    journal_id: str
+    """
+    The journal's id.
+    """
+
+
+class GetSettlementAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    day: str
+    """
+    The day in UTC+7.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    sealed: bool
+    """
+    Whether it is fixed for ever.
+    """
+    opening: Opening
+    """
+    The balances at the beginning of the day.
+    """
+    closing: Closing
+    """
+    The balances at its end, or now.
+    """
+    totals: Totals
+    """
+    Sums of the lines by group.
+    """
+    lines: list[Line]
+    """
+    One line for each journal, oldest first.
+    """
+
+
+class CreateQuoteBody(TypedDict):
+    method: Literal['virtual_account', 'qris', 'ewallet', 'payout']
+    """
+    A payment method, or `payout`.
+    """
+    amount: str
+    """
+    The amount that you would send at creation, in IDR.
+    """
+    channel: NotRequired[str | None]
+    """
+    Required for virtual_account and ewallet, omitted for qris.
+    """
+    organization_id: NotRequired[str | None]
+    """
+    The organization that the money is collected for: linked to you. Your own where it is left out.
+    """
+    bank_code: NotRequired[str | None]
+    """
+    Required for payout: a `bank_code` of `GET /v1/partners/channels`.
+    """
+
+
+class CreateQuoteAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    amount: str
+    """
+    The amount that you would send at creation, in IDR.
+    """
+    gross_amount: str
+    """
+    What the customer would pay, or what a payout would take from your balance, in IDR.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What remains for you in IDR.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    quoted_at: str
+    """
+    When the fee was looked up. A quote reserves nothing; fees change with your fee table only.
+    """
+
+
+class CreatePaymentBody(TypedDict):
+    method: Literal['virtual_account', 'qris', 'ewallet']
+    """
+    How the customer pays: `virtual_account`, `qris` or `ewallet`.
+    """
+    amount: str
+    """
+    IDR. With fee mode DEDUCTED the customer pays this; with ADDED the fee comes on top. What the customer pays is a whole amount.
+    """
+    channel: NotRequired[str | None]
+    """
+    Required for virtual_account and ewallet, omitted for qris.
+    """
+    organization_id: NotRequired[str | None]
+    """
+    The organization that the money is collected for: linked to you. Your own where it is left out.
+    """
+    external_ref: NotRequired[str | None]
+    """
+    Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+    customer_name: NotRequired[str | None]
+    """
+    Shown to the customer by banks and wallets that show a name.
+    """
+    customer_email: NotRequired[str | None]
+    """
+    The customer's address; nothing is sent to it by us.
+    """
+    customer_phone: NotRequired[str | None]
+    """
+    Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....
+    """
+    expires_in_minutes: NotRequired[int | None]
+    """
+    For how long the customer can pay, 1 to 2,880 minutes. The default is a day.
+    """
+    return_url: NotRequired[str | None]
+    """
+    Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.
+    """
+
+
+class ListPaymentsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[PartnerPayment]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+
+
+ListPaymentsQuery = TypedDict(
+    'ListPaymentsQuery',
+    {
+        'page': NotRequired[int],
+        'limit': NotRequired[int],
+        'after': NotRequired[str],
+        'status': NotRequired[Literal['pending', 'succeeded', 'failed', 'expired']],
+        'external_ref': NotRequired[str],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+    },
+)
+
+
+class PaymentSucceededWebhook(TypedDict):
+    type: Literal['payment.succeeded']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayment
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class PaymentFailedWebhook(TypedDict):
+    type: Literal['payment.failed']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayment
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class PaymentExpiredWebhook(TypedDict):
+    type: Literal['payment.expired']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayment
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class PayoutSucceededWebhook(TypedDict):
+    type: Literal['payout.succeeded']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayout
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class PayoutFailedWebhook(TypedDict):
+    type: Literal['payout.failed']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayout
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class PayoutReversedWebhook(TypedDict):
+    type: Literal['payout.reversed']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayout
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class PaymentAvailableWebhook(TypedDict):
+    type: Literal['payment.available']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayment
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class PaymentUnmatchedWebhook(TypedDict):
+    type: Literal['payment.unmatched']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookUnmatchedPayment
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class PayoutDelayedWebhook(TypedDict):
+    type: Literal['payout.delayed']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayout
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class EndpointTestWebhook(TypedDict):
+    type: Literal['endpoint.test']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookTest
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+Webhook: TypeAlias = PaymentSucceededWebhook | PaymentFailedWebhook | PaymentExpiredWebhook | PayoutSucceededWebhook | PayoutFailedWebhook | PayoutReversedWebhook | PaymentAvailableWebhook | PaymentUnmatchedWebhook | PayoutDelayedWebhook | EndpointTestWebhook

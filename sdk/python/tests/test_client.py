@@ -1,0 +1,156 @@
+"""The client against a peer that does as planned."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import time
+import unittest
+from typing import Any
+
+from amanah_partner import NoAnswerError, PartnerApiError, PartnerClient
+
+from .peer import DONE, RESET, Answer, Peer, refusal
+
+SECRET = "ams_secret"
+KEY = "order-4711"
+PAYOUT: Any = {"amount": "20000", "bank_code": "BCA", "bank_account_number": "1234567890"}
+
+
+def connect(url: str, **options: Any) -> PartnerClient:
+    return PartnerClient(url, api_key="amk_key", signing_secret=SECRET, **options)
+
+
+def hmac_of(text: bytes) -> str:
+    return hmac.new(SECRET.encode(), text, hashlib.sha256).hexdigest()
+
+
+class TheClient(unittest.TestCase):
+    def test_signs_the_bytes_that_it_sends_under_the_address_that_it_is_given(self) -> None:
+        with Peer(DONE) as peer:
+            client = connect(f"{peer.url}/amanah/")
+            client.payments.create({"method": "qris", "amount": "50000", "customer_name": "Siti Nurhaliza 🌸"})
+            client.payments.list({"status": "failed", "external_ref": "a b&c"})
+            create, read = peer.requests
+        self.assertEqual(create.target, "/amanah/v1/partners/payments")
+        self.assertEqual(create.headers["authorization"], "Bearer amk_key")
+        self.assertEqual(create.headers["x-partner-signature"], hmac_of(create.body))
+        self.assertRegex(create.headers["x-idempotency-key"], r"^[\w-]{36}$")
+        self.assertEqual(json.loads(create.body)["customer_name"], "Siti Nurhaliza 🌸")
+        self.assertEqual(read.target, "/amanah/v1/partners/payments?status=failed&external_ref=a+b%26c")
+        self.assertEqual(read.headers["x-partner-signature"], hmac_of(b""))
+
+    def test_signs_time_method_path_with_query_key_and_body_besides_each_attempt_anew(self) -> None:
+        with Peer(refusal(503, "SERVICE_UNAVAILABLE", retry_after="0"), DONE) as peer:
+            connect(peer.url).payouts.create(PAYOUT, idempotency_key=KEY)
+            connect(f"{peer.url}/amanah/").payments.list({"external_ref": "a b&c"})
+            self.assertEqual(len(peer.requests), 3)
+            for request in peer.requests:
+                found = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})", request.headers["x-partner-signature-v2"])
+                assert found is not None
+                self.assertLess(abs(time.time() - int(found[1])), 60)
+                key = request.headers.get("x-idempotency-key", "")
+                digest = hashlib.sha256(request.body).hexdigest()
+                signed = f"{found[1]}.{request.method} {request.target}.{key}.{digest}"
+                self.assertEqual(found[2], hmac_of(signed.encode()))
+
+    def test_leaves_the_signature_over_the_whole_request_away_where_it_is_told_to(self) -> None:
+        with Peer(DONE) as peer:
+            connect(peer.url, sign_whole_request=False).balance()
+            self.assertNotIn("x-partner-signature-v2", peer.requests[0].headers)
+
+    def test_repeats_the_same_bytes_under_the_same_key(self) -> None:
+        actions: list[Answer | str] = [
+            refusal(503, "SERVICE_UNAVAILABLE", retry_after="0"),
+            refusal(429, "REQUEST_RATE_LIMITED", retry_after="0"),
+            refusal(500, "INTERNAL"),
+            refusal(408, "REQUEST_TIMEOUT"),
+            refusal(504, "PROVIDER_INDETERMINATE"),
+            Answer(502, "<h1>Bad Gateway</h1>"),
+            RESET,
+            Answer(200, '{"hello":"world"}'),
+            Answer(200, '{"data":{"id"'),
+        ]
+        for action in actions:
+            with self.subTest(action), Peer(action, DONE) as peer:
+                self.assertEqual(connect(peer.url).payouts.create(PAYOUT, idempotency_key=KEY), {"id": "made"})
+                sent = {(request.headers["x-idempotency-key"], request.body) for request in peer.requests}
+                self.assertEqual((len(peer.requests), len(sent)), (2, 1))
+
+    def test_asks_once_when_it_is_refused(self) -> None:
+        for status, code in ((400, "REQUEST_INVALID_PAYLOAD"), (401, "AUTH_INVALID_CREDENTIALS"), (502, "PROVIDER_REFUSED")):
+            with self.subTest(code), Peer(refusal(status, code, details={"limit": "x"})) as peer:
+                with self.assertRaises(PartnerApiError) as raised:
+                    connect(peer.url).payouts.create(PAYOUT, idempotency_key=KEY)
+                error = raised.exception
+                self.assertEqual((error.status, error.code, str(error)), (status, code, f"{code}: no"))
+                self.assertEqual((error.request_id, error.idempotency_key, error.details), ("r-1", KEY, {"limit": "x"}))
+                self.assertEqual(len(peer.requests), 1)
+
+    def test_does_not_repeat_what_answers_once(self) -> None:
+        with Peer(RESET) as peer, self.assertRaises(NoAnswerError):
+            connect(peer.url).rotate_key()
+        self.assertEqual(len(peer.requests), 1)
+
+    def test_says_what_may_be_wrong_when_something_else_answers(self) -> None:
+        moved = Answer(301, "", {"location": "https://pay.example.org/"})
+        for answer, said in ((moved, "a redirect to https://pay.example.org/"), (Answer(404, "<h1>"), "is not the API")):
+            with self.subTest(said), Peer(answer) as peer:
+                with self.assertRaisesRegex(PartnerApiError, said) as raised:
+                    connect(peer.url).balance()
+                self.assertEqual(raised.exception.code, "UNREADABLE")
+                self.assertEqual(len(peer.requests), 1)
+
+    def test_knows_whether_a_payout_may_have_been_made(self) -> None:
+        cases: list[tuple[bool, list[Answer | str]]] = [
+            (True, [RESET, refusal(429, "REQUEST_RATE_LIMITED")]),
+            (True, [RESET, refusal(401, "AUTH_INVALID_CREDENTIALS")]),
+            (True, [refusal(503, "SERVICE_UNAVAILABLE")]),
+            (True, [Answer(502, "<h1>Bad Gateway</h1>")]),
+            (False, [RESET, refusal(422, "FUNDS_LIMIT_EXCEEDED")]),
+            (False, [refusal(502, "PROVIDER_REFUSED")]),
+            (False, [refusal(429, "REQUEST_RATE_LIMITED")]),
+        ]
+        for expected, plan in cases:
+            with self.subTest(plan), Peer(*plan) as peer:
+                with self.assertRaises(PartnerApiError) as raised:
+                    connect(peer.url, attempts=len(plan)).payouts.create(PAYOUT, idempotency_key=KEY)
+                self.assertEqual(raised.exception.is_indeterminate, expected)
+
+    def test_gives_up_and_says_under_which_key_to_go_on(self) -> None:
+        with Peer(RESET) as peer, self.assertRaisesRegex(NoAnswerError, "no answer in 2 attempts") as raised:
+            connect(peer.url, attempts=2).payouts.create(PAYOUT, idempotency_key=KEY)
+        self.assertEqual(raised.exception.idempotency_key, KEY)
+
+    def test_waits_no_longer_than_a_minute(self) -> None:
+        with Peer(refusal(503, "SERVICE_UNAVAILABLE", retry_after="3600")) as peer:
+            with self.assertRaises(PartnerApiError) as raised:
+                connect(peer.url).balance()
+            self.assertEqual((raised.exception.retry_after_seconds, len(peer.requests)), (3600, 1))
+
+    def test_sends_nothing_that_could_not_be_right(self) -> None:
+        with Peer(DONE) as peer:
+            for api_key, signing_secret in (("", SECRET), ("amk_key", "ams_secret\n")):
+                with self.assertRaisesRegex(ValueError, "is missing, or has characters"):
+                    PartnerClient(peer.url, api_key=api_key, signing_secret=signing_secret)
+            with self.assertRaisesRegex(ValueError, "base_url is the address"):
+                connect("pay.example.org")
+            client = connect(peer.url)
+            for key in ("short", " padded-key ", "päckchen-4711"):
+                with self.assertRaisesRegex(ValueError, "8 to 128"):
+                    client.payouts.create(PAYOUT, idempotency_key=key)
+            for id in ("", ".."):
+                with self.assertRaisesRegex(ValueError, "id is missing"):
+                    client.payouts.get(id)
+            self.assertEqual(peer.requests, [])
+
+    def test_reads_page_after_page_and_no_further_than_the_last(self) -> None:
+        def page(*ids: str) -> Answer:
+            return Answer(200, {"data": {"items": [{"id": id} for id in ids], "page": 1, "limit": 2, "total": 3}})
+
+        with Peer(page("c", "b"), page("a")) as peer:
+            self.assertEqual([row["id"] for row in connect(peer.url).payouts.all({"limit": 2})], ["c", "b", "a"])
+            targets = [request.target for request in peer.requests]
+        self.assertEqual(targets, ["/v1/partners/payouts?limit=2", "/v1/partners/payouts?limit=2&after=b"])
