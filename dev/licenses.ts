@@ -1,6 +1,6 @@
 /**
- * `npm run licenses`: the licence of every dependency, from the bill of materials that npm itself makes of the lock
- * file (no network). Exits with 1 when one is not on the allow list. `npm run sbom` saves the bill itself.
+ * `npm run licenses`: the licence of every dependency, from the bills of materials that npm itself makes of the lock
+ * files (no network). Exits with 1 when one is not on the allow list. `npm run sbom` saves the bill itself.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -33,6 +33,7 @@ const allowed = new Set([
   'ISC',
   'MIT',
   'PSF-2.0',
+  'Python-2.0',
   'Unlicense',
 ]);
 
@@ -81,18 +82,22 @@ function isAllowed(expression: string): boolean {
 export const refusedOf = (list: readonly Licensed[]): Licensed[] =>
   list.filter(({ name, license }) => !isAllowed(license) && leftOut[name] !== license);
 
-/** The bill of materials of the lock file (CycloneDX), made by npm. */
-export function billOfMaterials(): unknown {
+const root = join(import.meta.dirname, '..');
+/** Where lock files are: the project's, and that of the generators which only a test installs. */
+export const locked = [root, join(root, 'test', 'sdk', 'generators')];
+
+/** The bill of materials of the lock file in the directory (CycloneDX), made by npm. */
+export function billOfMaterials(directory: string): unknown {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const npm = process.env.npm_execpath;
   const program = npm ? process.execPath : 'npm';
   const first = npm ? [npm] : [];
-  const cwd = join(import.meta.dirname, '..');
-  return JSON.parse(execFileSync(program, [...first, ...args], { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }));
+  const options = { cwd: directory, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 } as const;
+  return JSON.parse(execFileSync(program, [...first, ...args], options));
 }
 
 if (import.meta.main) {
-  const list = licensesOf(billOfMaterials());
+  const list = locked.flatMap((directory) => licensesOf(billOfMaterials(directory)));
   for (const { name, version, license } of list) process.stdout.write(`${name}@${version}\t${license}\n`);
   const refused = refusedOf(list);
   for (const { name, version, license } of refused) process.stderr.write(`${name}@${version} is ${license}: refused\n`);
