@@ -51,6 +51,7 @@ import { partnerRoutes } from './partners/partner.routes.ts';
 import { partnerAccountsRoutes } from './partners/partner-accounts.routes.ts';
 import { buildPartnerDocument } from './partners/partner-document.ts';
 import { createPartnerDoor } from './partners/partner-door.ts';
+import { partnerStory } from './partners/reference-story.ts';
 import { partnerTexts } from './partners/reference-texts.ts';
 import { paidPages } from './payments/paid-page.routes.ts';
 import { paymentsRoutes } from './payments/payments.routes.ts';
@@ -165,7 +166,7 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = ro
     router,
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
     documentation(
-      buildOpenApi(groups, { ...described, partnerTexts }),
+      buildOpenApi(groups, { ...described, partnerTexts, examples: partnerStory }),
       buildPartnerDocument(groups, described),
       errorPage(),
     ),

@@ -12,6 +12,7 @@ import { partnerCodeOf, partnerPrefix, presentError } from './errors.ts';
 import { addExamples } from './examples.ts';
 import { describeFields, type FieldTexts } from './field-texts.ts';
 import { operationId } from './operation-id.ts';
+import { placeExamples, type WrittenExamples } from './place-examples.ts';
 import type { Route, RouteGroup } from './route-group.ts';
 
 const Refusal = z
@@ -232,7 +233,13 @@ the key is optional and none was sent, a repetition may make a second one.
 /** The OpenAPI 3.1 document, built from the same declarations that validate requests (docs/contract.md 10). */
 export function buildOpenApi(
   routeGroups: readonly RouteGroup[],
-  options: { version: string; url: string; webhooks?: readonly WebhookDocument[]; partnerTexts?: FieldTexts },
+  options: {
+    version: string;
+    url: string;
+    webhooks?: readonly WebhookDocument[];
+    partnerTexts?: FieldTexts;
+    examples?: WrittenExamples;
+  },
 ): object {
   const paths: NonNullable<ZodOpenApiObject['paths']> = {};
   for (const route of routeGroups.flatMap(({ routes }) => routes)) {
@@ -288,5 +295,6 @@ export function buildOpenApi(
     { allowEmptySchema: { unknown: true, any: true, custom: true } },
   );
   if (options.partnerTexts) describeFields(document, `${partnerPrefix}/`, options.partnerTexts);
+  if (options.examples) placeExamples(document, options.examples);
   return addExamples(document);
 }

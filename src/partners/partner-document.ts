@@ -1,5 +1,6 @@
 import { buildOpenApi, type WebhookDocument } from '../http/openapi.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import { partnerStory } from './reference-story.ts';
 import { partnerTexts } from './reference-texts.ts';
 
 const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
@@ -38,7 +39,7 @@ export function buildPartnerDocument(
     routes: group.routes.filter(({ access }) => access.kind === 'partner'),
   }));
   const used = groups.filter(({ routes }) => routes.length > 0);
-  const document = buildOpenApi(used, { ...options, partnerTexts }) as Built;
+  const document = buildOpenApi(used, { ...options, partnerTexts, examples: partnerStory }) as Built;
   const { bearer: _, cookie: __, ...schemes } = document.components.securitySchemes;
   return {
     ...document,

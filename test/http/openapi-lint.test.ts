@@ -3,12 +3,19 @@ import { Spectral } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
 import { routeGroups } from '../../src/app.ts';
 import { buildOpenApi } from '../../src/http/openapi.ts';
+import { partnerStory } from '../../src/partners/reference-story.ts';
 import { partnerTexts } from '../../src/partners/reference-texts.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 
 const url = 'https://pay.example.org';
 const text = JSON.stringify(
-  buildOpenApi(routeGroups, { version: '1.0.0', url, webhooks: webhookDocuments, partnerTexts }),
+  buildOpenApi(routeGroups, {
+    version: '1.0.0',
+    url,
+    webhooks: webhookDocuments,
+    partnerTexts,
+    examples: partnerStory,
+  }),
 );
 
 describe("The OpenAPI document, read by others' rules,", () => {

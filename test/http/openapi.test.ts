@@ -4,6 +4,7 @@ import { describeFields } from '../../src/http/field-texts.ts';
 import { moneyLiteralKeys } from '../../src/http/money-keys.ts';
 import { buildOpenApi } from '../../src/http/openapi.ts';
 import { webhookTypes } from '../../src/partners/partner.ts';
+import { partnerStory } from '../../src/partners/reference-story.ts';
 import { partnerTexts } from '../../src/partners/reference-texts.ts';
 import { version } from '../../src/version.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
@@ -33,7 +34,13 @@ interface Document {
 const build = (): Document =>
   JSON.parse(
     JSON.stringify(
-      buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments, partnerTexts }),
+      buildOpenApi(routeGroups, {
+        version,
+        url: 'http://localhost',
+        webhooks: webhookDocuments,
+        partnerTexts,
+        examples: partnerStory,
+      }),
     ),
   );
 const document = build();

@@ -1,0 +1,276 @@
+import type { OperationExample, WrittenExamples } from '../http/place-examples.ts';
+import {
+  arrived,
+  beneficiary,
+  cancelledPayment,
+  delivery,
+  deliveryId,
+  endpoint,
+  endpointId,
+  line,
+  newPayment,
+  newPayout,
+  nothing,
+  ofPayment,
+  ofPayout,
+  openPaymentId,
+  page,
+  paid,
+  paidOut,
+  paidPayment,
+  paymentId,
+  payoutId,
+  reserved,
+  sent,
+  settled,
+  testDelivery,
+} from './story-resources.ts';
+import { paymentSucceeded, storyWebhooks } from './story-webhooks.ts';
+
+const atEndpoint = { parameters: { id: endpointId } };
+const atDelivery = { parameters: { id: deliveryId } };
+const atPayment = { parameters: { id: paymentId } };
+const atPayout = { parameters: { id: payoutId } };
+
+const operations: Readonly<Record<string, OperationExample>> = {
+  createWebhookEndpoint: {
+    body: { url: endpoint.url, events: endpoint.events },
+    answer: { ...endpoint, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
+  },
+  listWebhookEndpoints: { answer: page(endpoint) },
+  updateWebhookEndpoint: {
+    ...atEndpoint,
+    body: { status: 'disabled' },
+    answer: {
+      ...endpoint,
+      status: 'disabled',
+      disabled_reason: 'requested',
+      disabled_at: '2026-01-20T01:00:00.000Z',
+      updated_at: '2026-01-20T01:00:00.000Z',
+    },
+  },
+  deleteWebhookEndpoint: { ...atEndpoint, answer: endpoint },
+  rotateSecretWebhookEndpoint: {
+    ...atEndpoint,
+    answer: {
+      ...endpoint,
+      updated_at: '2026-01-18T01:00:00.000Z',
+      secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=',
+    },
+  },
+  testWebhookEndpoint: { ...atEndpoint, answer: testDelivery },
+
+  createQuote: {
+    body: { method: 'virtual_account', channel: 'BCA', amount: '500000' },
+    answer: {
+      amount: '500000.0000',
+      gross_amount: '500000.0000',
+      fee: '4000.0000',
+      net_amount: '496000.0000',
+      currency: 'IDR',
+      quoted_at: '2026-01-15T03:00:00.000Z',
+    },
+  },
+  createPayment: {
+    parameters: { 'X-Idempotency-Key': 'payment-invoice-2026-0042' },
+    body: {
+      method: 'virtual_account',
+      channel: 'BCA',
+      amount: '500000',
+      external_ref: 'invoice-2026-0042',
+      customer_name: 'Budi Santoso',
+    },
+    answer: { ...newPayment, status_url: `/v1/partners/payments/${paymentId}` },
+  },
+  listPayments: { parameters: { external_ref: 'invoice-2026-0042' }, answer: page(paidPayment) },
+  getPayment: { ...atPayment, answer: paidPayment },
+  cancelPayment: { parameters: { id: openPaymentId }, answer: cancelledPayment },
+  getPaymentTimeline: {
+    ...atPayment,
+    answer: {
+      items: [
+        { at: '2026-01-15T03:00:05.000Z', type: 'request', text: 'A payment of IDR 500000.0000 was asked for.' },
+        {
+          at: '2026-01-15T03:00:05.400Z',
+          type: 'provider',
+          text: 'The provider made what the customer pays by.',
+        },
+        {
+          at: '2026-01-15T03:02:09.700Z',
+          type: 'callback',
+          text: 'The provider called back (payment.succeeded); it was asked what is true.',
+        },
+        {
+          at: '2026-01-15T03:02:10.000Z',
+          type: 'ledger',
+          text: 'IDR 496000.0000 is owed to you, in pending, after a fee of IDR 4000.0000.',
+        },
+        { at: '2026-01-15T03:02:10.000Z', type: 'ledger', text: 'IDR 496000.0000 became available.' },
+        { at: '2026-01-15T03:02:10.000Z', type: 'outcome', text: 'The payment succeeded.' },
+        {
+          at: '2026-01-15T03:02:10.400Z',
+          type: 'webhook',
+          text: 'The webhook payment.succeeded was delivered, at attempt 1.',
+        },
+        {
+          at: '2026-01-15T03:02:10.500Z',
+          type: 'webhook',
+          text: 'The webhook payment.available was delivered, at attempt 1.',
+        },
+      ],
+      next: null,
+    },
+  },
+
+  listWebhookDeliveries: { parameters: { type: 'payment.succeeded' }, answer: page(delivery) },
+  getWebhookDelivery: { ...atDelivery, answer: { ...delivery, body: JSON.stringify(paymentSucceeded) } },
+  redeliverWebhookDelivery: {
+    ...atDelivery,
+    answer: { ...delivery, status: 'pending', next_attempt_at: '2026-01-15T08:00:00.000Z', delivered_at: null },
+  },
+  replayWebhookDeliveries: {
+    body: { from: '2026-01-15', to: '2026-01-15', endpoint_id: endpointId },
+    answer: { count: 3 },
+  },
+
+  getBalance: {
+    answer: { balance: '296000.0000', available: '296000.0000', pending: '0.0000', currency: 'IDR' },
+  },
+  listChannels: {
+    answer: {
+      collection: [
+        {
+          method: 'virtual_account',
+          channel: 'BCA',
+          fixed: '4000.0000',
+          basis_points: 0,
+          minimum_amount: '10000.0000',
+          maximum_amount: '50000000.0000',
+        },
+        {
+          method: 'qris',
+          fixed: '0.0000',
+          basis_points: 70,
+          minimum_amount: '1.0000',
+          maximum_amount: '10000000.0000',
+        },
+      ],
+      payout_banks: [
+        {
+          bank_code: 'BCA',
+          name: 'Bank Central Asia',
+          fixed: '2500.0000',
+          basis_points: 0,
+          minimum_amount: '10000.0000',
+          maximum_amount: '250000000.0000',
+          account_number_min_length: 10,
+          account_number_max_length: 10,
+        },
+      ],
+    },
+  },
+  listLimits: {
+    answer: {
+      max_payout_amount: { maximum: '25000000.0000', used: '0.0000', remaining: '25000000.0000' },
+      max_daily_amount: { maximum: '100000000.0000', used: '200000.0000', remaining: '99800000.0000' },
+      max_hourly_count: { maximum: 1000, used: 1, remaining: 999 },
+    },
+  },
+
+  createPayout: {
+    parameters: { 'X-Idempotency-Key': 'payout-2026-0007' },
+    body: { amount: '200000', bank_code: 'BCA', ...beneficiary, external_ref: 'payout-2026-0007' },
+    answer: { ...newPayout, ...beneficiary, status_url: `/v1/partners/payouts/${payoutId}` },
+  },
+  listPayouts: { parameters: { status: 'succeeded' }, answer: page({ ...newPayout, ...arrived }) },
+  getPayout: { ...atPayout, answer: paidOut },
+  getPayoutTimeline: {
+    ...atPayout,
+    answer: {
+      items: [
+        {
+          at: '2026-01-15T03:10:04.000Z',
+          type: 'request',
+          text: 'A payout of IDR 200000.0000 to BCA was asked for (PO-019BBFA1B2E07F28A93B).',
+        },
+        {
+          at: '2026-01-15T03:10:04.000Z',
+          type: 'reservation',
+          text: 'IDR 200000.0000 was reserved from the available balance.',
+        },
+        { at: '2026-01-15T03:10:04.200Z', type: 'provider', text: 'The provider was asked to make the transfer.' },
+        { at: '2026-01-15T03:10:04.600Z', type: 'provider', text: 'The provider accepted the transfer.' },
+        {
+          at: '2026-01-15T03:10:05.700Z',
+          type: 'callback',
+          text: 'The provider called back (payout.succeeded); it was asked what is true.',
+        },
+        { at: '2026-01-15T03:10:05.900Z', type: 'provider', text: 'The provider says that the transfer succeeded.' },
+        {
+          at: '2026-01-15T03:10:06.000Z',
+          type: 'ledger',
+          text: 'IDR 197500.0000 left to the bank; the fee was IDR 2500.0000.',
+        },
+        { at: '2026-01-15T03:10:06.000Z', type: 'outcome', text: 'The payout succeeded.' },
+        {
+          at: '2026-01-15T03:10:06.300Z',
+          type: 'webhook',
+          text: 'The webhook payout.succeeded was delivered, at attempt 1.',
+        },
+      ],
+      next: null,
+    },
+  },
+
+  getSettlement: {
+    parameters: { day: '2026-01-15' },
+    answer: {
+      day: '2026-01-15',
+      currency: 'IDR',
+      sealed: true,
+      opening: { balance: '0.0000', available: '0.0000', pending: '0.0000' },
+      closing: { balance: '296000.0000', available: '296000.0000', pending: '0.0000' },
+      totals: {
+        paid,
+        settled,
+        payouts: sent,
+        refunds: nothing,
+        reserved,
+        returned: nothing,
+        reversed: nothing,
+        other: nothing,
+      },
+      lines: [
+        line('paid', 'partner-payment.settled', '2026-01-15T03:02:10.000Z', ofPayment, paid),
+        line('settled', 'partner-payment.released', '2026-01-15T03:02:10.000Z', ofPayment, settled),
+        line('reserved', 'partner-payout.reserved', '2026-01-15T03:10:04.000Z', ofPayout, reserved),
+        line('payouts', 'partner-payout.succeeded', '2026-01-15T03:10:06.000Z', ofPayout, sent),
+      ].map((one, index) => ({ ...one, journal_id: `019bbf9a-7750-7a${index}0-8c4d-2f9e6b1d7a0${index}` })),
+    },
+  },
+
+  rotateKeys: {
+    answer: {
+      id: '019bd48e-4c00-7b19-8e63-7d2f5a0c9b41',
+      prefix: 'amk_Hk3vT9qZ',
+      permissions: ['collect-payment', 'read-gateway', 'request-payout', 'manage-webhooks', 'manage-keys'],
+      require_signature_v2: false,
+      created_at: '2026-01-19T04:42:24.000Z',
+      valid_until: null,
+      revoked_at: null,
+      api_key: 'amk_Hk3vT9qZ-example-of-a-key-that-opens-nothing-0000',
+      signing_secret: 'ams_example-of-a-secret-that-signs-nothing-000000000',
+    },
+  },
+};
+
+/**
+ * The examples of the partners' reference. They tell one story, of a partner whose settlement delay is 0: an endpoint for
+ * webhooks, a quote, a payment that the customer pays, its webhooks, a payout that arrives, and the statement of that
+ * day; and beside it a payment that is cancelled. Ids and amounts are the same throughout.
+ */
+export const partnerStory: WrittenExamples = {
+  operations,
+  webhooks: storyWebhooks,
+  requestId: '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11',
+};

@@ -1,0 +1,171 @@
+/** The resources that the examples of the partners' reference are made of: reference-story.ts tells what becomes of them. */
+export const endpointId = '019bba56-a840-7c3e-9a51-3f1d0c8e7b24';
+export const paymentId = '019bbf98-8f08-7a16-8d02-6b7f3c9e1a55';
+export const openPaymentId = '019bbf9e-1c60-7b42-9e37-0a4d8f2c6b13';
+const declinedPaymentId = '019bbf9f-02d8-7e05-b1c4-5d90e7a3f862';
+export const payoutId = '019bbfa1-b2e0-7f28-a93b-1e6c4d7f0829';
+export const failedPayoutId = '019bbfa4-71b0-7d93-8c16-92f5b0e4a7d3';
+export const slowPayoutId = '019bbfa6-3e98-7c07-9b25-e48a1d6f3c50';
+export const deliveryId = '019bbf9a-7750-7d31-b604-8e2a9c5f7d10';
+const testDeliveryId = '019bba57-1d70-7e4b-8f92-c06d3b1a5e78';
+
+export const endpoint = {
+  id: endpointId,
+  url: 'https://partner.example/webhooks',
+  events: ['payment.succeeded', 'payment.expired', 'payment.available', 'payout.succeeded', 'payout.failed'],
+  status: 'enabled',
+  disabled_reason: null,
+  disabled_at: null,
+  failing_since: null,
+  set_by_operator: false,
+  created_at: '2026-01-14T02:30:00.000Z',
+  updated_at: '2026-01-14T02:30:00.000Z',
+};
+
+export const newPayment = {
+  id: paymentId,
+  reference: 'invoice-2026-0042',
+  external_ref: 'invoice-2026-0042',
+  status: 'pending',
+  is_final: false,
+  method: 'virtual_account',
+  channel: 'BCA',
+  amount: '500000.0000',
+  fee: '4000.0000',
+  net_amount: '496000.0000',
+  currency: 'IDR',
+  payment_code: '7007012345678901',
+  expires_at: '2026-01-16T03:00:05.000Z',
+  created_at: '2026-01-15T03:00:05.000Z',
+  finalized_at: null,
+  available_at: null,
+};
+export const paidPayment = {
+  ...newPayment,
+  status: 'succeeded',
+  is_final: true,
+  finalized_at: '2026-01-15T03:02:10.000Z',
+  available_at: '2026-01-15T03:02:10.000Z',
+};
+export const cancelledPayment = {
+  ...newPayment,
+  id: openPaymentId,
+  reference: 'invoice-2026-0043',
+  external_ref: 'invoice-2026-0043',
+  status: 'expired',
+  is_final: true,
+  amount: '150000.0000',
+  net_amount: '146000.0000',
+  payment_code: '7007012345678902',
+  expires_at: '2026-01-16T03:06:12.000Z',
+  created_at: '2026-01-15T03:06:12.000Z',
+  finalized_at: '2026-01-15T03:08:40.000Z',
+};
+export const declinedPayment = {
+  id: declinedPaymentId,
+  reference: 'invoice-2026-0044',
+  external_ref: 'invoice-2026-0044',
+  status: 'failed',
+  is_final: true,
+  method: 'ewallet',
+  channel: 'OVO',
+  amount: '100000.0000',
+  fee: '1500.0000',
+  net_amount: '98500.0000',
+  currency: 'IDR',
+  payment_code: null,
+  expires_at: '2026-01-16T03:07:11.000Z',
+  created_at: '2026-01-15T03:07:11.000Z',
+  finalized_at: '2026-01-15T03:07:40.000Z',
+  available_at: null,
+  failure_code: 'DECLINED_BY_ISSUER',
+};
+
+export const newPayout = {
+  id: payoutId,
+  reference: 'PO-019BBFA1B2E07F28A93B',
+  external_ref: 'payout-2026-0007',
+  status: 'pending',
+  is_final: false,
+  amount: '200000.0000',
+  fee: '2500.0000',
+  net_amount: '197500.0000',
+  currency: 'IDR',
+  bank_code: 'BCA',
+  created_at: '2026-01-15T03:10:04.000Z',
+  succeeded_at: null,
+  finalized_at: null,
+};
+export const arrived = {
+  status: 'succeeded',
+  is_final: true,
+  succeeded_at: '2026-01-15T03:10:06.000Z',
+  finalized_at: '2026-01-15T03:10:06.000Z',
+};
+export const beneficiary = { bank_account_number: '1234567890', beneficiary_name: 'Siti Rahayu' };
+export const paidOut = { ...newPayout, ...arrived, ...beneficiary };
+export const otherPayout = (id: string, externalRef: string) => ({
+  ...newPayout,
+  ...beneficiary,
+  id,
+  reference: `PO-${id.replaceAll('-', '').slice(0, 20).toUpperCase()}`,
+  external_ref: externalRef,
+});
+
+export const delivery = {
+  id: deliveryId,
+  endpoint_id: endpointId,
+  webhook_id: `msg_${deliveryId.replaceAll('-', '')}`,
+  type: 'payment.succeeded',
+  resource_id: paymentId,
+  version: 1,
+  status: 'delivered',
+  attempts: 1,
+  last_status: 204,
+  last_error: null,
+  next_attempt_at: null,
+  delivered_at: '2026-01-15T03:02:10.400Z',
+  created_at: '2026-01-15T03:02:10.000Z',
+};
+export const testDelivery = {
+  ...delivery,
+  id: testDeliveryId,
+  webhook_id: `msg_${testDeliveryId.replaceAll('-', '')}`,
+  type: 'endpoint.test',
+  resource_id: endpointId,
+  status: 'pending',
+  attempts: 0,
+  last_status: null,
+  next_attempt_at: '2026-01-14T02:31:00.000Z',
+  delivered_at: null,
+  created_at: '2026-01-14T02:31:00.000Z',
+};
+
+export const page = (...items: unknown[]) => ({ items, page: 1, limit: 20, total: items.length });
+const moved = (count: number, amount: string, fee: string, available: string, pending: string) => ({
+  count,
+  amount: `${amount}.0000`,
+  fee: `${fee}.0000`,
+  available: `${available}.0000`,
+  pending: `${pending}.0000`,
+});
+export const nothing = moved(0, '0', '0', '0', '0');
+export const line = (
+  group: string,
+  kind: string,
+  at: string,
+  of: object,
+  { count: _, ...sums }: ReturnType<typeof moved>,
+) => ({
+  created_at: at,
+  group,
+  kind,
+  ...of,
+  ...sums,
+});
+export const ofPayment = { resource_id: paymentId, external_ref: 'invoice-2026-0042' };
+export const ofPayout = { resource_id: payoutId, external_ref: 'payout-2026-0007' };
+export const paid = moved(1, '500000', '4000', '0', '496000');
+export const settled = moved(1, '496000', '0', '496000', '-496000');
+export const reserved = moved(1, '200000', '0', '-200000', '200000');
+export const sent = moved(1, '197500', '2500', '0', '-200000');

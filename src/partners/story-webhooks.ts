@@ -1,0 +1,50 @@
+import type { WebhookType } from './partner.ts';
+import {
+  cancelledPayment,
+  declinedPayment,
+  endpoint,
+  failedPayoutId,
+  otherPayout,
+  paidOut,
+  paidPayment,
+  slowPayoutId,
+} from './story-resources.ts';
+
+const told = (type: WebhookType, timestamp: string, version: number, data: object) => ({
+  type,
+  timestamp,
+  data: { ...data, version },
+});
+/** The webhook of the payment that the story follows. */
+export const paymentSucceeded = told('payment.succeeded', '2026-01-15T03:02:10.000Z', 1, paidPayment);
+
+/** The body of each webhook, about the resources of the story. */
+export const storyWebhooks: Readonly<Record<WebhookType, unknown>> = {
+  'payment.succeeded': paymentSucceeded,
+  'payment.failed': told('payment.failed', '2026-01-15T03:07:40.000Z', 1, declinedPayment),
+  'payment.expired': told('payment.expired', '2026-01-15T03:08:40.000Z', 1, cancelledPayment),
+  'payout.succeeded': told('payout.succeeded', '2026-01-15T03:10:06.000Z', 1, paidOut),
+  'payout.failed': told('payout.failed', '2026-01-15T03:13:06.000Z', 1, {
+    ...otherPayout(failedPayoutId, 'payout-2026-0008'),
+    status: 'failed',
+    is_final: true,
+    created_at: '2026-01-15T03:13:04.000Z',
+    finalized_at: '2026-01-15T03:13:06.000Z',
+    failure_code: 'INVALID_DESTINATION',
+  }),
+  'payout.reversed': told('payout.reversed', '2026-01-16T04:20:00.000Z', 2, {
+    ...paidOut,
+    status: 'reversed',
+    finalized_at: '2026-01-16T04:20:00.000Z',
+  }),
+  'payment.available': told('payment.available', '2026-01-15T03:02:10.000Z', 2, paidPayment),
+  'payment.unmatched': told('payment.unmatched', '2026-01-15T05:41:00.000Z', 3, {
+    ...paidPayment,
+    unmatched: { amount: '500000.0000', reason: 'double' },
+  }),
+  'payout.delayed': told('payout.delayed', '2026-01-15T03:25:02.000Z', 1, {
+    ...otherPayout(slowPayoutId, 'payout-2026-0009'),
+    created_at: '2026-01-15T03:15:01.000Z',
+  }),
+  'endpoint.test': told('endpoint.test', '2026-01-14T02:31:00.000Z', 1, endpoint),
+};
