@@ -69,9 +69,36 @@ async function sign(request) {
 }
 `;
 
+/** Shows the code samples of an operation (`x-codeSamples`) before its responses, in the language that was chosen last. */
+const samples = `
+let chosen = 0;
+const CodeSamples = ({ React, samples }) => {
+  const [language, choose] = React.useState(chosen);
+  const h = React.createElement;
+  const button = ({ label }, index) => h('button', {
+    key: label, type: 'button', className: 'btn', 'aria-pressed': index === language,
+    style: { marginRight: 4, opacity: index === language ? 1 : 0.6 },
+    onClick: () => choose((chosen = index)),
+  }, label);
+  return h('section', { className: 'code-samples', 'aria-label': 'Code samples', style: { padding: '8px 20px' } },
+    h('h4', null, 'Code samples'), h('div', null, samples.map(button)),
+    h('pre', { className: 'microlight', style: { overflowX: 'auto', whiteSpace: 'pre' } }, samples[language].source));
+};
+const codeSamples = () => ({
+  wrapComponents: {
+    responses: (Original, { React }) => (props) => {
+      const operation = props.specSelectors.specJson().getIn(['paths', props.path, props.method, 'x-codeSamples']);
+      const shown = operation && React.createElement(CodeSamples, { React, samples: operation.toJS() });
+      return React.createElement('div', null, shown, React.createElement(Original, props));
+    },
+  },
+});
+`;
+
 /**
  * `/openapi.json` and `/docs`: the document and its page, all assets served by us; `/` redirects there.
- * `/openapi-partners.json` and `/docs/partners`: the partners' part of it, where "Try it out" signs requests.
+ * `/openapi-partners.json` and `/docs/partners`: the partners' part of it, where "Try it out" signs requests and each
+ * operation has its code samples.
  * `/docs/errors`: what they may be refused with.
  */
 export function documentation(document: object, partnerDocument: object, errorPage: string): Router {
@@ -86,7 +113,9 @@ export function documentation(document: object, partnerDocument: object, errorPa
     [
       '/docs/start-partners.js',
       'text/javascript',
-      signing + startOf(forPartners, '\n  requestInterceptor: sign, tryItOutEnabled: true,'),
+      signing +
+        samples +
+        startOf(forPartners, '\n  requestInterceptor: sign, tryItOutEnabled: true, plugins: [codeSamples],'),
     ],
   ];
   for (const [path, type, text] of texts) {

@@ -1,5 +1,6 @@
 import { buildOpenApi, type WebhookDocument } from '../http/openapi.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import { addCodeSamples } from './code-samples.ts';
 import { partnerStory } from './reference-story.ts';
 import { partnerTexts } from './reference-texts.ts';
 
@@ -8,6 +9,9 @@ const introduction = `What a partner's server calls. Amounts are IDR in decimal 
 **Trying it out.** Choose *Authorize*, and enter the API key under *partnerKey* and the **signing secret** under
 *partnerSignature*: this page signs each request with it, in your browser, and sends only the signature. Use a key of a
 sandbox, never one of production.
+
+**Code samples** read the address of the API, the key and the signing secret from \`AMANAH_API_URL\`, \`AMANAH_API_KEY\` and
+\`AMANAH_SIGNING_SECRET\`. The clients for TypeScript and Python sign, retry and verify webhooks by themselves.
 
 **Signing.** \`Authorization: Bearer <API key>\`, and \`x-partner-signature\`: the hex HMAC-SHA256 of the raw body under the
 signing secret, of the empty string without a body. Beside it \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\` covers
@@ -29,7 +33,7 @@ interface Built {
   components: { securitySchemes: Record<string, { description: string }> };
 }
 
-/** The OpenAPI document for partners: their operations and webhooks, and the error catalogue. */
+/** The OpenAPI document for partners: their operations, with code samples, and webhooks, and the error catalogue. */
 export function buildPartnerDocument(
   routeGroups: readonly RouteGroup[],
   options: { version: string; url: string; webhooks: readonly WebhookDocument[] },
@@ -40,6 +44,7 @@ export function buildPartnerDocument(
   }));
   const used = groups.filter(({ routes }) => routes.length > 0);
   const document = buildOpenApi(used, { ...options, partnerTexts, examples: partnerStory }) as Built;
+  addCodeSamples(document);
   const { bearer: _, cookie: __, ...schemes } = document.components.securitySchemes;
   return {
     ...document,

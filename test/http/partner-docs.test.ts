@@ -96,6 +96,18 @@ describe('/docs/partners in a browser', () => {
     expect(await statusOf(operation)).toContain('200');
   });
 
+  it('shows how each operation is called, in the language that was chosen', async () => {
+    const operation = await open('getPayment');
+    const samples = operation.getByRole('region', { name: 'Code samples' });
+    expect(await samples.locator('pre').textContent()).toContain('curl -s -X GET');
+    await samples.getByRole('button', { name: 'Python' }).click();
+    expect(await samples.locator('pre').textContent()).toContain('import hmac');
+    const other = await open('createQuote');
+    expect(await other.getByRole('region', { name: 'Code samples' }).locator('pre').textContent()).toContain(
+      'import hmac',
+    );
+  });
+
   it('signs creations: the body and the key, as they are sent', async () => {
     const operation = await open('createPayment');
     await operation.locator('textarea').fill('{ "method": "qris",\n "amount": "50000" }');

@@ -1,0 +1,208 @@
+/** A call as a partner's program makes it, with real values in it. */
+export interface SampledCall {
+  method: string;
+  /** The path with its query, as it is sent. */
+  target: string;
+  body?: unknown;
+  idempotencyKey?: string;
+}
+
+/** A program in one language, as `x-codeSamples` has it. */
+export interface CodeSample {
+  lang: string;
+  label: string;
+  source: string;
+}
+
+/** A call as the languages need it: the body is the text that is signed and sent. */
+interface Prepared {
+  method: string;
+  target: string;
+  /** Empty for a call without a body. */
+  body: string;
+  /** Headers with a fixed value, besides the key and the signature. */
+  fixed: [name: string, value: string][];
+}
+
+const singleQuoted = (text: string, quote: string): string => `'${text.replaceAll("'", quote)}'`;
+/** In a shell a quote cannot be escaped: the string ends, and begins again after it. */
+const inShell = (text: string): string => singleQuoted(text, "'\\''");
+const inScript = (text: string): string => singleQuoted(text.replaceAll('\\', '\\\\'), "\\'");
+const inGo = (text: string): string => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
+
+function curl({ method, target, body, fixed }: Prepared): string {
+  const sent = body === '' ? '""' : '"$body"';
+  const lines = [
+    `curl -s -X ${method} "$AMANAH_API_URL"${inShell(target)}`,
+    '-H "authorization: Bearer $AMANAH_API_KEY"',
+    '-H "x-partner-signature: $signature"',
+    ...fixed.map(([name, value]) => `-H ${inShell(`${name}: ${value}`)}`),
+    ...(body === '' ? [] : ['-d "$body"']),
+  ];
+  return `${body === '' ? '' : `body=${inShell(body)}\n`}signature=$(printf %s ${sent} | openssl dgst -sha256 -hmac "$AMANAH_SIGNING_SECRET" -hex | sed 's/^.* //')
+${lines.join(' \\\n  ')}
+`;
+}
+
+function typeScript({ method, target, body, fixed }: Prepared): string {
+  const signed = body === '' ? "''" : 'body';
+  const headers = fixed.map(([name, value]) => `    ${inScript(name)}: ${inScript(value)},\n`).join('');
+  return `import { createHmac } from 'node:crypto';
+
+const { AMANAH_API_URL = '', AMANAH_API_KEY = '', AMANAH_SIGNING_SECRET = '' } = process.env;
+${body === '' ? '' : `const body = ${inScript(body)};\n`}const answer = await fetch(AMANAH_API_URL + ${inScript(target)}, {
+  method: ${inScript(method)},
+  headers: {
+    authorization: \`Bearer \${AMANAH_API_KEY}\`,
+    'x-partner-signature': createHmac('sha256', AMANAH_SIGNING_SECRET).update(${signed}).digest('hex'),
+${headers}  },
+${body === '' ? '' : '  body,\n'}});
+console.log(answer.status, await answer.text());
+`;
+}
+
+function python({ method, target, body, fixed }: Prepared): string {
+  const headers = fixed.map(([name, value]) => `        ${inScript(name)}: ${inScript(value)},\n`).join('');
+  return `import hashlib
+import hmac
+import os
+import urllib.request
+
+body = ${inScript(body)}.encode()
+secret = os.environ['AMANAH_SIGNING_SECRET'].encode()
+request = urllib.request.Request(
+    os.environ['AMANAH_API_URL'] + ${inScript(target)},
+    method=${inScript(method)},
+    headers={
+        'authorization': 'Bearer ' + os.environ['AMANAH_API_KEY'],
+        'x-partner-signature': hmac.new(secret, body, hashlib.sha256).hexdigest(),
+${headers}    },
+${body === '' ? '' : '    data=body,\n'})
+with urllib.request.urlopen(request) as answer:
+    print(answer.status, answer.read().decode())
+`;
+}
+
+function go({ method, target, body, fixed }: Prepared): string {
+  const headers = fixed.map(([name, value]) => `\trequest.Header.Set("${name}", ${JSON.stringify(value)})\n`).join('');
+  return `package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+)
+
+func main() {
+	body := ${inGo(body)}
+	signed := hmac.New(sha256.New, []byte(os.Getenv("AMANAH_SIGNING_SECRET")))
+	signed.Write([]byte(body))
+	request, err := http.NewRequest("${method}", os.Getenv("AMANAH_API_URL")+${JSON.stringify(target)}, strings.NewReader(body))
+	if err != nil {
+		log.Fatal(err)
+	}
+	request.Header.Set("authorization", "Bearer "+os.Getenv("AMANAH_API_KEY"))
+	request.Header.Set("x-partner-signature", hex.EncodeToString(signed.Sum(nil)))
+${headers}	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.StatusCode, string(text))
+}
+`;
+}
+
+function php({ method, target, body, fixed }: Prepared): string {
+  const headers = fixed.map(([name, value]) => `        ${inScript(`${name}: ${value}`)},\n`).join('');
+  return `<?php
+$body = ${inScript(body)};
+$curl = curl_init(getenv('AMANAH_API_URL') . ${inScript(target)});
+curl_setopt_array($curl, [
+    CURLOPT_CUSTOMREQUEST => ${inScript(method)},
+    CURLOPT_RETURNTRANSFER => true,
+    CURLOPT_HTTPHEADER => [
+        'authorization: Bearer ' . getenv('AMANAH_API_KEY'),
+        'x-partner-signature: ' . hash_hmac('sha256', $body, getenv('AMANAH_SIGNING_SECRET')),
+${headers}    ],
+${body === '' ? '' : '    CURLOPT_POSTFIELDS => $body,\n'}]);
+$answer = curl_exec($curl);
+echo curl_getinfo($curl, CURLINFO_RESPONSE_CODE), ' ', $answer, PHP_EOL;
+`;
+}
+
+const languages: [lang: string, label: string, write: (call: Prepared) => string][] = [
+  ['Shell', 'curl', curl],
+  ['TypeScript', 'TypeScript', typeScript],
+  ['Python', 'Python', python],
+  ['Go', 'Go', go],
+  ['PHP', 'PHP', php],
+];
+
+/**
+ * A whole program in each language that makes the call, signed. Its address, key and secret are in `AMANAH_API_URL`,
+ * `AMANAH_API_KEY` and `AMANAH_SIGNING_SECRET`.
+ */
+export function codeSamples({ method, target, body, idempotencyKey }: SampledCall): CodeSample[] {
+  const prepared: Prepared = {
+    method: method.toUpperCase(),
+    target,
+    body: body === undefined ? '' : JSON.stringify(body),
+    fixed: [
+      ...(idempotencyKey === undefined ? [] : [['x-idempotency-key', idempotencyKey] as [string, string]]),
+      ...(body === undefined ? [] : [['content-type', 'application/json'] as [string, string]]),
+    ],
+  };
+  return languages.map(([lang, label, write]) => ({ lang, label, source: write(prepared) }));
+}
+
+interface Parameter {
+  in: string;
+  name: string;
+  example?: unknown;
+}
+interface Operation {
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { example?: unknown }> };
+  'x-codeSamples'?: CodeSample[];
+}
+
+/** Adds `x-codeSamples` to each operation of the document, made of the examples of its parameters and its body. */
+export function addCodeSamples(document: { paths: object }): void {
+  for (const [path, item] of Object.entries(document.paths as Record<string, Record<string, Operation>>)) {
+    for (const [method, operation] of Object.entries(item)) {
+      operation['x-codeSamples'] = codeSamples(callOf(method, path, operation));
+    }
+  }
+}
+
+/** The call that an operation's examples make: a parameter without an example is left away, but for those of the path. */
+function callOf(method: string, path: string, { parameters = [], requestBody }: Operation): SampledCall {
+  const given = (place: string) =>
+    parameters.filter((parameter) => parameter.in === place && parameter.example !== undefined);
+  const filled = given('path').reduce(
+    (before, { name, example }) => before.replace(`{${name}}`, encodeURIComponent(String(example))),
+    path,
+  );
+  const query = new URLSearchParams(
+    Object.fromEntries(given('query').map(({ name, example }) => [name, String(example)])),
+  ).toString();
+  const key = given('header').find(({ name }) => name.toLowerCase() === 'x-idempotency-key')?.example;
+  const body = requestBody?.content['application/json']?.example;
+  return {
+    method,
+    target: query === '' ? filled : `${filled}?${query}`,
+    ...(body !== undefined && { body }),
+    ...(key !== undefined && { idempotencyKey: String(key) }),
+  };
+}

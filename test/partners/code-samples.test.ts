@@ -1,0 +1,151 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { whyNoPython } from '../../dev/python.ts';
+import { routeGroups } from '../../src/app.ts';
+import { type CodeSample, codeSamples } from '../../src/partners/code-samples.ts';
+import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
+import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { isFullRun } from '../support/run.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+interface Operation {
+  operationId: string;
+  'x-codeSamples': CodeSample[];
+}
+const options = { version: '1.0.0', url: 'http://localhost', webhooks: webhookDocuments };
+const reference = buildPartnerDocument(routeGroups, options) as { paths: Record<string, Record<string, Operation>> };
+const operations = Object.values(reference.paths).flatMap((item) => Object.values(item));
+const root = join(import.meta.dirname, '..', '..');
+
+/** Text that every language has to quote. */
+const awkward = { external_ref: `it's "50 %" \\ $HOME \`id\` Žižek`, amount: '50000' };
+
+const endings: Record<string, string> = { curl: 'sh', TypeScript: 'ts', Python: 'py', Go: 'go', PHP: 'php' };
+const place = mkdtempSync(join(tmpdir(), 'code-samples-'));
+afterAll(() => rmSync(place, { recursive: true, force: true }));
+
+/** Writes every sample of a language; each in a directory of its own, as Go has one program in each. */
+function writeSamples(label: string): string[] {
+  const all: [string, CodeSample[]][] = [
+    ...operations.map((operation): [string, CodeSample[]] => [operation.operationId, operation['x-codeSamples']]),
+    ['awkward', codeSamples({ method: 'post', target: '/v1/partners/payments', body: awkward })],
+  ];
+  return all.map(([name, samples]) => {
+    const directory = join(place, label, name);
+    mkdirSync(directory, { recursive: true });
+    const file = join(directory, `main.${endings[label]}`);
+    writeFileSync(file, samples.find((sample) => sample.label === label)?.source ?? '');
+    return file;
+  });
+}
+const isThere = (program: string, args: string[]): boolean => spawnSync(program, args).status === 0;
+const check = (program: string, args: string[], cwd = place): string =>
+  execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+const each = (files: string[], verify: (file: string) => unknown): void => {
+  for (const file of files) verify(file);
+};
+
+/** The check of each language, where its tool is on the machine; elsewhere a line says that nothing was checked. */
+const syntax: [label: string, isToolThere: () => boolean, verify: (files: string[]) => void][] = [
+  ['curl', () => true, (files) => each(files, (file) => check('bash', ['-n', file]))],
+  [
+    'TypeScript',
+    () => true,
+    (files) => {
+      symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'));
+      writeFileSync(join(place, 'package.json'), '{"type":"module"}');
+      const options = ['--ignoreConfig', '--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext'];
+      check(join(root, 'node_modules/.bin/tsc'), [...options, '--types', 'node', ...files]);
+    },
+  ],
+  ['Python', () => whyNoPython() === null, (files) => check('python3', ['-m', 'py_compile', ...files])],
+  [
+    'Go',
+    () => isThere('gofmt', ['-h']) || isThere('go', ['version']),
+    (files) => {
+      // It prints the files that it would format, and fails where it cannot read one.
+      expect(check('gofmt', ['-l', ...files])).toBe('');
+      if (!isFullRun()) return;
+      writeFileSync(join(place, 'Go', 'go.mod'), 'module samples\n\ngo 1.21\n');
+      check('go', ['vet', './...'], join(place, 'Go'));
+    },
+  ],
+  ['PHP', () => isThere('php', ['--version']), (files) => each(files, (file) => check('php', ['-l', file]))],
+];
+
+describe('The code samples of the partners’ reference', () => {
+  it('are there in five languages for each operation, and sign', () => {
+    expect(operations.length).toBeGreaterThan(20);
+    for (const operation of operations) {
+      const samples = operation['x-codeSamples'];
+      expect(samples.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'Python', 'Go', 'PHP']);
+      for (const { source } of samples) {
+        expect(source).toContain('x-partner-signature');
+        expect(source).not.toMatch(/\{(id|day)\}/);
+      }
+    }
+  });
+
+  it.each(syntax)(
+    'can be read by their language: %s',
+    (label, isToolThere, verify) => {
+      const files = writeSamples(label);
+      if (isToolThere()) verify(files);
+      else process.stdout.write(`The samples in ${label} were not checked: its tool is not on this machine.\n`);
+    },
+    300_000,
+  );
+});
+
+describe('A code sample, run against the product,', () => {
+  let stack: Stack;
+  let partner: BuiltPartner;
+  beforeAll(async () => {
+    stack = await startStack({ worker: true, sandbox: true });
+    partner = await buildPartner(stack);
+    writeFileSync(join(place, 'package.json'), '{"type":"module"}');
+  }, 120_000);
+  afterAll(() => stack.stop());
+
+  const programs: Record<string, string[]> = {
+    curl: ['bash'],
+    TypeScript: [process.execPath],
+    ...(whyNoPython() === null && { Python: ['python3'] }),
+    // It compiles the libraries first, which takes a while.
+    ...(isFullRun() && isThere('go', ['version']) && { Go: ['go', 'run'] }),
+  };
+  const labels = Object.keys(programs);
+  const runSample = async (samples: CodeSample[], label: string) => {
+    const file = join(place, `run.${endings[label]}`);
+    writeFileSync(file, samples.find((sample) => sample.label === label)?.source ?? '');
+    const keys = { AMANAH_API_KEY: partner.apiKey, AMANAH_SIGNING_SECRET: partner.signingSecret };
+    const env = { ...process.env, AMANAH_API_URL: stack.url, ...keys };
+    const [program = '', ...args] = programs[label] ?? [];
+    const { stdout } = await promisify(execFile)(program, [...args, file], { env });
+    return JSON.parse(stdout.slice(stdout.indexOf('{')));
+  };
+
+  it.each(labels)('in %s makes what its operation makes, and reads it again', async (label) => {
+    const samplesOf = (name: string) =>
+      operations.find(({ operationId }) => operationId === name)?.['x-codeSamples'] ?? [];
+    const answer = (name: string) => runSample(samplesOf(name), label);
+    expect(await answer('createQuote')).toMatchObject({ data: { gross_amount: '500000.0000' } });
+    // The same key in each language: the first answer, again.
+    const { data: payment } = await answer('createPayment');
+    expect(payment).toMatchObject({ status: 'pending', external_ref: 'invoice-2026-0042' });
+    expect((await answer('listPayments')).data.items).toMatchObject([{ id: payment.id }]);
+    expect(await answer('getBalance')).toMatchObject({ data: { balance: '0.0000' } });
+  });
+
+  it.each(labels)('in %s sends every character of its body', async (label) => {
+    const body = { method: 'qris', ...awkward };
+    const call = { method: 'post', target: '/v1/partners/payments', body, idempotencyKey: `awkward-${label}` };
+    const { data } = await runSample(codeSamples(call), label);
+    expect(data).toMatchObject({ external_ref: awkward.external_ref, amount: '50000.0000' });
+  });
+});
