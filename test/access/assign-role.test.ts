@@ -1,4 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
+import { asAClient } from '../support/as-a-client.ts';
 import {
   type BuiltUser,
   buildIndividual,
@@ -304,7 +305,7 @@ describe('PATCH /v1/acl/assign-role', () => {
         () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[1] }, { token: two[0].token }),
         () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[0] }, { token: two[1].token }),
       ];
-      const [given, removed, ...changed] = await Promise.all(calls.map((work) => work()));
+      const [given, removed, ...changed] = await Promise.all(calls.map(asAClient));
       if (given?.status === 200) assigned += 1;
       if (removed?.status === 200) deleted += 1;
       const answers = [given, removed, ...changed].map((answer) => answer?.status ?? 0);

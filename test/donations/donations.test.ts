@@ -4,6 +4,7 @@ import type { Caller } from '../../src/identity/caller.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import { asAClient } from '../support/as-a-client.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -101,7 +102,7 @@ describe('A donation to a cause from a balance', () => {
     const donors = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '100' })));
     const seen: number[] = [];
     const giving = Promise.all(
-      donors.flatMap((each) => Array.from({ length: 10 }, () => give(stack, each, 10, causeId))),
+      donors.flatMap((each) => Array.from({ length: 10 }, () => asAClient(() => give(stack, each, 10, causeId)))),
     );
     let isOver = false;
     const watching = (async () => {
