@@ -38,8 +38,8 @@ export function findDeliveries(
 }
 
 /**
- * Sends a webhook again at once, whatever its status, and then for three days anew. Throws NOT_FOUND for another partner's, REQUEST_INVALID when its
- * endpoint was deleted or is disabled.
+ * Sends a webhook again at once, whatever its status, and then for three days anew. Throws NOT_FOUND for another
+ * partner's, REQUEST_INVALID when its endpoint was deleted or is disabled.
  */
 export async function redeliverWebhook(
   em: EntityManager,
