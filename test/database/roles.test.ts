@@ -213,21 +213,21 @@ describe('A process in production', () => {
   });
 
   it.each([
-    ['that may write postings', 'grant insert on postings to amanah_app', /may write postings by itself/],
+    ['that may write postings', 'grant insert on postings to amanah_app', /may write postings directly/],
     ['that may write one column of them', 'grant update (amount) on postings to amanah_app', /may write postings/],
     [
       'that may call what writes them',
       'grant execute on function write_journal to amanah_app',
-      /may call write_journal, by which/,
+      /may call write_journal, which write rows/,
     ],
     [
       'that may call what judges decisions',
       'grant execute on function approved_decision to amanah_app',
-      /may call approved_decision, by which/,
+      /may call approved_decision, which write rows/,
     ],
-    ['that may add seals', 'grant insert on seals to amanah_app', /may write seals by itself/],
-    ['that may change totals', 'grant update on cause_totals to amanah_app', /may write cause_totals by itself/],
-    ['that may change receipts', 'grant update on receipts to amanah_app', /may write receipts by itself/],
+    ['that may add seals', 'grant insert on seals to amanah_app', /may write seals directly/],
+    ['that may change totals', 'grant update on cause_totals to amanah_app', /may write cause_totals directly/],
+    ['that may change receipts', 'grant update on receipts to amanah_app', /may write receipts directly/],
     ['that may delete from the audit trail', 'grant delete on events to amanah_app', /may change events/],
     ['that may delete balances', 'grant delete on account_balances to amanah_app', /may write account_balances/],
     ['that may make tables', 'grant create on schema public to amanah_app', /may create tables/],
@@ -276,7 +276,7 @@ describe('A process in production', () => {
     [
       'may call what writes them',
       (mighty: string) => `grant execute on function write_journal to ${mighty}`,
-      /may call write_journal, by which/,
+      /may call write_journal, which write rows/,
     ],
     [
       'may switch triggers off',
