@@ -141,7 +141,7 @@ export const testDelivery = {
   created_at: '2026-01-14T02:31:00.000Z',
 };
 
-export const page = (...items: unknown[]) => ({ items, page: 1, limit: 20, total: items.length });
+export const page = (...items: unknown[]) => ({ items, page: 1, limit: 50, total: items.length });
 const moved = (count: number, amount: string, fee: string, available: string, pending: string) => ({
   count,
   amount: `${amount}.0000`,
