@@ -6,7 +6,6 @@ import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { withoutTriggers } from '../support/without-triggers.ts';
 import {
   ageAttempts,
   buildPayer,
@@ -237,7 +236,7 @@ describe('GET /v1/payouts/stuck', () => {
     const listed = async (minutes: number) =>
       (await stuck(minutes)).find((each: { payout_id: string }) => each.payout_id === id);
     expect(await listed(0)).toBeUndefined();
-    await withoutTriggers(stack, "update payouts set created_at = now() - interval '25 hours' where id = ?", [id]);
+    await ageAttempts(stack, id, 25 * 60);
     expect(await listed(0)).toMatchObject({
       reason: 'unknown: the provider took the transfer more than a day ago, and has not ended it',
       age_seconds: expect.any(Number),
