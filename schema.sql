@@ -3365,7 +3365,7 @@ begin
   if p_strict and product.status <> 'open' then
     raise exception 'the product is %', product.status using errcode = 'AM004', column = 'reference_id';
   elsif p_strict and held > product.target_amount then
-    raise exception 'it would go past the target of the product' using errcode = 'AM004', column = 'amount';
+    raise exception 'it would exceed the target of the product' using errcode = 'AM004', column = 'amount';
   end if;
   if held >= product.target_amount and product.status = 'open' then
     update products set status = 'completed', updated_at = now() where id = p_id;
@@ -3435,7 +3435,7 @@ begin
   elsif p_strict and goal.status <> 'active' then
     raise exception 'the saving goal is completed' using errcode = 'AM004', column = 'reference_id';
   elsif p_strict and held > goal.target_amount then
-    raise exception 'it would go past the target of the saving goal' using errcode = 'AM004', column = 'amount';
+    raise exception 'it would exceed the target of the saving goal' using errcode = 'AM004', column = 'amount';
   end if;
   if goal.closed_at is not null then
     perform empty_saving_goal(p_id, p_order_id, null);

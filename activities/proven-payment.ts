@@ -18,6 +18,6 @@ export function provenPayment(
   payment: Proved<ConfirmedPayment>,
 ): ConfirmedPayment | null {
   const proven = prover.check(aboutOf(reference), payment);
-  if (proven === null) log.error({ reference }, 'a payment that no step of ours has confirmed was not settled');
+  if (proven === null) log.error({ reference }, 'did not settle a payment that no step of ours has confirmed');
   return proven;
 }

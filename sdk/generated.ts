@@ -205,7 +205,7 @@ export type WebhookEndpoint = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** What it is told. */
+  /** The events that it receives. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
@@ -228,7 +228,7 @@ export type WebhookEndpointWithSecret = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** What it is told. */
+  /** The events that it receives. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
@@ -333,7 +333,7 @@ export type WebhookTest = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** What it is told. */
+  /** The events that it receives. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
@@ -530,7 +530,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; reads on from there in place of `page`. */
+      /** Id of the last row seen; the list continues after it. Replaces `page`. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'expired';
@@ -619,7 +619,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; reads on from there in place of `page`. */
+      /** Id of the last row seen; the list continues after it. Replaces `page`. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'reversed';
@@ -724,7 +724,7 @@ export interface Operations {
       day: string;
       /** Always `IDR`. */
       currency: 'IDR';
-      /** Whether it is fixed for ever. */
+      /** Whether it can no longer change. */
       sealed: boolean;
       /** The balances at the beginning of the day. */
       opening: {
@@ -884,7 +884,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; reads on from there in place of `page`. */
+      /** Id of the last row seen; the list continues after it. Replaces `page`. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
@@ -909,7 +909,7 @@ export interface Operations {
       total: number;
     };
   };
-  /** Have the webhooks of a period again. */
+  /** Send the webhooks of a period again. */
   'POST /v1/partners/webhook-deliveries/replay': {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -938,7 +938,7 @@ export interface Operations {
     body: undefined;
     answer: WebhookDeliveryWithBody;
   };
-  /** Have a webhook again. */
+  /** Send a webhook again. */
   'POST /v1/partners/webhook-deliveries/{id}/redeliver': {
     params: {
       /** Made by the platform; never changes. */
@@ -956,7 +956,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; reads on from there in place of `page`. */
+      /** Id of the last row seen; the list continues after it. Replaces `page`. */
       after?: string;
     };
     body: undefined;
@@ -978,7 +978,7 @@ export interface Operations {
     body: {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
-      /** What it is told. Types that it does not name are not sent to it. */
+      /** The events that it receives. Types that it does not name are not sent to it. */
       events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
@@ -995,7 +995,7 @@ export interface Operations {
     body: {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
-      /** What it is told from now on. */
+      /** The events that it receives from now on. */
       events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
       /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';

@@ -54,7 +54,7 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
     });
   } catch (error) {
     if (isUniqueViolation(error))
-      refuse('DUPLICATE', `there is a role named ${name} already`, { field: 'name', cause: error });
+      refuse('DUPLICATE', `a role named ${name} already exists`, { field: 'name', cause: error });
     throw error;
   }
 }

@@ -42,7 +42,7 @@ routes.post(
     const { id, isContradicted } = stored;
     if (isContradicted) log.warn({ callback: id }, 'an earlier callback with the same id had another body');
     if (reading.hint === null) {
-      log.warn({ callback: id, unread: reading.unread }, 'a callback was stored and cannot be read');
+      log.warn({ callback: id, unread: reading.unread }, 'stored a callback that cannot be read');
     } else {
       // Answered as soon as it is stored; what cannot be delivered now is delivered from the store.
       deliverCallback(deps.orm.em.fork(), deps.workflows, id).catch((error: unknown) =>

@@ -48,7 +48,7 @@ export function addMembers(
     em.transactional(async (tx) => {
       const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockJoinable(tx, joining));
       if (circle.status !== 'new') {
-        refuse('REQUEST_INVALID', `members may join a new saving circle only, this is ${circle.status}`, {
+        refuse('REQUEST_INVALID', `members can only join a new saving circle; this one is ${circle.status}`, {
           field: 'saving_circle_id',
         });
       }
@@ -95,9 +95,13 @@ function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent,
     refuse('REQUEST_INVALID', 'members join this saving circle by themselves', { field: 'account_ids' });
   }
   if (consents && consent !== true) {
-    refuse('REQUEST_INVALID', 'must be true: who has received pays on, by debits of the account if need be', {
-      field: 'consent',
-    });
+    refuse(
+      'REQUEST_INVALID',
+      'must be true: members who have received go on paying, by debits of the account if necessary',
+      {
+        field: 'consent',
+      },
+    );
   }
   if (draws && entropy === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'entropy' });
   return { consents, entropy: draws ? (entropy ?? null) : null };
@@ -108,7 +112,7 @@ async function lockJoinable(tx: EntityManager, { caller, circleId, accountIds }:
   const circle = await lockLiveCircle(tx, circleId);
   if (accountIds !== undefined) requireManager(caller, circle);
   else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
-    refuse('FORBIDDEN', 'the saving circle is not open to you', { field: 'id' });
+    refuse('FORBIDDEN', 'you may not join this saving circle', { field: 'id' });
   }
   return circle;
 }
@@ -142,7 +146,7 @@ export async function ownersOf(
     const { kind, user_id } = account;
     if (kind === 'user' && user_id && active.has(user_id)) return { accountId, userId: user_id };
     if (mayUseAccount(caller, account)) return { accountId, userId: caller.userId };
-    return refuse('REQUEST_INVALID', `the account ${accountId} belongs to nobody who could be a member`, { field });
+    return refuse('REQUEST_INVALID', `the account ${accountId} belongs to nobody who can be a member`, { field });
   });
 }
 

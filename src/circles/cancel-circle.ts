@@ -25,7 +25,7 @@ export function cancelCircle(
     em.transactional(async (tx) => {
       const circle = await lockLiveCircle(tx, circleId);
       if (circle.status !== 'active') {
-        refuse('REQUEST_INVALID', `only an active saving circle can be cancelled, this is ${circle.status}`, {
+        refuse('REQUEST_INVALID', `only an active saving circle can be cancelled; this one is ${circle.status}`, {
           field: 'id',
         });
       }

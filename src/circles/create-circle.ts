@@ -23,7 +23,7 @@ export async function createCircle(
 ): Promise<SavingCircle> {
   const circleId = newId();
   const stamp = await stampOpening(em, { livesMs: rowWaitMs });
-  const unavailable = 'The saving circle could not be begun; try again';
+  const unavailable = 'The saving circle could not be started; try again';
   return createOnce(
     em,
     { resourceId: circleId, kind: 'saving_circle', stamp, isKeyed: false, unavailable },

@@ -25,7 +25,7 @@ export async function getVisibleCircle(
   const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
   const isShown = isOpenTo(caller, circle) || (await belongsTo(em, caller, circle));
   if (!isShown && !(orInvited && (await isInvited(em, circle, caller)))) {
-    refuse('FORBIDDEN', 'the saving circle is not open to you', { field: 'id' });
+    refuse('FORBIDDEN', 'you may not read this saving circle', { field: 'id' });
   }
   return circle;
 }

@@ -64,7 +64,7 @@ const query = `select c.holding_account_id, c.amount::text, c.status, c.current_
   where c.id = ? and c.deleted_at is null`;
 
 export const refuseRepeat = (status: string): never =>
-  refuse('DUPLICATE', `there is a ${status} contribution of the member for this turn already`, {
+  refuse('DUPLICATE', `the member already has a ${status} contribution for this turn`, {
     field: 'reference_id',
   });
 

@@ -89,7 +89,7 @@ async function ownerOf(em: EntityManager, caller: Caller, accountId: string): Pr
   if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
   const organizationId = account.kind === 'organization' ? (account.organization_id ?? null) : null;
   const usable = isPlatform(caller) ? organizationId !== null : mayUseAccount(caller, account);
-  if (!usable) refuse('FORBIDDEN', 'a saving circle of yours cannot have this account', { field: 'account_id' });
+  if (!usable) refuse('FORBIDDEN', 'your saving circle cannot use this account', { field: 'account_id' });
   return organizationId === null
     ? { ownerType: 'individual', ownerId: caller.userId, organizationId: caller.organizationId }
     : { ownerType: 'organization', ownerId: organizationId, organizationId };

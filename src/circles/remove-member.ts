@@ -28,7 +28,7 @@ export function removeMember(
       }
       if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
       if (circle.status !== 'new') {
-        refuse('REQUEST_INVALID', `members may leave a new saving circle only, this is ${circle.status}`, {
+        refuse('REQUEST_INVALID', `members can only leave a new saving circle; this one is ${circle.status}`, {
           field: 'id',
         });
       }

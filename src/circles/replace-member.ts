@@ -137,9 +137,13 @@ async function agree(
   refuseUnlessLive(circle, member);
   const consents = needsConsent(termsOf(circle));
   if (isNew && consents && accepting.consent !== true) {
-    refuse('REQUEST_INVALID', 'must be true: who has received pays on, by debits of the account if need be', {
-      field: 'consent',
-    });
+    refuse(
+      'REQUEST_INVALID',
+      'must be true: members who have received go on paying, by debits of the account if necessary',
+      {
+        field: 'consent',
+      },
+    );
   }
   const now = await readDatabaseClock(tx);
   if (isNew) replacement.joined_at ??= now;
@@ -182,7 +186,7 @@ async function passOver(
 
 function refuseUnlessLive(circle: SavingCircle, member: CircleMember): void {
   if (circle.status !== 'active') {
-    refuse('REQUEST_INVALID', `members are replaced in an active saving circle only, this is ${circle.status}`, {
+    refuse('REQUEST_INVALID', `members can only be replaced in an active saving circle; this one is ${circle.status}`, {
       field: 'id',
     });
   }

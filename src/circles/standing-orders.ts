@@ -83,10 +83,10 @@ async function getOwnPlace(tx: EntityManager, { caller, circleId, memberId }: Or
     refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
   }
   if (member?.user_id !== caller.userId) {
-    refuse('FORBIDDEN', 'a standing order is made and ended by the member', { field: 'member_id' });
+    refuse('FORBIDDEN', 'only the member can make and end a standing order', { field: 'member_id' });
   }
   if (isFinal(circleLaw, circle.status) || member.excluded_turn) {
-    refuse('REQUEST_INVALID', 'no round will open for this member', { field: 'id' });
+    refuse('REQUEST_INVALID', 'no further round opens for this member', { field: 'id' });
   }
   return member;
 }

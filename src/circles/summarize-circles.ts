@@ -33,7 +33,9 @@ export async function summarizeCircles(
   { caller, organizationId, requestId }: { caller: Caller; organizationId: string | undefined; requestId: string },
 ): Promise<CircleSummary> {
   if (!isPlatform(caller) && organizationId !== undefined && organizationId !== caller.organizationId) {
-    refuse('FOREIGN_ORGANIZATION', 'the summary of another organization is not yours', { field: 'organization_id' });
+    refuse('FOREIGN_ORGANIZATION', 'you may not read the summary of another organization', {
+      field: 'organization_id',
+    });
   }
   const asked = isPlatform(caller) ? organizationId : caller.organizationId;
   const [summary] =

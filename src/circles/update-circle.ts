@@ -62,7 +62,7 @@ export function updateCircle(
       if (fields.length === 0) return circle;
       const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
       if (fixed.length > 0) {
-        refuse('REQUEST_INVALID', `${fixed.join(', ')}: can be changed while the saving circle is new only`);
+        refuse('REQUEST_INVALID', `${fixed.join(', ')}: can only be changed while the saving circle is new`);
       }
       if (changes.name !== undefined) circle.name = changes.name;
       if (changes.visibility !== undefined) circle.visibility = changes.visibility;
@@ -97,7 +97,7 @@ function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): Circ
 async function changeTerms(tx: EntityManager, circle: SavingCircle, terms: CircleTerms | null): Promise<void> {
   const no = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'terms' });
   const members = await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true });
-  if (members.some(({ user_id }) => user_id !== circle.created_by)) no('can be changed until others have joined only');
+  if (members.some(({ user_id }) => user_id !== circle.created_by)) no('can only be changed until others have joined');
   if (drawsWithEntropy(circle.turn_order, terms) && members.some(({ entropy }) => !entropy)) {
     no('the creator has joined without `entropy` and would have to leave first');
   }

@@ -49,7 +49,7 @@ export async function createPartnerPayment(
         kind: 'partner_payment',
         stamp,
         isKeyed: true,
-        unavailable: 'The payment could not be begun; try again',
+        unavailable: 'The payment could not be started; try again',
       },
       {
         find,

@@ -31,14 +31,14 @@ function outcomeText({ status, failure_code, cancelled_at, finalized_at, expires
 
 /** The amount requested is the gross where the fee is deducted from it, and the net where the fee is added. */
 function requestText({ fee_mode, amount, fee, net_amount }: PartnerPayment): string {
-  if (fee_mode === 'DEDUCTED') return `A payment of IDR ${amount} was asked for.`;
-  return `A payment of IDR ${net_amount} was asked for; with the fee of IDR ${fee}, the customer pays IDR ${amount}.`;
+  if (fee_mode === 'DEDUCTED') return `A payment of IDR ${amount} was requested.`;
+  return `A payment of IDR ${net_amount} was requested; with the fee of IDR ${fee}, the customer pays IDR ${amount}.`;
 }
 
 const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
   fee_mode === 'DEDUCTED'
     ? `IDR ${net_amount} is owed to you, in pending, after a fee of IDR ${fee}.`
-    : `IDR ${net_amount} is owed to you, in pending; the customer paid the fee of IDR ${fee} besides.`;
+    : `IDR ${net_amount} is owed to you, in pending; the customer also paid the fee of IDR ${fee}.`;
 
 /**
  * What happened to a payment, in plain words, and what happens next. Items of the same instant are in the order of
@@ -51,9 +51,9 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
     ...(await findReceiptItems(em, payment)),
   ];
   if (payment.instrument_at) {
-    items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made what the customer pays by.' });
+    items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made the payment code.' });
   } else if (payment.status === 'PENDING' && payment.instrument_asked_at) {
-    const text = 'The provider was asked for what the customer pays by, and the outcome is unknown so far.';
+    const text = 'The provider was asked for a payment code, and the outcome is not known yet.';
     items.push({ at: payment.instrument_asked_at, type: 'provider', text });
   } else if (payment.status === 'FAILED' && payment.finalized_at) {
     items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });
@@ -85,7 +85,8 @@ function nextOf(payment: PartnerPayment) {
     const now = Date.now();
     // An upper bound: the workflow asked before now, and a wait begun earlier ends no later than one begun now.
     const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: deadlineOf(payment).getTime(), now });
-    const text = 'The provider says that it is paid or on its way: by then it is asked again, until it can be settled.';
+    const text =
+      'The provider says that it is paid or on its way. It is asked again by then, until the payment can be settled.';
     return { at: new Date(now + wait), text };
   }
   if (payment.cancelled_at && !isFinalPayment(status)) {
@@ -96,7 +97,7 @@ function nextOf(payment: PartnerPayment) {
     const since = payment.created_at.getTime();
     // An upper bound: the workflow asked before now, and a wait begun earlier ends no later than one begun now.
     const at = new Date(now + instrumentWaitMs({ since, deadline: expires_at.getTime(), now }));
-    const again = payment.instrument_asked_at ? 'asked again' : 'asked for what the customer pays by';
+    const again = payment.instrument_asked_at ? 'asked again' : 'asked for a payment code';
     return { at, text: `By then the provider is ${again}, under the same reference; it is asked until the deadline.` };
   }
   if (status === 'WAITING_PAYMENT') {
@@ -128,12 +129,12 @@ async function findReceiptItems(em: EntityManager, { id, partner_id }: PartnerPa
   const { available_account_id } = await em.findOneOrFail(Partner, { id: partner_id });
   return rows.flatMap(({ amount, reason, state, received_at, settled_at, account_id }): TimelineItem[] => {
     const held = state === 'suspended' ? 'is' : 'was';
-    const text = `IDR ${amount} came besides (${reason.replace('_', ' ')}) and ${held} held for the operators.`;
+    const text = `IDR ${amount} came in addition (${reason.replace('_', ' ')}) and ${held} held for the operators.`;
     const came: TimelineItem = { at: new Date(received_at), type: 'ledger', text };
     if (state === 'suspended' || settled_at === null) return [came];
     const credited = account_id === available_account_id ? 'your available balance' : 'another account';
     const end = state === 'credited' ? `credited to ${credited}` : 'refunded, at the provider';
-    const ended = `IDR ${amount} that came besides was ${end}.`;
+    const ended = `IDR ${amount} that came in addition was ${end}.`;
     return [came, { at: new Date(settled_at), type: 'ledger', text: ended }];
   });
 }

@@ -52,7 +52,7 @@ export async function priceRequest(
   creation: { customerPhone: string | undefined } | null,
 ): Promise<PricedRequest> {
   const { method, channel, amount } = question;
-  if (method === 'qris' && channel !== undefined) refuseField('channel', 'is omitted for qris');
+  if (method === 'qris' && channel !== undefined) refuseField('channel', 'must be left out for qris');
   if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
   const context = await readContext(em, question);
   if (context?.channel_id == null) refuseField('channel', `there is no ${method} ${channel ?? ''}`.trimEnd());
@@ -84,7 +84,7 @@ export async function priceRequest(
 function requireMobileNumber(phone: string | undefined, channel: string | undefined): void {
   if (phone === undefined) refuseField('customer_phone', `is required for ${channel}`);
   if (indonesianMobileOf(phone) === null) {
-    refuseField('customer_phone', `${channel} asks an Indonesian mobile number: 08..., 628... or +628...`);
+    refuseField('customer_phone', `${channel} needs an Indonesian mobile number: 08..., 628... or +628...`);
   }
 }
 

@@ -26,7 +26,7 @@ export function quote(em: EntityManager, { bankCode, ...asked }: Quoted): Promis
     return priceRequest(em, { ...asked, method }, null);
   }
   if (bankCode === undefined) refuseField('bank_code', 'is required for payout');
-  if (asked.channel !== undefined) refuseField('channel', 'is omitted for payout');
-  if (asked.organizationId !== undefined) refuseField('organization_id', 'is omitted for payout');
+  if (asked.channel !== undefined) refuseField('channel', 'must be left out for payout');
+  if (asked.organizationId !== undefined) refuseField('organization_id', 'must be left out for payout');
   return pricePayout(em, { partnerId: asked.partnerId, bankCode, amount: asked.amount });
 }

@@ -27,7 +27,7 @@ await runCommand(usage, async () => {
   if (values.help) return usage;
   const { story, wait } = values;
   if (!/^[1-9]\d{0,6}$/.test(values.amount)) throw new CommandError('--amount is whole rupiah, 1 to 9999999');
-  if (wait && story !== 'top-up') throw new CommandError('--wait is for a top-up');
+  if (wait && story !== 'top-up') throw new CommandError('--wait is only for a top-up');
   const amount = Number(values.amount);
   switch (story) {
     case 'top-up':

@@ -181,7 +181,7 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
   const wrong = [
     it.superuser && 'it is a superuser, which no trigger stops',
     !it.superuser && it.becomes_superuser && 'it may become a superuser, which no trigger stops',
-    it.creates_roles && 'it may make roles',
+    it.creates_roles && 'it may create roles',
     it.passes_row_security && 'it bypasses row security',
     it.replicates && 'it may copy the whole cluster',
     it.becomes !== null && `it may become ${it.becomes}, whether it inherits their rights or not`,

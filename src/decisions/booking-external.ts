@@ -20,7 +20,8 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
       [gatewayClearing, feeRevenue, providerCost, journalKeys.platformExternal(reference)],
     );
     const { clearing, own, is_booked } = must(row, 'a select without a table has a row');
-    if (is_booked) refuse('REQUEST_INVALID', 'a movement of this reference is booked already', { field: 'reference' });
+    if (is_booked)
+      refuse('REQUEST_INVALID', 'a movement with this reference is already booked', { field: 'reference' });
     if (compareMoney(amount, '0') < 0 && compareMoney(addMoney(own, amount), '0') < 0) {
       refuse('REQUEST_INVALID', `it is more than the platform's own money, ${own}`, { field: 'amount' });
     }

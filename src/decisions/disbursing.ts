@@ -32,7 +32,7 @@ export const disbursing: CarryingOut = {
 async function whyMoved(tx: EntityManager, { withdrawal_id }: Decision): Promise<string | null> {
   const id = withdrawal_id ?? '';
   const { status } = await tx.findOneOrFail(Payout, { id }, { refresh: true });
-  if (status !== 'pending') return `the withdrawal is ${status} by now`;
+  if (status !== 'pending') return `the withdrawal is now ${status}`;
   const { cause_id, bank_account_id } = await tx.findOneOrFail(Withdrawal, { id });
   const { deleted_at } = await tx.findOneOrFail(
     BankAccount,

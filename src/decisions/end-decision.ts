@@ -30,7 +30,7 @@ export async function lockDecisionAbout(
 }
 
 /** The message for a caller who lost the permission while the request was under way. */
-export const mayNotDecide = 'You may not decide any more';
+export const mayNotDecide = 'You may no longer decide';
 
 /** Whether this is an active user of the platform with the permission. */
 export async function isOperator(
@@ -54,11 +54,11 @@ export async function whyPowerless(
   const hours = decisionLivesHours(kind);
   if (now.getTime() - created_at.getTime() > hours * 3_600_000) return `it is older than ${hours} hours`;
   if (kind !== 'disburse' && !(await isOperator(tx, proposed_by, 'propose-decision')))
-    return 'who proposed it may not decide any more';
+    return 'the proposer may no longer decide';
   if (first_approved_by && !(await isOperator(tx, first_approved_by, 'approve-decision')))
-    return 'who approved it first may not decide any more';
+    return 'the first approver may no longer decide';
   if (approved_by && !(await isOperator(tx, approved_by, 'approve-decision')))
-    return 'who approved it may not decide any more';
+    return 'the approver may no longer decide';
   return null;
 }
 

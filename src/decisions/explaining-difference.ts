@@ -35,7 +35,7 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
 
 /** Only the difference as it was proposed may be explained. */
 const whyOther = (difference: Reconciliation, evidence: unknown): string | null =>
-  isDeepStrictEqual(evidenceOf(difference), evidence) ? null : 'the difference is another by now';
+  isDeepStrictEqual(evidenceOf(difference), evidence) ? null : 'the difference has changed since';
 
 const evidenceOf = ({ day, resource_type, reference, state, ours, theirs }: Reconciliation): Evidence => ({
   provider: theirs ?? null,

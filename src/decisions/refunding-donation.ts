@@ -27,7 +27,7 @@ export const refundingDonation: DecisionHandling<'refund_donation'> = {
   carryOut: (em, _, { id }) => judgingAgain(() => em.fork().transactional((tx) => refund(tx, id))),
   async whyMoved(tx, { donation_id }) {
     const facts = must(await readRefund(tx, donation_id ?? ''), 'a donation is kept');
-    return facts.status === 'completed' ? null : `the donation is ${facts.status} by now`;
+    return facts.status === 'completed' ? null : `the donation is now ${facts.status}`;
   },
 };
 

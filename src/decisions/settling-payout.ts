@@ -18,7 +18,7 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     if ((await readDecision(em, payout)).isHeld) {
       refuse('REQUEST_INVALID', 'the payout waits for a decision of its own and is not sent before it', { field });
     }
-    if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is ${payout.status} already`, { field });
+    if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is already ${payout.status}`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);
     const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, signal });
     const says = saidForGood(word.said, payout.last_word);

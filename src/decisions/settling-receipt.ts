@@ -40,6 +40,6 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
   },
   async whyMoved(tx, { receipt_id }) {
     const { state } = await tx.findOneOrFail(Receipt, { id: receipt_id ?? '' }, { refresh: true });
-    return state === 'suspended' ? null : `the receipt is ${state} by now`;
+    return state === 'suspended' ? null : `the receipt is now ${state}`;
   },
 };

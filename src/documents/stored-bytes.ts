@@ -31,7 +31,7 @@ export async function refuseBeyondStoredBytes(
   );
   const { stored, is_carried } = must(row, 'a sum has a row');
   if (is_carried || Number(stored) + sizeBytes <= maximumBytes) return;
-  refuse('REQUEST_INVALID', `your files have ${stored} bytes already; at most ${maximumBytes} are kept for a user`, {
+  refuse('REQUEST_INVALID', `your files already have ${stored} bytes; at most ${maximumBytes} are stored for a user`, {
     field,
   });
 }

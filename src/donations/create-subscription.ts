@@ -50,7 +50,7 @@ export async function createSubscription(
       kind: 'donation_subscription',
       stamp,
       isKeyed: key !== undefined,
-      unavailable: 'The subscription could not be begun; try again',
+      unavailable: 'The subscription could not be started; try again',
     },
     {
       find: (place) => findSubscription(place, subscriptionId),

@@ -11,7 +11,7 @@ const finance = allow('read-event', { userTypes: ['platform'], scope: 'all' });
 const dayQuery = z.object({ day: isoDate().meta({ description: 'A day in UTC+7, today at the latest.' }) });
 const dayFacts = {
   day: isoDate(),
-  sealed: z.boolean().meta({ description: 'Whether it is fixed for ever.' }),
+  sealed: z.boolean().meta({ description: 'Whether it can no longer change.' }),
 };
 
 const routes = createRouteGroup({

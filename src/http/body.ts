@@ -135,9 +135,9 @@ export function parseJson(bytes: Buffer, contentType: string, literalKeys: Reado
   }
   const twice = findDuplicateKey(text);
   if (twice !== null) {
-    refuse('REQUEST_INVALID', 'is there twice', {
+    refuse('REQUEST_INVALID', 'appears twice', {
       field: twice,
-      details: [{ field: twice, message: `${twice}: is there twice` }],
+      details: [{ field: twice, message: `${twice}: appears twice` }],
     });
   }
   return value;

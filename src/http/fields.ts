@@ -23,7 +23,7 @@ export const text = (maximum: number, minimum = 1) =>
     .trim()
     .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
     .refine(isPlainText, { error: 'must not contain control characters', abort: true })
-    .refine((value) => value === '' || isVisible(value), 'must have a character that can be seen');
+    .refine((value) => value === '' || isVisible(value), 'must have a visible character');
 
 /** A text that is kept as sent, white space and all. */
 export const verbatimText = (maximum: number) =>

@@ -6,7 +6,9 @@ export const listQuery = (options: { limit?: number } = {}) =>
   z.object({
     page: page(),
     limit: limit(options.limit),
-    after: uuid().optional().meta({ description: 'Id of the last row seen; reads on from there in place of `page`.' }),
+    after: uuid()
+      .optional()
+      .meta({ description: 'Id of the last row seen; the list continues after it. Replaces `page`.' }),
     order: order(),
   });
 

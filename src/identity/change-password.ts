@@ -36,7 +36,7 @@ export async function changePassword(
   await countPassword(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId }, matches);
   if (!matches) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
   if (newPassword === currentPassword)
-    refuse('REQUEST_INVALID', 'must be another than the current one', { field: 'new_password' });
+    refuse('REQUEST_INVALID', 'must differ from the current one', { field: 'new_password' });
   refuseGuessable(newPassword, known.email, 'new_password');
   const newHash = await hashPassword(newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {

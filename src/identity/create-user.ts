@@ -36,7 +36,7 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
   try {
     await tx.flush();
   } catch (error) {
-    if (isUniqueViolation(error)) refuse('DUPLICATE', 'there is a user with this address already', { field: 'email' });
+    if (isUniqueViolation(error)) refuse('DUPLICATE', 'a user with this address already exists', { field: 'email' });
     throw error;
   }
   await recordEvent(tx, {

@@ -40,7 +40,7 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
   const { caller, userType, organizationId } = input;
   if (userType === 'platform') {
     if (!isPlatform(caller))
-      refuse('FORBIDDEN', 'only platform users invite users of type platform', { field: 'user_type' });
+      refuse('FORBIDDEN', 'only platform users can invite users of type platform', { field: 'user_type' });
     if (organizationId !== undefined)
       refuse('REQUEST_INVALID', 'a platform user has none', { field: 'organization_id' });
     return null;

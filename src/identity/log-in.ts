@@ -78,7 +78,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
     }
     return enter(tx, { attempt, userId: entered.id, factor, requestId });
   });
-  if (user === null) refuse('UNAUTHENTICATED', 'is wrong or was used already', { field: 'totp_code' });
+  if (user === null) refuse('UNAUTHENTICATED', 'is wrong or already used', { field: 'totp_code' });
   return { user, generation: entered.token_generation, secondFactor };
 }
 

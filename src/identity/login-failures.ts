@@ -133,5 +133,5 @@ export async function guardGuesses<T>(
     }
     return right;
   });
-  return result ?? refuse('REQUEST_INVALID', 'is wrong or was used already', { field: 'code' });
+  return result ?? refuse('REQUEST_INVALID', 'is wrong or already used', { field: 'code' });
 }

@@ -11,7 +11,7 @@ interface PayerRow {
   organization_id: string | null;
 }
 
-export const refuseInactive = (): never => refuse('FORBIDDEN', 'whoever asked for this is not active any more');
+export const refuseInactive = (): never => refuse('FORBIDDEN', 'the user who asked for this is no longer active');
 
 /**
  * The payer, or whoever else moves money, as the database has them now: the work runs later, without their token.

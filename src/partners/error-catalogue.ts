@@ -9,7 +9,7 @@ interface Remedy {
 export const partnerErrors: Readonly<Record<string, Remedy>> = {
   REQUEST_INVALID_PAYLOAD: {
     cause: 'A field, parameter or header is missing, unknown or wrong; `details` names each.',
-    remedy: 'Mend the request. Nothing was done, and the idempotency key is free again.',
+    remedy: 'Correct the request. Nothing was done, and the idempotency key is free again.',
   },
   REQUEST_IDEMPOTENCY_KEY_REQUIRED: {
     cause: 'The operation makes something and came without `X-Idempotency-Key`.',
@@ -64,19 +64,19 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   },
   PROVIDER_REFUSED: {
     cause: 'The payment provider refused: nothing was made. The answer is kept under the key.',
-    remedy: 'Mend what the message says and send it under a new key.',
+    remedy: 'Correct what the message names and send it under a new key.',
   },
   PROVIDER_INDETERMINATE: {
     cause: 'The provider has not answered in time: it is not known yet whether it was done.',
     remedy: 'Poll `details.status_url`, or repeat under the same key. Never send it under another.',
   },
   SERVICE_UNAVAILABLE: {
-    cause: 'Something that we depend on is away. What was asked for may still begin for two minutes.',
+    cause: 'Something that we depend on is unavailable. The request may still begin for two minutes.',
     remedy: 'Repeat under the same key after `Retry-After` seconds.',
   },
   INTERNAL: {
     cause: 'A fault of ours.',
-    remedy: 'Repeat under the same key; tell the operator the request id when it stays.',
+    remedy: 'Repeat under the same key; if it persists, tell the operator the request id.',
   },
 };
 
@@ -84,15 +84,16 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
 export const failureCodes: Readonly<Record<string, string>> = {
   INVALID_DESTINATION: 'No such account: have the number and the bank corrected.',
   ACCOUNT_NAME_MISMATCH: "The name is not the holder's: have it corrected.",
-  DESTINATION_MAXIMUM_LIMIT: 'The account can take no more: another account, or a smaller amount.',
-  TEMPORARY_TRANSFER_ERROR: 'The bank is disturbed: a new payout after one to three hours.',
-  REJECTED_BY_CHANNEL: 'The bank or wallet refused: a new payout later; ask the operator when it happens again.',
-  INSUFFICIENT_BALANCE: 'The platform lacks funds at the provider: a new payout later; tell the operator.',
-  TRANSFER_ERROR: 'Do not try again by yourself: ask the operator, with the id.',
-  SLS_SENDER: 'Stopped by a list of sanctions: do not try again, and ask the operator.',
-  SLS_RECIPIENT: 'Stopped by a list of sanctions: do not try again, and ask the operator.',
+  DESTINATION_MAXIMUM_LIMIT: 'The account cannot take this amount: use another account, or a smaller amount.',
+  TEMPORARY_TRANSFER_ERROR: 'The bank has an outage: make a new payout after one to three hours.',
+  REJECTED_BY_CHANNEL: 'The bank or wallet refused: make a new payout later; ask the operator if it happens again.',
+  INSUFFICIENT_BALANCE: 'The platform lacks funds at the provider: make a new payout later; tell the operator.',
+  TRANSFER_ERROR: 'Do not retry on your own: ask the operator, with the id.',
+  SLS_SENDER: 'Blocked by a sanctions list: do not try again, and ask the operator.',
+  SLS_RECIPIENT: 'Blocked by a sanctions list: do not try again, and ask the operator.',
   CANCELLED: 'The provider cancelled the transfer: ask the operator before you try again.',
-  SETTLED_BY_OPERATOR: 'Two operators ended the payout as failed, as the provider knows of no transfer: a new payout.',
+  SETTLED_BY_OPERATOR:
+    'Two operators ended the payout as failed because the provider knows of no transfer: make a new payout.',
   DECLINED_BY_ISSUER: "The payer's bank or wallet declined: let the customer pay in another way.",
   PAYMENT_FAILED: 'The payment failed and the provider named no reason: make a new payment.',
 };

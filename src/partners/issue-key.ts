@@ -49,7 +49,7 @@ export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyChange & 
     const old = await lockKey(tx, input);
     const now = await readDatabaseClock(tx);
     if (old.revoked_at || old.valid_until)
-      refuse('REQUEST_INVALID', 'this key was revoked or rotated already', { field: 'key_id' });
+      refuse('REQUEST_INVALID', 'this key has already been revoked or rotated', { field: 'key_id' });
     old.valid_until = new Date(now.getTime() + rotationOverlapHours * 3_600_000);
     await tx.flush();
     const { permissions, require_signature_v2: requireSignatureV2 } = old;

@@ -89,16 +89,16 @@ const operations: Readonly<Record<string, OperationExample>> = {
     ...atPayment,
     answer: {
       items: [
-        { at: '2026-01-15T03:00:05.000Z', type: 'request', text: 'A payment of IDR 500000.0000 was asked for.' },
+        { at: '2026-01-15T03:00:05.000Z', type: 'request', text: 'A payment of IDR 500000.0000 was requested.' },
         {
           at: '2026-01-15T03:00:05.400Z',
           type: 'provider',
-          text: 'The provider made what the customer pays by.',
+          text: 'The provider made the payment code.',
         },
         {
           at: '2026-01-15T03:02:09.700Z',
           type: 'callback',
-          text: 'The provider called back (payment.succeeded); it was asked what is true.',
+          text: 'The provider called back (payment.succeeded); it was asked for the present state.',
         },
         {
           at: '2026-01-15T03:02:10.000Z',
@@ -191,7 +191,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
         {
           at: '2026-01-15T03:10:04.000Z',
           type: 'request',
-          text: 'A payout of IDR 200000.0000 to BCA was asked for (PO-019BBFA1B2E07F28A93B).',
+          text: 'A payout of IDR 200000.0000 to BCA was requested (PO-019BBFA1B2E07F28A93B).',
         },
         {
           at: '2026-01-15T03:10:04.000Z',
@@ -203,7 +203,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
         {
           at: '2026-01-15T03:10:05.700Z',
           type: 'callback',
-          text: 'The provider called back (payout.succeeded); it was asked what is true.',
+          text: 'The provider called back (payout.succeeded); it was asked for the present state.',
         },
         { at: '2026-01-15T03:10:05.900Z', type: 'provider', text: 'The provider says that the transfer succeeded.' },
         {

@@ -87,13 +87,13 @@ async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[
     }
     // A payout is for the partner itself: it names no organization.
     if (organization_id !== null && method === 'payout') {
-      refuse('REQUEST_INVALID', `${place}.organization_id: a payout is of no organization`);
+      refuse('REQUEST_INVALID', `${place}.organization_id: a payout has no organization`);
     }
     if (organization_id !== null && !organizations.some(({ id }) => id === organization_id)) {
       refuse('REQUEST_INVALID', `${place}.organization_id: not linked to the partner`);
     }
     const subject = JSON.stringify([method, channel, organization_id]);
-    if (seen.has(subject)) refuse('REQUEST_INVALID', 'another rule is about the same thing', { field: place });
+    if (seen.has(subject)) refuse('REQUEST_INVALID', 'another rule covers the same case', { field: place });
     seen.add(subject);
   }
 }

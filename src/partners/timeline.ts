@@ -46,7 +46,7 @@ export async function findCallbackItems(em: EntityManager, reference: string): P
   return rows.map(({ event, received_at }) => ({
     at: new Date(received_at),
     type: 'callback',
-    text: `The provider called back (${event}); it was asked what is true.`,
+    text: `The provider called back (${event}); it was asked for the present state.`,
   }));
 }
 

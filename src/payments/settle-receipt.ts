@@ -88,7 +88,7 @@ async function whyLapsed(
   decision: Decision,
   says: string,
 ): Promise<string | null> {
-  if (isFinal(receiptLaw, state)) return `the receipt is ${state} by now`;
+  if (isFinal(receiptLaw, state)) return `the receipt is now ${state}`;
   const powerless = await whyPowerless(tx, decision);
   if (powerless !== null) return powerless;
   // The money is in suspense because the provider confirmed it. Silence, or a list that does not show it at the moment,
@@ -116,7 +116,7 @@ export async function requireCreditable(em: EntityManager, accountId: string): P
   const possible = creditableKinds.join(', ');
   refuse(
     'REQUEST_INVALID',
-    `an account of kind ${account.kind}, whose owner cannot move what is credited there; possible are ${possible}`,
+    `an account of kind ${account.kind}, whose owner could not move the money; possible kinds are ${possible}`,
     { field },
   );
 }

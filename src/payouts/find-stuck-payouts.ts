@@ -30,7 +30,7 @@ const reasons: Record<string, string> = {
   silent: 'the transfer was sent and the provider gives no usable answer',
   'another amount': 'the provider has a transfer of another amount',
   accepted: 'the provider took the transfer more than a day ago, and has not ended it',
-  'request differs': 'what would be sent now is not what was sent first; nothing is sent',
+  'request differs': 'the request would differ from the first one; nothing is sent',
 };
 
 /** SQL: since when the provider has had a payout that it has accepted. */

@@ -51,7 +51,7 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { re
     {
       at,
       type: 'request',
-      text: `A ${name} of IDR ${payout.amount} to ${payout.bank_code} was asked for (${reference}).`,
+      text: `A ${name} of IDR ${payout.amount} to ${payout.bank_code} was requested (${reference}).`,
     },
     { at, type: 'reservation', text: `IDR ${reserved} was reserved from the ${source}.` },
     ...(await findAttempts(em, id)),

@@ -83,7 +83,7 @@ async function settleAsProven(
   if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
   if (isFinalPayout(payout.status)) {
     if (await isSettledSo(tx, payout, { outcome, note })) return [];
-    refuse('REQUEST_INVALID', `the payout is ${payout.status} already`);
+    refuse('REQUEST_INVALID', `the payout is already ${payout.status}`);
   }
   if (finalOutcomeOf({ said }) !== outcome) {
     refuse(
@@ -135,7 +135,7 @@ export function whyDecisionMoved(
   { status }: Payout,
   { decision, said }: { decision: Decision; said: Said | null | undefined },
 ): string | null {
-  if (status !== 'pending') return `the payout is ${status} by now`;
+  if (status !== 'pending') return `the payout is now ${status}`;
   const { says } = (decision.evidence.provider ?? {}) as { says?: string };
   const isNew = said && finalOutcomeOf({ said }) !== null && says !== said;
   return isNew ? `the provider has said since how the transfer ended: ${said}` : null;

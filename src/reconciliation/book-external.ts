@@ -29,7 +29,7 @@ export async function bookExternal(em: EntityManager, decisionId: string): Promi
       newId(),
       decisionId,
     ]);
-    if (!booked) return refused(tx, decision, 'a movement of this reference is booked already');
+    if (!booked) return refused(tx, decision, 'a movement with this reference is already booked');
     await tx.refresh(decision);
     await recordDecisionEnded(tx, decision, { actorId: actorOf(decision) });
   };

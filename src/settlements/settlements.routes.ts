@@ -40,7 +40,7 @@ routes.get(
         z.object({
           day: isoDate(),
           currency: z.literal('IDR'),
-          sealed: z.boolean().meta({ description: 'Whether it is fixed for ever.' }),
+          sealed: z.boolean().meta({ description: 'Whether it can no longer change.' }),
           opening: Balance,
           closing: Balance,
           totals: z.object({

@@ -37,7 +37,7 @@ export function complaintsAbout(env: TemporalEnvironment): { name: string; messa
   for (const name of certificateFiles) {
     try {
       const text = env[name] === undefined ? null : readFileSync(env[name], 'utf8');
-      if (text?.includes('-----BEGIN ') === false) complain(name, 'names a file that is no PEM');
+      if (text?.includes('-----BEGIN ') === false) complain(name, 'names a file that is not PEM');
     } catch (error) {
       complain(name, `cannot be read: ${error instanceof Error ? error.message : error}`);
     }

@@ -131,7 +131,7 @@ async function defer(
 ): Promise<DeliveryProgress> {
   const next_attempt_at = new Date((await readDatabaseClock(em)).getTime() + waitMs);
   await em.nativeUpdate(WebhookDelivery, { id, status: 'pending', redeliveries }, { next_attempt_at });
-  const answer = 'its endpoint has as many requests as it may have';
+  const answer = 'its endpoint is at its limit of simultaneous requests';
   return { status: 'pending', waitMs, answer, deferred: true, redeliveries };
 }
 

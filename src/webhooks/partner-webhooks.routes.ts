@@ -14,7 +14,7 @@ import { webhookDeliveryLaw } from './webhook-delivery.ts';
 const routes = createRouteGroup({
   prefix: '/v1/partners/webhook-deliveries',
   tag: 'Partner API',
-  description: 'What became of the webhooks of this partner, and how to have them again.',
+  description: "What became of this partner's webhooks, and how to have them sent again.",
 });
 
 routes.get(
@@ -64,7 +64,7 @@ routes.get(
 routes.post(
   '/:id/redeliver',
   {
-    summary: 'Have a webhook again',
+    summary: 'Send a webhook again',
     description:
       'Whatever became of it: parked and delivered ones too, unless its endpoint was deleted or is disabled. It is tried at once, then for three days, with the same ' +
       '`webhook-id` and body. Takes no idempotency key.',
@@ -80,7 +80,7 @@ routes.post(
 routes.post(
   '/replay',
   {
-    summary: 'Have the webhooks of a period again',
+    summary: 'Send the webhooks of a period again',
     description:
       'Every delivery that was created in the period and has an enabled endpoint to go to, delivered ones too, at most ' +
       '10,000; more are refused. The oldest go first, some twenty a second, and `count` is how many will. They have the ' +

@@ -8,7 +8,7 @@ export const EndpointShape = z
   .object({
     id: uuid(),
     url: z.string().meta({ examples: ['https://partner.example/webhooks'] }),
-    events: z.array(z.enum(webhookEvents)).meta({ description: 'What it is told.' }),
+    events: z.array(z.enum(webhookEvents)).meta({ description: 'The events that it receives.' }),
     status: z.enum(webhookEndpointLaw.statuses).meta({ description: 'A disabled one collects nothing.' }),
     disabled_reason: z.enum(disabledReasons).nullable().meta({
       description:

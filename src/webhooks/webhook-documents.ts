@@ -16,8 +16,8 @@ const summaries: Record<WebhookType, string> = {
   'payout.reversed': 'The bank returned the transfer after success; the net is available again, the fee stays',
   'payment.available': 'The net of a payment can be paid out now',
   'payment.unmatched': 'Money came for a payment and is not part of it: late, a second time, or of another amount',
-  'payout.delayed': 'Nobody can tell for ten minutes what became of the transfer; the outcome comes when it is known',
-  'endpoint.test': 'Somebody of yours asked for a test of this endpoint',
+  'payout.delayed': 'The outcome of the transfer has been unknown for ten minutes; it follows once known',
+  'endpoint.test': 'Somebody on your side asked for a test of this endpoint',
 };
 
 const version = z.int().meta({ description: 'Grows with each event of the resource: a lower one came late.' });

@@ -18,7 +18,7 @@ const routes = createRouteGroup({
   prefix: '/v1/partners/webhook-endpoints',
   tag: 'Partner API',
   description:
-    'Where this partner is told, and of what: at most ten endpoints, each with a secret of its own. An event goes to every ' +
+    'Where this partner receives webhooks, and which: at most ten endpoints, each with a secret of its own. An event goes to every ' +
     'enabled endpoint that asks for it, as a delivery of its own.',
 });
 

@@ -13,7 +13,7 @@ const Body = z
   .strictObject({
     bank_account_id: uuid(),
     amount: moneyString(),
-    cause_id: uuid().optional().describe('Makes it a disbursement of this cause of the account.'),
+    cause_id: uuid().optional().describe('Makes it a disbursement of this cause, which receives into the account.'),
     purpose_note: text(longest, shortest)
       .optional()
       .describe('With `cause_id`: what it is for. Everybody may read it.'),

@@ -71,5 +71,5 @@ export function refuseOtherOwner(
   bankAccount: { organization_id?: string | null },
 ): void {
   if ((account.organization_id ?? null) === (bankAccount.organization_id ?? null)) return;
-  refuse('FORBIDDEN', 'the bank account is of another owner than the account', { field: 'bank_account_id' });
+  refuse('FORBIDDEN', 'the bank account and the account have different owners', { field: 'bank_account_id' });
 }

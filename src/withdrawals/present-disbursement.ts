@@ -11,7 +11,7 @@ export const DisbursementShape = z
     fee: amount(),
     net_amount: amount().meta({ description: 'What reaches the bank.' }),
     purpose_note: z.string(),
-    reference: z.string().meta({ description: 'By which the bank statement shows it.' }),
+    reference: z.string().meta({ description: 'As shown in the bank statement.' }),
     created_at: timestamp(),
     succeeded_at: timestamp().nullable(),
     finalized_at: timestamp().nullable(),

@@ -176,7 +176,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     );
     expect([invited.status, invited.body.message]).toEqual([
       403,
-      'user_type: only platform users invite users of type platform',
+      'user_type: only platform users can invite users of type platform',
     ]);
     const individual = await buildIndividual(stack, { organizationId: ownId, role: everything.name });
     const target = await buildPlatformAdmin(stack);

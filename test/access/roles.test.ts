@@ -283,7 +283,7 @@ describe('Roles', () => {
       expect([unknown.status, unknown.body.message]).toEqual([400, 'permissions: unknown permission fly']);
       expect((await change(admin, body.id, { permissions: ['manage-product'] })).status).toBe(403);
       const taken = await change(admin, body.id, { name: 'platform_admin', permissions: [] });
-      expect([taken.status, taken.body.message]).toEqual([400, 'name: there is a role named platform_admin already']);
+      expect([taken.status, taken.body.message]).toEqual([400, 'name: a role named platform_admin already exists']);
       expect(await namesOf(body.id)).toEqual(['read-role']);
       expect((await change(admin, body.id, { colour: 'red' })).status).toBe(400);
     });

@@ -349,7 +349,7 @@ describe('A decision about money in suspense', () => {
     expect({ status, message: body.message }).toEqual({
       status: 400,
       message: expect.stringMatching(
-        /^account_id: .*whose owner cannot move what is credited there; possible are user, organization, partner_available$/,
+        /^account_id: .*whose owner could not move the money; possible kinds are user, organization, partner_available$/,
       ),
     });
     expect(await balanceOf(stack, account_id)).toBe(before);
@@ -388,7 +388,7 @@ describe('A decision about money in suspense', () => {
     };
     expect(await stack.deps.workflows.decideReceipt(stray, { id: late, isApproved: true }, 20_000)).toBe('refunded');
     const [decision] = await stack.em().execute<object[]>('select status, reason from decisions where id = ?', [late]);
-    expect(decision).toEqual({ status: 'lapsed', reason: 'the receipt is refunded by now' });
+    expect(decision).toEqual({ status: 'lapsed', reason: 'the receipt is now refunded' });
   });
 
   it('lapses when the provider has taken the money back since, and the money stays in suspense', async () => {

@@ -85,7 +85,7 @@ describe('An idempotency key', () => {
   it.each([
     ['another amount', JSON.stringify({ ...va, amount: '50001' })],
     ['one more field', JSON.stringify({ ...va, external_ref: 'INV-1' })],
-    ['a member that is there twice', JSON.stringify(va).replace('{', '{"amount":"50001",')],
+    ['a member that appears twice', JSON.stringify(va).replace('{', '{"amount":"50001",')],
     ['no JSON', JSON.stringify(va).slice(1)],
     ['nothing', ''],
   ])('refuses a body that says something else with REQUEST_IDEMPOTENCY_KEY_REUSED: %s', async (_, changed) => {

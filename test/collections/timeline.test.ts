@@ -50,13 +50,13 @@ describe('The timeline of a payment', () => {
   it('tells what became of money that came besides: held, then credited', async () => {
     const payment = await create();
     const receiptId = await payBesides(payment);
-    const came = 'IDR 49000.0000 came besides (wrong amount)';
+    const came = 'IDR 49000.0000 came in addition (wrong amount)';
     expect(await textsOf(payment.id)).toContain(`${came} and is held for the operators.`);
     const account_id = partner.account.available;
     await settle({ receipt_id: receiptId, action: 'credit', account_id });
     const texts = await textsOf(payment.id);
     expect(texts).toContain(`${came} and was held for the operators.`);
-    expect(texts).toContain('IDR 49000.0000 that came besides was credited to your available balance.');
+    expect(texts).toContain('IDR 49000.0000 that came in addition was credited to your available balance.');
     expect(JSON.stringify(texts)).not.toContain('is held');
   });
 
@@ -65,7 +65,7 @@ describe('The timeline of a payment', () => {
     const receiptId = await payBesides(payment);
     await settle({ receipt_id: receiptId, action: 'refund' });
     const texts = await textsOf(payment.id);
-    expect(texts).toContain('IDR 49000.0000 that came besides was refunded, at the provider.');
+    expect(texts).toContain('IDR 49000.0000 that came in addition was refunded, at the provider.');
     expect(JSON.stringify(texts)).not.toContain('is held');
   });
 
@@ -98,8 +98,8 @@ describe('The timeline of a payment', () => {
     const { items } = (await adding.get(`/payments/${data.id}/timeline`)).body.data as Timeline;
     expect(items.map(({ text }) => text)).toEqual(
       expect.arrayContaining([
-        'A payment of IDR 50000.0000 was asked for; with the fee of IDR 4000.0000, the customer pays IDR 54000.0000.',
-        'IDR 50000.0000 is owed to you, in pending; the customer paid the fee of IDR 4000.0000 besides.',
+        'A payment of IDR 50000.0000 was requested; with the fee of IDR 4000.0000, the customer pays IDR 54000.0000.',
+        'IDR 50000.0000 is owed to you, in pending; the customer also paid the fee of IDR 4000.0000.',
       ]),
     );
   });

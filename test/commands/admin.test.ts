@@ -149,6 +149,6 @@ describe('The admin commands', () => {
       0,
       expect.objectContaining({ key_id: 'newer', moved: expect.any(Number) }),
     ]);
-    expect((await run('keys-reencrypt', [], env)).stdout).toContain('0 values moved');
+    expect((await run('keys-reencrypt', [], env)).stdout).toContain('0 values re-encrypted');
   });
 });

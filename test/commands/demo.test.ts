@@ -75,7 +75,7 @@ describe('npm run demo', () => {
   it.each([
     [['--story', 'heist'], '--story is top-up, giving or circle'],
     [['--amount', '0'], '--amount is whole rupiah'],
-    [['--story', 'circle', '--wait'], '--wait is for a top-up'],
+    [['--story', 'circle', '--wait'], '--wait is only for a top-up'],
   ])('refuses %j', async (args, sentence) => {
     const { code, output } = await run('demo', ...args);
     expect([code, output]).toEqual([2, expect.stringContaining(sentence)]);

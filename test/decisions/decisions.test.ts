@@ -274,7 +274,7 @@ describe('A decision is refused', () => {
     await payoutWhen(partner, id, 'succeeded');
     expect(await propose(stack, operators, failing(id))).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('the payout is succeeded already') },
+      body: { message: expect.stringContaining('the payout is already succeeded') },
     });
   });
 
@@ -333,7 +333,7 @@ describe('A decision lapses', () => {
     expect((await approve(stack, operators, first)).body.data.status).toBe('carried_out');
     expect(await step(second)).toMatchObject({
       status: 200,
-      body: { data: { status: 'lapsed', reason: 'the payout is failed by now' } },
+      body: { data: { status: 'lapsed', reason: 'the payout is now failed' } },
     });
   });
 
@@ -383,7 +383,7 @@ describe('A decision of one person', () => {
       ]);
     await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 minutes' where id = ?", [id]);
     await sweep();
-    expect(await read(id)).toMatchObject({ status: 'lapsed', reason: 'the difference is another by now' });
+    expect(await read(id)).toMatchObject({ status: 'lapsed', reason: 'the difference has changed since' });
     expect(await eventsOf(difference)).toEqual([]);
   });
 
@@ -496,7 +496,7 @@ describe('A decision that was approved', () => {
     });
     expect(await approve(stack, operators, twin)).toMatchObject({
       status: 200,
-      body: { data: { status: 'refused', reason: 'a movement of this reference is booked already' } },
+      body: { data: { status: 'refused', reason: 'a movement with this reference is already booked' } },
     });
     expect((await propose(stack, operators, movement)).body.message).toContain('reference');
     const [event] = await stack

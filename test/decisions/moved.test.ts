@@ -49,7 +49,7 @@ describe('A pending decision', () => {
     ];
     expect((await approve(stack, operators, first)).body.data.status).toBe('carried_out');
     await sweep();
-    expect(await read(second)).toMatchObject({ status: 'lapsed', reason: 'the payout is failed by now' });
+    expect(await read(second)).toMatchObject({ status: 'lapsed', reason: 'the payout is now failed' });
   });
 
   it('lapses when who approved it is suspended before it is carried out', async () => {
@@ -60,7 +60,7 @@ describe('A pending decision', () => {
     expect((await suspend(theirs.approver)).status).toBe(200);
     await withoutTriggers(stack, "update decisions set approved_at = now() - interval '2 minutes' where id = ?", [id]);
     await sweep();
-    expect(await read(id)).toMatchObject({ status: 'lapsed', reason: 'who approved it may not decide any more' });
+    expect(await read(id)).toMatchObject({ status: 'lapsed', reason: 'the approver may no longer decide' });
     expect((await readPayout(partner, payoutId)).status).toBe('pending');
   });
 
@@ -72,7 +72,7 @@ describe('A pending decision', () => {
       (await propose(stack, theirs, about(payoutId))).body.data.id,
     ];
     expect((await suspend(theirs.proposer)).status).toBe(200);
-    const lapsed = { status: 'lapsed', reason: 'who proposed it may not decide any more' };
+    const lapsed = { status: 'lapsed', reason: 'the proposer may no longer decide' };
     expect((await approve(stack, theirs, ids[0])).body.data).toMatchObject(lapsed);
     await sweep();
     expect(await read(ids[1])).toMatchObject(lapsed);
@@ -141,7 +141,7 @@ describe('An operator who is suspended while the request is under way', () => {
       await untilLocked(stack, { text: 'decisions' });
       expect((await suspend(leaving)).status).toBe(200);
     });
-    expect(await asked).toMatchObject({ status: 403, body: { message: 'You may not decide any more' } });
+    expect(await asked).toMatchObject({ status: 403, body: { message: 'You may no longer decide' } });
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
@@ -216,7 +216,7 @@ describe('An explanation', () => {
       asked = propose(stack, operators, { kind: 'explain_difference', reconciliation_id: id });
       await untilLocked(stack, { text: 'reconciliations' });
     });
-    expect((await asked)?.body.data).toMatchObject({ status: 'lapsed', reason: 'the difference is another by now' });
+    expect((await asked)?.body.data).toMatchObject({ status: 'lapsed', reason: 'the difference has changed since' });
     const rows = await stack.em().execute('select state, note from reconciliations where id = ?', [id]);
     expect(rows).toEqual([{ state: 'open', note: null }]);
   });
@@ -239,7 +239,7 @@ describe('An explanation that waits', () => {
       await untilLocked(stack, { text: 'reconciliations' });
       expect((await suspend(leaving)).status).toBe(200);
     });
-    const reason = 'who proposed it may not decide any more';
+    const reason = 'the proposer may no longer decide';
     expect((await asked)?.body.data).toMatchObject({ status: 'lapsed', reason });
     expect(await stack.em().execute('select state from reconciliations where id = ?', [id])).toEqual([
       { state: 'open' },

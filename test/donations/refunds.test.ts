@@ -287,7 +287,7 @@ describe('A decision refund_donation', () => {
     const lapsed = await approve(stack, operators, one.body.data.id);
     expect([lapsed.status, lapsed.body.data]).toMatchObject([
       200,
-      { status: 'lapsed', reason: 'the donation is refunded by now' },
+      { status: 'lapsed', reason: 'the donation is now refunded' },
     ]);
     await disburse('50000');
     const late = await approve(stack, operators, two.body.data.id);

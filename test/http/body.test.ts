@@ -51,7 +51,7 @@ describe('A JSON body', () => {
     ['{"email":"a@b.example","email":"c@d.example"}', 'email'],
     ['{"a":{"b":1},"c":[{"d":1,"\\u0064":2}]}', 'd'],
   ])('that names a field twice is refused, naming it: %s', async (text, field) => {
-    expect(await post(text)).toMatchObject({ status: 400, body: { message: `${field}: is there twice` } });
+    expect(await post(text)).toMatchObject({ status: 400, body: { message: `${field}: appears twice` } });
   });
 
   it('never has a field twice when it was written by JSON.stringify, whatever is in its texts', () => {

@@ -67,7 +67,7 @@ describe('Signing up', () => {
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
       const refused = answers.find(({ status }) => status === 400);
-      expect(refused?.body.message).toBe('email: there is a user with this address already');
+      expect(refused?.body.message).toBe('email: a user with this address already exists');
     });
 
     it.each<[object, string]>([
@@ -90,10 +90,7 @@ describe('Signing up', () => {
       [{ name: 'A', email: 'x@example.org', password, role: 'platform_admin' }, 'role: unknown field'],
       [{ name: 'A', email: 'x@example.org', password, user_type: 'platform' }, 'user_type: unknown field'],
       ...['\u200b', ' \u200d\u2060 ', '\u3164', '\u2800', '\u00ad', '\u202e', '\ufe0f'].map(
-        (name): [object, string] => [
-          { name, email: 'x@example.org', password },
-          'name: must have a character that can be seen',
-        ],
+        (name): [object, string] => [{ name, email: 'x@example.org', password }, 'name: must have a visible character'],
       ),
       [{ name: '\u0007', email: 'x@example.org', password }, 'name: must not contain control characters'],
     ])('refuses %j', async (body, message) => {
@@ -167,7 +164,7 @@ describe('Signing up', () => {
         (await stack.em().execute<{ n: string }[]>('select count(*) as n from organizations'))[0]?.n;
       const before = await count();
       const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), admin: first.admin });
-      expect([status, body.message]).toEqual([400, 'admin.email: there is a user with this address already']);
+      expect([status, body.message]).toEqual([400, 'admin.email: a user with this address already exists']);
       expect(await count()).toBe(before);
     });
 

@@ -79,7 +79,7 @@ describe('A second factor', () => {
     const good = await logIn({ totp_code: code });
     expect([good.status, claimsOf(good.body.data.access_token).amr]).toEqual([200, ['pwd', 'otp']]);
     const replayed = await logIn({ totp_code: code });
-    expect([replayed.status, replayed.body.message]).toEqual([401, 'totp_code: is wrong or was used already']);
+    expect([replayed.status, replayed.body.message]).toEqual([401, 'totp_code: is wrong or already used']);
     // A code from before the last one that was spent is spent too.
     expect((await logIn({ totp_code: codeOf(secret, -1) })).status).toBe(401);
     expect((await logIn({ totp_code: codeOf(secret, 1) })).status).toBe(200);
@@ -142,7 +142,7 @@ describe('A second factor', () => {
   it('is removed by a code only; then the password alone is enough', async () => {
     const { logIn, secret, remove, recoveryCodes } = await secured();
     const wrong = await remove('000000');
-    expect([wrong.status, wrong.body.message]).toEqual([400, 'code: is wrong or was used already']);
+    expect([wrong.status, wrong.body.message]).toEqual([400, 'code: is wrong or already used']);
     expect((await logIn()).status).toBe(401);
     expect((await remove(codeOf(secret))).status).toBe(200);
     expect((await remove(codeOf(secret, 1))).status).toBe(400);

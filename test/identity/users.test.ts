@@ -81,7 +81,7 @@ describe('Users', () => {
       expect((await accept(first.body.data.token)).status).toBe(400);
       expect((await accept(second.body.data.token)).status).toBe(200);
       const third = await invite(admin, { email, user_type: 'individual' });
-      expect([third.status, third.body.message]).toEqual([400, 'email: there is a user with this address already']);
+      expect([third.status, third.body.message]).toEqual([400, 'email: a user with this address already exists']);
     });
 
     it.each([

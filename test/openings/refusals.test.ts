@@ -217,7 +217,7 @@ describe('A request whose retry was refused before its workflow could begin', ()
     await setTarget(5000);
     expect(await first.ask()).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('past the target') },
+      body: { message: expect.stringContaining('exceed the target') },
     });
     await setTarget(1_000_000);
     await expect(first.open()).rejects.toMatchObject({ code: 'REQUEST_INVALID' });

@@ -275,7 +275,7 @@ describe('The pages for operators', () => {
     }
     expect(await heading(page)).toBe('What waits');
     const shown = await page.locator('main').textContent();
-    expect(shown).toMatch(/Differences to the provider\s+This cannot be read at the moment/);
+    expect(shown).toMatch(/Differences from the provider\s+This cannot be read at the moment/);
     expect(shown).toMatch(/Payouts to look after\s+(None|IDR)/);
     await keepPicture(page, 'unreadable');
     await stack.owner().execute("delete from reconciliations where subject like 'py-many-%'");

@@ -163,7 +163,7 @@ describe('What the platform itself moves at the provider', () => {
     const before = await balanceOf(stack, systemAccounts.feeRevenue);
     const reference = newId();
     expect(await book('5000.0001', reference)).toEqual({ status: 'carried_out', reason: null });
-    const again = { status: 'refused', reason: 'a movement of this reference is booked already' };
+    const again = { status: 'refused', reason: 'a movement with this reference is already booked' };
     expect(await book('5000.0001', reference)).toEqual(again);
     expect(await book('5000', reference)).toEqual(again);
     expect(await book('-5000.0001', newId())).toMatchObject({ status: 'carried_out' });

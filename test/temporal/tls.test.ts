@@ -205,9 +205,9 @@ describe('A configuration of TLS', () => {
       'TEMPORAL_TLS_SERVER_CA_CERT_PATH is malformed: cannot be read',
     ],
     [
-      'what is no PEM',
+      'what is not PEM',
       () => ({ TEMPORAL_TLS_SERVER_CA_CERT_PATH: write('authority.pem', 'mine') }),
-      'TEMPORAL_TLS_SERVER_CA_CERT_PATH is malformed: names a file that is no PEM',
+      'TEMPORAL_TLS_SERVER_CA_CERT_PATH is malformed: names a file that is not PEM',
     ],
     [
       'an API key in the clear',

@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 175e75b6d67c4eb0b92ba11029b474816cfb1e3d8e704a5ec0902c3f2a6bdf27
+# Made of db790df815d14ec6a56e00780a6d92153fe79c8b7c1327f6930c839526350028
 # ruff: noqa
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ class WebhookTest(TypedDict):
     """
     events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
-    What it is told.
+    The events that it receives.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -317,7 +317,7 @@ class WebhookEndpointWithSecret(TypedDict):
     """
     events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
-    What it is told.
+    The events that it receives.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -394,7 +394,7 @@ class WebhookEndpoint(TypedDict):
     """
     events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
-    What it is told.
+    The events that it receives.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -793,7 +793,7 @@ class CreateWebhookEndpointBody(TypedDict):
     """
     events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
-    What it is told. Types that it does not name are not sent to it.
+    The events that it receives. Types that it does not name are not sent to it.
     """
     status: NotRequired[Literal['enabled', 'disabled'] | None]
     """
@@ -835,7 +835,7 @@ class ListWebhookEndpointsQuery(TypedDict):
     """
     after: NotRequired[str]
     """
-    Id of the last row seen; reads on from there in place of `page`.
+    Id of the last row seen; the list continues after it. Replaces `page`.
     """
 
 
@@ -846,7 +846,7 @@ class UpdateWebhookEndpointBody(TypedDict):
     """
     events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]]
     """
-    What it is told from now on.
+    The events that it receives from now on.
     """
     status: NotRequired[Literal['enabled', 'disabled']]
     """
@@ -1544,7 +1544,7 @@ class GetSettlementAnswer(TypedDict):
     """
     sealed: bool
     """
-    Whether it is fixed for ever.
+    Whether it can no longer change.
     """
     opening: Opening
     """

@@ -48,7 +48,7 @@ begin
   if p_strict and product.status <> 'open' then
     raise exception 'the product is %', product.status using errcode = 'AM004', column = 'reference_id';
   elsif p_strict and held > product.target_amount then
-    raise exception 'it would go past the target of the product' using errcode = 'AM004', column = 'amount';
+    raise exception 'it would exceed the target of the product' using errcode = 'AM004', column = 'amount';
   end if;
   if held >= product.target_amount and product.status = 'open' then
     update products set status = 'completed', updated_at = now() where id = p_id;

@@ -100,7 +100,7 @@ begin
   elsif p_strict and goal.status <> 'active' then
     raise exception 'the saving goal is completed' using errcode = 'AM004', column = 'reference_id';
   elsif p_strict and held > goal.target_amount then
-    raise exception 'it would go past the target of the saving goal' using errcode = 'AM004', column = 'amount';
+    raise exception 'it would exceed the target of the saving goal' using errcode = 'AM004', column = 'amount';
   end if;
   if goal.closed_at is not null then
     perform empty_saving_goal(p_id, p_order_id, null);

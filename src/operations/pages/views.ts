@@ -84,7 +84,7 @@ const caseWords: Record<string, string> = {
   unreceipted_payments: 'Payments without a receipt',
   settling_payments: 'Payments that do not settle',
   unread_callbacks: 'Callbacks that could not be read',
-  open_reconciliations: 'Differences to the provider',
+  open_reconciliations: 'Differences from the provider',
   pending_decisions: 'Decisions that wait for a second person',
 };
 const wordsOf = (what: string): string => caseWords[what] ?? what.replaceAll('_', ' ');
@@ -202,7 +202,7 @@ ${section(
 <br><span class="quiet">${reason?.replaceAll('_', ' ')}</span>${offer('Propose where it goes', { kind: 'settle_receipt', receipt_id: id })}`,
 )}
 ${section(
-  'Differences to the provider',
+  'Differences from the provider',
   differences,
   ({ id, day, resource_type, reference, ours, theirs }) => html`${day}, ${resource_type} ${reference}
 <br><span class="quiet">We: ${spellSide(ours)}. The provider: ${spellSide(theirs)}.</span>
@@ -221,10 +221,10 @@ const spellSide = (side: SideShown | null): string =>
 
 function standing({ at, cases, backlog, reconciliation, clearing, last_seal, versions }: OverviewShown): Markup {
   const { books, provider, last_comparison: compared } = clearing;
-  return html`<h2>Waits for people</h2>
-${waitingTable('Waits for people', cases)}
-<h2>Waits for machines, longer than it should</h2>
-${waitingTable('Waits for machines, longer than it should', backlog)}
+  return html`<h2>Waiting for people</h2>
+${waitingTable('Waiting for people', cases)}
+<h2>Waiting for machines, longer than it should</h2>
+${waitingTable('Waiting for machines, longer than it should', backlog)}
 <h2>How things stand</h2>
 <dl>
 <dt>At the provider</dt><dd>${provider === null ? 'it does not say' : money(provider)}; by our books ${money(books)}</dd>

@@ -48,7 +48,7 @@ export const productPayment = <Type extends ReferenceType>(facts: {
       refuse('REQUEST_INVALID', `the product takes at least IDR ${formatMoney(minimum)}`, { field: 'amount' });
     }
     if (target !== null && compareMoney(addMoney(held ?? '0', amount), target) > 0) {
-      refuse('REQUEST_INVALID', 'it would go past the target of the product', { field: 'amount' });
+      refuse('REQUEST_INVALID', 'it would exceed the target of the product', { field: 'amount' });
     }
     return { accountId: product.account_id };
   },

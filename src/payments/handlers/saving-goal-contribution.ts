@@ -37,7 +37,7 @@ export const savingGoalContribution = {
     if (goal.is_closed) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'reference_id' });
     if (goal.status !== 'active') refuse('REQUEST_INVALID', 'the saving goal is completed', { field: 'reference_id' });
     if (compareMoney(addMoney(goal.held, amount), goal.target_amount) > 0) {
-      refuse('REQUEST_INVALID', 'it would go past the target of the saving goal', { field: 'amount' });
+      refuse('REQUEST_INVALID', 'it would exceed the target of the saving goal', { field: 'amount' });
     }
     if (rail === 'gateway' && goal.has_open_order) refuseRepeat();
     return { accountId: goal.account_id };
