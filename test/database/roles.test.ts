@@ -293,7 +293,7 @@ describe('A process in production', () => {
 
   it.each([
     ['is a superuser', 'superuser', /it may become a superuser/],
-    ['may make roles', 'createrole', /it may create roles/],
+    ['may create roles', 'createrole', /it may create roles/],
     ['copies the whole cluster', 'replication', /it may copy the whole cluster/],
   ])('never runs as a member of a role that %s', (_, right, sentence) =>
     expectRefused((name) => [`alter role mighty_${name} ${right}`], sentence),

@@ -169,7 +169,7 @@ describe('The very same request', () => {
     expect(await steps.ask(id, { gateway })).toEqual({ said: 'request differs' });
     expect(await steps.send(id, { gateway })).toEqual({ said: 'request differs' });
     expect([gateway.requests, await steps.madeOf(id)]).toEqual([0, 1]);
-    expect(await stuckReasonOf(id)).toContain('not what was sent first; nothing is sent');
+    expect(await stuckReasonOf(id)).toContain('the request would differ from the first one; nothing is sent');
     await expect(
       stack.owner().execute('update payouts set request_digest = ? where id = ?', ['0'.repeat(64), id]),
     ).rejects.toThrow('never changed');
