@@ -51,7 +51,7 @@ describe('Before anybody is covered or excluded', () => {
     expect(await stack.em().execute('select 1 from saving_circle_covers where saving_circle_id = ?', [id])).toEqual([]);
   });
 
-  it('an order that was not paid takes no money any more, and then its member is in default', async () => {
+  it('an unpaid order takes no more money, and then its member is in default', async () => {
     const { id, first, third, orderId } = await ordered({ on_default: 'exclude' });
     await endInterval(stack, id);
     await circleWhen(stack, first, id, { current_turn: 2 });
@@ -66,7 +66,7 @@ describe('Before anybody is covered or excluded', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: third.id } }]);
   });
 
-  it('the round waits, and nobody is said to be in default, while the provider does not answer', async () => {
+  it('the round waits while the provider does not answer, and nobody is reported in default', async () => {
     const { id, first, orderId, code } = await ordered({ on_default: 'exclude' });
     await silentlyPaid(code);
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
@@ -87,7 +87,7 @@ describe('Before anybody is covered or excluded', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
   }, 90_000);
 
-  it('who has ordered again and again since the default is not waited for any more: the money goes back', async () => {
+  it('a member who keeps ordering after the default is no longer waited for: the money goes back', async () => {
     const terms = { on_default: 'exclude' as const };
     const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
     const [first, , third] = members as [BuiltUser, BuiltUser, BuiltUser];

@@ -32,7 +32,7 @@ const circles = fc.record({
 });
 
 describe('Circles, whoever pays and whatever their terms', () => {
-  it('pay each pot when it is funded and to nobody twice, hold what was brought in, and end even', () => {
+  it('pay each pot once funded and to nobody twice, hold what was paid in, and end even', () => {
     fc.assert(
       fc.property(circles, ({ size, amount, percent, rule, habits }) => {
         const circle = newCircle({ size, amount, percent });
@@ -78,7 +78,7 @@ describe('What is due next in a round', () => {
     canRemedy: fc.boolean(),
   });
 
-  it('is never a default within the days of grace, nor anything of circles without terms but reminders', () => {
+  it('is never a default within the days of grace, and is only ever a reminder in circles without terms', () => {
     fc.assert(
       fc.property(facts, (round) => {
         const next = nextOfRound(round);
@@ -104,7 +104,7 @@ describe('A remedy', () => {
     order: fc.constantFrom(null, 'open' as const, 'ending' as const),
   });
 
-  it('covers and excludes nobody of whose order it is not known whether it was paid', () => {
+  it('covers or excludes nobody while it is unknown whether their order was paid', () => {
     fc.assert(
       fc.property(fc.array(place, { minLength: 2, maxLength: 6 }), fc.constantFrom(...defaultRules), (drawn, rule) => {
         const places = drawn.map((one, index) => ({ ...one, memberId: `m${index}` }));
@@ -119,7 +119,7 @@ describe('A remedy', () => {
 });
 
 describe('Shares', () => {
-  it('sum to what is shared, and are no more than each weight where that suffices', () => {
+  it('sum to what is shared, and none exceeds its weight if the weights suffice', () => {
     const money = fc.integer({ min: 0, max: 1_000_000_000 }).map((units) => (units / 10_000).toFixed(4));
     fc.assert(
       fc.property(

@@ -67,14 +67,14 @@ describe('POST /v1/saving-circles', () => {
     expect((await readCircle(stack, owner, body.id)).members).toEqual([]);
   });
 
-  it('by an organization admin, and by platform for its account, belongs to the organization', async () => {
+  it('by an organization admin, or by platform for its account, makes a circle of the organization', async () => {
     for (const creator of [admin, platform]) {
       const { body } = await post(creator, valid(admin.accountId));
       expect(body).toMatchObject({ owner_type: 'organization', owner_id: organizationId });
     }
   });
 
-  it('takes a date-time as its start, and no capacity', async () => {
+  it('takes a date-time as the start, and needs no capacity', async () => {
     const start_date = new Date(Date.now() + 3_600_000).toISOString();
     const { body } = await post(owner, { ...valid(owner.accountId), start_date });
     expect(body).toMatchObject({ start_date, starts_at: start_date, capacity: 100 });
@@ -106,7 +106,7 @@ describe('POST /v1/saving-circles', () => {
     ['round_interval', 'yearly'],
     ['turn_order', 'random'],
     ['status', 'active'],
-  ])('refuses %s: %s with 400 that names the field', async (field, value) => {
+  ])('refuses %s: %s with a 400 that names the field', async (field, value) => {
     const { status, body } = await post(owner, { ...valid(owner.accountId), [field]: value });
     expect({ status, message: String(body.message) }).toMatchObject({
       status: 400,
@@ -114,7 +114,7 @@ describe('POST /v1/saving-circles', () => {
     });
   });
 
-  it('has no maximum of its own for the capacity; what a pot can be limits amount and capacity, and is named', async () => {
+  it('caps the capacity only by the largest possible pot, which limits amount and capacity and is named', async () => {
     const big = await createCircle(stack, owner, { capacity: 250_000 });
     expect(big.capacity).toBe(250_000);
     const largest = { ...valid(owner.accountId), capacity: 3, amount: '3333333333333333.3333' };
@@ -134,7 +134,7 @@ describe('POST /v1/saving-circles', () => {
     expect((await patch(owner, id, { capacity: 4, amount: '1' })).status).toBe(200);
   });
 
-  it('that starts today is never cancelled for want of a second member before the day is over', async () => {
+  it('with today as the start makes a circle that waits for a second member until the day is over', async () => {
     const { id } = await createCircle(stack, owner, { start_date: dayFromToday(0), visibility: 'public' });
     expect((await join(owner, id, [owner.accountId])).status).toBe(201);
     const [row] = await stack
@@ -145,7 +145,7 @@ describe('POST /v1/saving-circles', () => {
     await circleWhen(stack, owner, id, { status: 'active' });
   });
 
-  it("refuses another's account with 403, one that does not exist with 404, no token with 401", async () => {
+  it("refuses somebody else's account with 403, a missing one with 404, no token with 401", async () => {
     expect((await post(owner, valid(stranger.accountId))).status).toBe(403);
     expect((await post(platform, valid(owner.accountId))).status).toBe(403);
     expect((await post(employee, valid(admin.accountId))).status).toBe(403);
@@ -175,7 +175,7 @@ describe('PATCH /v1/saving-circles/:id', () => {
     expect((await patch(platform, id, { name: 'By the platform' })).status).toBe(200);
   });
 
-  it('refuses a capacity below the members, a turn beyond the capacity, a day before today, fields it does not know', async () => {
+  it('refuses a capacity below the members, a turn beyond the capacity, a past day and unknown fields', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 5 });
     await join(owner, id, [owner.accountId, stranger.accountId]);
     for (const [field, value] of [
@@ -221,7 +221,7 @@ describe('PATCH /v1/saving-circles/:id', () => {
     expect((await readCircle(stack, creator, id)).name).toBe('New name');
   });
 
-  it('is for creator and admins only (403), and for circles that exist (404)', async () => {
+  it('is for the creator and admins only (403 otherwise); an unknown circle is a 404', async () => {
     const { id } = await createCircle(stack, admin, { visibility: 'public' });
     await join(admin, id, [stranger.accountId]);
     for (const as of [stranger, otherAdmin, employee]) expect((await patch(as, id, { name: 'X' })).status).toBe(403);
@@ -241,7 +241,7 @@ describe('DELETE /v1/saving-circles/:id', () => {
       ({ status }) => status.name === 'COMPLETED',
     );
 
-  it('of a new circle: it is gone, 404 afterwards, with the event RESOURCE_DELETED, and its workflow ends', async () => {
+  it('of a new circle removes it (404 afterwards), leaves the event RESOURCE_DELETED, and ends its workflow', async () => {
     const { id } = await createCircle(stack, owner);
     await join(owner, id, [owner.accountId, stranger.accountId]);
     expect((await remove(stranger, id)).status).toBe(403);
@@ -256,7 +256,7 @@ describe('DELETE /v1/saving-circles/:id', () => {
     await isOver(id);
   });
 
-  it('of an active circle without contributions: gone; with one of any status: 400', async () => {
+  it('of an active circle removes it if it has no contributions; with one of any status it is a 400', async () => {
     const empty = await buildActiveCircle(stack, 2);
     expect((await remove(empty.creator, empty.id)).status).toBe(200);
     expect((await stack.get(`${path}/${empty.id}`, { token: empty.creator.token })).status).toBe(404);
@@ -271,7 +271,7 @@ describe('DELETE /v1/saving-circles/:id', () => {
     expect((await readCircle(stack, used.creator, used.id)).status).toBe('cancelled');
   });
 
-  it('of a completed circle: 400', async () => {
+  it('of a completed circle is a 400', async () => {
     const [first, second] = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '100000' })));
     const { id } = await createCircle(stack, first as BuiltUser);
     await join(first as BuiltUser, id, [first?.accountId ?? '', second?.accountId ?? '']);

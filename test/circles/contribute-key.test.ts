@@ -63,7 +63,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await contributionsOf(stack, id)).toHaveLength(2);
   });
 
-  it('is told apart by what the body means, not by how its amount is written', async () => {
+  it('is matched by what the body means, not by how its amount is written', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const key = freshKey();
@@ -98,7 +98,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await contributionsOf(stack, id)).toHaveLength(1);
   });
 
-  it('is told as used, never as an error, when a top-up takes it at the same time', async () => {
+  it('is reported as used, never as an error, when a top-up takes it at the same time', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const key = freshKey();
@@ -136,7 +136,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await send(first, id, key, fields)).toMatchObject({ status: 201, replayed: null });
   });
 
-  it('names the fields of this request in a refusal that was written down', async () => {
+  it('names the fields of this request in a refusal, also when it is repeated', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const pocket = await openPocket(first);
@@ -147,7 +147,7 @@ describe('An Idempotency-Key of a contribution', () => {
     }
   });
 
-  it("is the user's own: another member's same key is another key", async () => {
+  it("is the user's own: the same key of another member is a different key", async () => {
     const { id, members } = await buildActiveCircle(stack, 3);
     const key = freshKey();
     for (const member of members.slice(0, 2)) {
@@ -160,7 +160,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect((await send(members[0] as BuiltUser, id, wrong)).status).toBe(400);
   });
 
-  it.each(rails)('from %s that comes twenty times at once contributes once, with one answer', async (_, fields) => {
+  it.each(rails)('from %s, sent twenty times at once, contributes once, with one answer', async (_, fields) => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const key = freshKey();
@@ -171,7 +171,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await contributionsOf(stack, id)).toHaveLength(1);
   });
 
-  it('that comes for both rails at once contributes on one of them', async () => {
+  it('sent on both rails at once contributes on one of them', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const key = freshKey();
@@ -186,7 +186,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await heldBy(stack, id)).toBe(contributions[0]?.rail === 'balance' ? '100000.0000' : '0.0000');
   });
 
-  it('keeps no text of the payer beside it', async () => {
+  it('is stored without any text of the payer', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const key = freshKey();

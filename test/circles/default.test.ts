@@ -38,7 +38,7 @@ const balances = (members: BuiltUser[]) =>
   Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
 
 describe('A guarantee', () => {
-  it('is debited beside the first contribution only, held, and given back after the last round', async () => {
+  it('is debited with the first contribution only, held, and returned after the last round', async () => {
     const { id, members } = await begun(stack, 2, { guarantee_percent: 25 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const made = await contribute(stack, first, id);
@@ -68,7 +68,7 @@ describe('A guarantee', () => {
     expect(await settlementOf(first, id)).toMatchObject({ held: '0.0000', debts: [] });
   });
 
-  it('is not debited where the balance covers the contribution alone, and nothing is', async () => {
+  it('is not debited if the balance covers only the contribution, which is not debited either', async () => {
     const { id, members } = await begun(stack, 2, { guarantee_percent: 50 }, ['149999']);
     const [first] = members as [BuiltUser];
     expect(await contribute(stack, first, id)).toMatchObject({ status: 400 });
@@ -99,7 +99,7 @@ describe('A member who does not pay', () => {
 });
 
 describe('Under `cover`', () => {
-  it('guarantees complete the pot, the defaulter’s own first, then all alike, and the member owes it', async () => {
+  it('guarantees complete the pot, first the defaulter’s own, then all others equally, and the member owes it', async () => {
     const { id, members, memberIds } = await begun(stack, 3, { on_default: 'cover', guarantee_percent: 50 });
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -131,7 +131,7 @@ describe('Under `cover`', () => {
     ]);
   });
 
-  it('the round waits while guarantees are too small, takes nothing, and goes on as soon as they suffice', async () => {
+  it('the round waits while guarantees are too small, takes nothing, and continues as soon as they suffice', async () => {
     const { id, members } = await begun(stack, 3, { on_default: 'cover', guarantee_percent: 60 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     await pay(id, first);
@@ -149,7 +149,7 @@ describe('Under `cover`', () => {
 });
 
 describe('Under `exclude`', () => {
-  it('a place ends, turns close up, and what was paid comes back after the last round', async () => {
+  it('a place ends, turns move up, and what its member paid comes back after the last round', async () => {
     const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 100 });
     const [first, second, third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -180,7 +180,7 @@ describe('Under `exclude`', () => {
     expect((await settlementOf(first, id)).debts).toEqual([]);
   });
 
-  it('a guarantee pays nothing of what comes back to the excluded: that is owed by who received more', async () => {
+  it('no guarantee pays what comes back to the excluded: whoever received more owes it', async () => {
     const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 50 });
     const [first, , third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -198,7 +198,7 @@ describe('Under `exclude`', () => {
     ]);
   });
 
-  it('the last to receive may lose the place: the circle ends and what was paid in comes back', async () => {
+  it('the last to receive can lose the place: the circle ends and what was paid in comes back', async () => {
     const { id, members } = await begun(stack, 2, { on_default: 'exclude' });
     const [first] = members as [BuiltUser];
     await pay(id, ...members);
@@ -216,7 +216,7 @@ describe('Under `exclude`', () => {
 });
 
 describe('Under `winner_first`', () => {
-  it('whoever has received is debited, each day until paid; whoever has not is waited for', async () => {
+  it('a member who has received is debited daily until paid; one who has not is waited for', async () => {
     const { id, members } = await begun(stack, 3, { on_default: 'winner_first' }, ['100000']);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -234,7 +234,7 @@ describe('Under `winner_first`', () => {
     expect(await balances([first, second])).toEqual([200_000, 900_000]);
   });
 
-  it('members join by themselves and consent', async () => {
+  it('members have to join by themselves and consent', async () => {
     const creator = await buildIndividual(stack);
     const { id } = await begun(stack, 2, { on_default: 'winner_first' });
     expect((await addMembers(stack, creator, id, [creator])).status).toBe(403);
@@ -242,7 +242,7 @@ describe('Under `winner_first`', () => {
 });
 
 describe('Paying for another', () => {
-  it('makes the contribution the member’s, and the payer’s to be refunded', async () => {
+  it('makes it the member’s contribution, refundable to the payer', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { guarantee_percent: 10 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const made = await contribute(stack, first, id, { on_behalf_of: memberIds[1] });
@@ -263,7 +263,7 @@ describe('Paying for another', () => {
 });
 
 describe('Cancelling', () => {
-  it('refunds the unfinished round, shares out what is held by what is due, and leaves the rest as debts', async () => {
+  it('refunds the unfinished round, shares out what is held in proportion to what is due, and leaves the rest as debts', async () => {
     const { id, members, memberIds } = await begun(stack, 3, { guarantee_percent: 30 });
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);

@@ -49,7 +49,7 @@ const cases = isFullRun()
       ['exclude', points[1]],
     ] as const);
 
-describe('What a default means is done once when the worker is killed', () => {
+describe('The remedy for a default is applied once when the worker is killed', () => {
   it.each(cases)(
     'under %s at %s',
     async (on_default, failpoint) => {
@@ -65,7 +65,7 @@ describe('What a default means is done once when the worker is killed', () => {
     180_000,
   );
 
-  it('after orders were ended and before their workflows were told: what was paid counts', async () => {
+  it('after orders were ended and before their workflows were signalled: what was paid counts', async () => {
     const { id, members } = await circleOf(3, { paid: 2, terms: { on_default: 'exclude' } });
     const { body } = await contribute(stack, members[2] as BuiltUser, id, { payment_id: bca });
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
@@ -77,7 +77,7 @@ describe('What a default means is done once when the worker is killed', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
   }, 180_000);
 
-  it('between a debit and its note', async () => {
+  it('between a debit and its record', async () => {
     const { id, members } = await windfall();
     await dieInDefault(id, 'settle-default.debited');
     await eventually(
@@ -102,7 +102,7 @@ describe('What a default means is done once when the worker is killed', () => {
 });
 
 describe('Standing orders are paid once when the worker is killed', () => {
-  it('between a payment and its note', async () => {
+  it('between a payment and its record', async () => {
     const { id, members, memberIds } = await circleOf(2, { paid: 0, terms: {} });
     for (const [index, member] of members.entries()) {
       const path = `/v1/saving-circles/${id}/members/${memberIds[index]}/standing-order`;
@@ -120,7 +120,7 @@ describe('Standing orders are paid once when the worker is killed', () => {
   }, 180_000);
 });
 
-describe('A place passes over once when the API is killed', () => {
+describe('A place is handed over once when the API is killed', () => {
   it.each(['accept-replacement.passed', 'accept-replacement.after'])(
     'at %s',
     async (failpoint) => {
@@ -143,7 +143,7 @@ describe('A place passes over once when the API is killed', () => {
   );
 });
 
-describe('A circle is settled once when what settles it is killed', () => {
+describe('A circle is settled once when the process that settles it is killed', () => {
   it('at its last pot, in the worker', async () => {
     const { id, members } = await circleOf(2, { paid: 2, terms: { guarantee_percent: 50 } });
     await becomes(members[0], id, { current_turn: 2 });

@@ -22,7 +22,7 @@ const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =
   stack.post(`${path}/members`, { saving_circle_id, ...(account_ids && { account_ids }) }, { token: as.token });
 
 describe('POST /v1/saving-circles/members', () => {
-  it('adds accounts in their order, all or none, and leaves the event RESOURCE_UPDATED', async () => {
+  it('adds accounts in the given order, all or none, and leaves the event RESOURCE_UPDATED', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 3 });
     const { status, body } = await join(owner, id, [stranger.accountId, owner.accountId]);
     expect(status).toBe(201);
@@ -41,7 +41,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toHaveLength(2);
   });
 
-  it('refuses who is a member already, also with another account or twice in one request', async () => {
+  it('refuses anyone who is already a member, even with another account, and anyone named twice in one request', async () => {
     const { id } = await createCircle(stack, owner);
     await join(owner, id, [owner.accountId]);
     const { body: pocket } = await stack.post('/v1/accounts', { name: 'Second' }, { token: owner.token });
@@ -61,7 +61,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toHaveLength(1);
   });
 
-  it('lets people join by themselves where the visibility is for them', async () => {
+  it('lets people join by themselves if the visibility allows it', async () => {
     const circle = async (visibility: string) =>
       (await createCircle(stack, admin, { visibility, account_id: admin.accountId })).id;
     const [hidden, inside, open] = [await circle('private'), await circle('organization'), await circle('public')];
@@ -97,7 +97,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await join(owner, 'not-a-uuid')).status).toBe(400);
   });
 
-  it('are never suspended users', async () => {
+  it('never adds suspended users', async () => {
     const { id } = await createCircle(stack, owner);
     const suspended = await buildIndividual(stack);
     await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
@@ -109,7 +109,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toEqual([]);
   });
 
-  it('takes no more than its capacity when many join at once', async () => {
+  it('takes no more members than the capacity when many join at once', async () => {
     const { id } = await createCircle(stack, owner, { visibility: 'public', capacity: 4 });
     const crowd = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack)));
     const answers = await Promise.all(crowd.map((person) => join(person, id)));
@@ -122,7 +122,7 @@ describe('DELETE /v1/saving-circles/:id/members/:member_id', () => {
   const leave = (as: BuiltUser, id: string, member: string) =>
     stack.delete(`${path}/${id}/members/${member}`, undefined, { token: as.token });
 
-  it('by the member, the creator or an admin while the circle is new; others 403, unknown 404, later 400', async () => {
+  it('is for the member, the creator and admins (403 otherwise) while the circle is new (400 later); unknown ones are a 404', async () => {
     const { id } = await createCircle(stack, owner);
     const { body } = await join(owner, id, [stranger.accountId, employee.accountId]);
     const [first, second] = body.data.members.map((member: { id: string }) => member.id);

@@ -38,8 +38,8 @@ async function order(payer: BuiltUser, id: string, fields: object = {}) {
 }
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status).toSorted();
 
-describe('An unpaid order of a contribution', () => {
-  it('that another made for a member does not keep the member from paying; its money goes back to who pays it', async () => {
+describe('An unpaid order for a contribution', () => {
+  it('that somebody else made for a member does not keep the member from paying; its money goes back to whoever pays it', async () => {
     const { id, first, second, memberIds } = await activeCircle();
     const { payment_code } = await order(first, id, { on_behalf_of: memberIds[1] });
     const { status } = await contribute(stack, second, id);
@@ -58,7 +58,7 @@ describe('An unpaid order of a contribution', () => {
     expect(Number(await balanceOf(stack, second.accountId))).toBe(others);
   });
 
-  it('is no shelter from a debit that its member agreed to', async () => {
+  it('does not shield its member from a debit they agreed to', async () => {
     const { id, first, memberIds } = await activeCircle();
     await order(first, id);
     await fund(stack, first.accountId, '1000000');

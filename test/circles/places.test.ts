@@ -26,7 +26,7 @@ const accept = (as: BuiltUser, id: string, replacementId: string, body: object =
   stack.post(`/v1/saving-circles/${id}/replacements/${replacementId}/accept`, body, { token: as.token });
 
 describe('A replacement', () => {
-  it('that the leaving member proposed passes the place over once the new one accepts', async () => {
+  it('proposed by the leaving member hands over the place once the new one accepts', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'winner_first' });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack, { balance: '1000000' });
@@ -64,7 +64,7 @@ describe('A replacement', () => {
     expect(await balanceOf(stack, heir.accountId)).toBe('1100000.0000');
   });
 
-  it('that the creator proposed needs the leaving member too, and a later proposal withdraws it', async () => {
+  it('proposed by the creator also needs the leaving member, and is withdrawn by a later proposal', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -83,8 +83,8 @@ describe('A replacement', () => {
   });
 });
 
-describe('Who is asked to take over a place', () => {
-  it('reads the terms and turns of a private circle until the offer ends, and no accounts, debts or payments', async () => {
+describe('Someone asked to take over a place', () => {
+  it('reads the terms and turns of a private circle until the offer ends, but no accounts, debts or payments', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'exclude', guarantee_percent: 10 });
     const [creator, second] = members as [BuiltUser, BuiltUser];
     await stack.owner().execute(`update saving_circles set visibility = 'private' where id = ?`, [id]);
@@ -150,7 +150,7 @@ describe('A standing order', () => {
     expect((await end(second, id, memberIds[1])).status).toBe(404);
   });
 
-  it('is made by the member alone, from an account of theirs', async () => {
+  it('is made only by the member, from an account of their own', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     expect((await order(creator, id, memberIds[1], creator.accountId)).status).toBe(403);

@@ -40,7 +40,7 @@ const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =
   stack.post(`${path}/members`, { saving_circle_id, ...(account_ids && { account_ids }) }, { token: as.token });
 
 describe('GET /v1/saving-circles', () => {
-  it('with discover=true shows every public circle to everybody, without members and the account behind it', async () => {
+  it('with discover=true shows every public circle to everybody, without its members or account', async () => {
     const open = (await createCircle(stack, owner, { visibility: 'public' })).id;
     const closed = (await createCircle(stack, owner)).id;
     for (const user of [stranger, otherAdmin, platform]) {
@@ -86,7 +86,7 @@ describe('GET /v1/saving-circles', () => {
     expect(await idsOf(platform, `&organization_id=${organizationId}`)).toContain(hidden);
   });
 
-  it('filters by status, user and account within the reach of the caller, and pages', async () => {
+  it('filters by status, user and account within what the caller may see, and pages', async () => {
     const someone = await buildIndividual(stack, { organizationId });
     const first = (await createCircle(stack, someone, { visibility: 'organization' })).id;
     const second = (await createCircle(stack, someone, { visibility: 'organization' })).id;
@@ -115,7 +115,7 @@ describe('GET /v1/saving-circles', () => {
 });
 
 describe('GET /v1/saving-circles/:id', () => {
-  it('shows members and the contribution summary, web clients also an aggregation', async () => {
+  it('shows members and the contribution summary, and to web clients an aggregation', async () => {
     const { id, members } = await buildActiveCircle(stack, 3);
     const [first] = members as [BuiltUser];
     await contribute(stack, first, id);
@@ -142,7 +142,7 @@ describe('GET /v1/saving-circles/:id', () => {
     expect(mobile.body.saving_circle).toEqual(stored);
   });
 
-  it('never shows strangers whose account is in a public circle, nor who has not paid', async () => {
+  it('never shows strangers whose account is in a public circle, or who has not paid', async () => {
     const { id, members, creator } = await buildActiveCircle(stack, 2, { visibility: 'public' });
     await contribute(stack, members[0] as BuiltUser, id);
     const { status, body } = await stack.get(`${path}/${id}`, { token: stranger.token });
@@ -163,7 +163,7 @@ describe('GET /v1/saving-circles/:id', () => {
     }
   });
 
-  it('is open to creator, members, admins and whom the visibility is for; others 403, unknown 404, no id 400', async () => {
+  it('is open to the creator, members, admins and those the visibility admits (403 otherwise); unknown 404, no UUID 400', async () => {
     const see = async (as: BuiltUser, id: string) => (await stack.get(`${path}/${id}`, { token: as.token })).status;
     const hidden = (await createCircle(stack, employee)).id;
     await join(employee, hidden, [stranger.accountId]);
@@ -236,7 +236,7 @@ describe('GET /v1/saving-circles/:id/draw', () => {
     );
   });
 
-  it('of a public circle shows strangers the seed and the turns, and nobody’s account', async () => {
+  it('of a public circle shows strangers the seed and the turns, but nobody’s account', async () => {
     const { id } = await createCircle(stack, owner, { turn_order: 'lottery', visibility: 'public' });
     const people = await Promise.all([1, 2].map(() => buildIndividual(stack)));
     await addMembers(stack, owner, id, people);
@@ -250,7 +250,7 @@ describe('GET /v1/saving-circles/:id/draw', () => {
     expect((await draw(stranger, id)).body.data).toEqual({ ...data, order });
   });
 
-  it('is 404 without a lottery and for an unknown circle, 403 where the circle is not to be seen', async () => {
+  it('is a 404 without a lottery and for an unknown circle, a 403 for callers who may not see the circle', async () => {
     const plain = await createCircle(stack, owner);
     expect((await draw(owner, plain.id)).status).toBe(404);
     expect((await draw(owner, unknown)).status).toBe(404);
@@ -262,7 +262,7 @@ describe('GET /v1/saving-circles/:id/draw', () => {
 describe('GET /v1/summary/saving-circles', () => {
   const summary = (as: BuiltUser, query = '') => stack.get(`/v1/summary/saving-circles${query}`, { token: as.token });
 
-  it("sums up the organization's circles, all strings, with the event RESOURCE_FETCHED", async () => {
+  it("answers the organization's totals as strings, with the event RESOURCE_FETCHED", async () => {
     const boss = await buildOrganizationAdmin(stack);
     expect((await summary(boss)).body).toMatchObject({
       organization_id: boss.organizationId,
@@ -313,7 +313,7 @@ describe('GET /v1/summary/saving-circles', () => {
     expect(Object.values(all).every((value) => value === null || typeof value === 'string')).toBe(true);
   });
 
-  it('is 401 for another organization, 403 for individuals, 404 for one that does not exist', async () => {
+  it('is a 401 for another organization, a 403 for individuals, a 404 for an unknown organization', async () => {
     expect((await summary(admin, `?organization_id=${otherAdmin.organizationId}`)).status).toBe(401);
     expect((await summary(admin, `?organization_id=${unknown}`)).status).toBe(401);
     expect((await summary(owner)).status).toBe(403);

@@ -82,7 +82,7 @@ describe('A contribution from a balance', () => {
 });
 
 describe('A contribution is refused', () => {
-  it('with 404 for a circle that does not exist, 403 for who is not a member, 400 for another amount', async () => {
+  it('with 404 for a circle that does not exist, 403 for a non-member, 400 for another amount', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const stranger = await buildIndividual(stack, { balance: '500000' });
@@ -149,7 +149,7 @@ describe('A contribution is refused', () => {
     expect(await balanceOf(stack, first.accountId)).toBe('900000.0000');
   });
 
-  it('names the fields of the request that asked: its own, or those of a payment', async () => {
+  it('naming the fields of the request: its own, or those of a payment', async () => {
     const { id, members } = await buildActiveCircle(stack, 2, { amount: '1000000.5' });
     const [first] = members as [BuiltUser];
     const stranger = await buildIndividual(stack, { balance: '5' });
@@ -213,7 +213,7 @@ describe('A contribution by the gateway', () => {
     expect([settled, woken]).toEqual(['PAID', [id]]);
   });
 
-  it('that is declined becomes failed, one that expires cancelled, and each allows a retry', async () => {
+  it('becomes failed when declined and cancelled when it expires, and allows a retry after either', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const declined = await contribute(stack, first, id, { payment_id: dana });
@@ -239,7 +239,7 @@ describe('A contribution by the gateway', () => {
 });
 
 describe('The pot', () => {
-  it('goes whole to the member whose turn it is, once, when everybody has paid', async () => {
+  it('goes in full to the member whose turn it is, once, when everybody has paid', async () => {
     const { id, members } = await buildActiveCircle(stack, 3);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     for (const member of [third, second]) expect((await contribute(stack, member, id)).status).toBe(201);
@@ -284,7 +284,7 @@ describe('The pot', () => {
   }, 60_000);
 });
 
-describe('A hundred contributions of one member for one turn, at once and over both rails', () => {
+describe('A hundred simultaneous contributions of one member for one turn, on both rails', () => {
   it('make one row and one debit', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];

@@ -287,8 +287,8 @@ async function untilDefault(pair: Pair, { graceDays }: Story): Promise<void> {
   if (model.status === 'active' && model.turn === turn) await cancelNow(pair);
 }
 
-describe('A circle of the product', () => {
-  it('does what the model does, whatever its terms and its members', async () => {
+describe('A real circle', () => {
+  it('behaves like the model, whatever its terms and members', async () => {
     await fc.assert(fc.asyncProperty(stories, live), { numRuns, endOnFailure: true, verbose: 1 });
   }, 3_600_000);
 });

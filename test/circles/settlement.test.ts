@@ -7,7 +7,7 @@ import { buildActiveCircle, circleWhen, contribute, createCircle, heldBy } from 
 
 const unknown = '0197a000-0000-7000-8000-000000000000';
 
-describe('How members stand', () => {
+describe('The balance among members', () => {
   const rupiah = fc.integer({ min: 0, max: 5_000_000 }).map(String);
   const accounts = fc.uniqueArray(
     fc.record({ member_id: fc.uuid(), account_id: fc.uuid(), paid: rupiah, guarantee: rupiah, received: rupiah }),
@@ -21,7 +21,7 @@ describe('How members stand', () => {
     return [...all, { ...last, paid: isOver ? '0' : negateMoney(held), received: isOver ? held : '0' }];
   });
 
-  it('sums to what is held, and tells no debts while the circle goes on', () => {
+  it('sums to what is held, and shows no debts while the circle runs', () => {
     fc.assert(
       fc.property(accounts, (all) => {
         const { members, held, debts } = settle(all, { hasEnded: false });
@@ -34,7 +34,7 @@ describe('How members stand', () => {
     );
   });
 
-  it('comes out even for everybody once the debts of a cancelled circle are paid, which are fewer than members', () => {
+  it('is even for everybody once the debts of a cancelled circle, which are fewer than its members, are paid', () => {
     fc.assert(
       fc.property(even, (all) => {
         const { members, debts } = settle(all, { hasEnded: true });
@@ -133,7 +133,7 @@ describe('GET /v1/saving-circles/:id/settlement', () => {
     });
   });
 
-  it('is empty before anybody joined, and is for members, creator and admins, public or not', async () => {
+  it('is empty before anybody joins, and is for members, the creator and platform only, even of a public circle', async () => {
     const creator = await buildIndividual(stack);
     const { id } = await createCircle(stack, creator, { visibility: 'public' });
     const nobody = { members: [], held: '0.0000', debts: [] };

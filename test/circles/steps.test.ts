@@ -57,7 +57,7 @@ const roundOf = async (circleId: string) => {
 };
 
 describe('Each step of a circle', () => {
-  it('is done once however often it is tried, also at the same time', async () => {
+  it('is done once, however often it is tried, even at the same time', async () => {
     const { circleId, members } = await circleOf(2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     expect(await eventsOf(stack, 'RESOURCE_CREATED', circleId)).toHaveLength(1);
@@ -124,12 +124,12 @@ describe('The start of a circle', () => {
     expect(await start(alone.circleId, '2026-02-01T00:00:00+07:00')).toEqual({ phase: 'ended', status: 'cancelled' });
   });
 
-  it('that was set for a later day comes with two members or not at all', async () => {
+  it('that was set for a later day happens with two members or not at all', async () => {
     const { circleId } = await circleOf(1);
     expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
   });
 
-  it('without a round to run never counts as completed: it is cancelled, its lottery not drawn', async () => {
+  it('without a round to run never completes the circle: it is cancelled, its lottery not drawn', async () => {
     const { circleId } = await circleOf(2, { turnOrder: 'lottery' });
     await stack.owner().execute('update saving_circles set current_turn = 3 where id = ?', [circleId]);
     expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
@@ -147,7 +147,7 @@ describe('The start of a circle', () => {
     await stack.owner().execute('delete from sweep_looks');
   });
 
-  it('is swept for when its workflow is lost, but not while it waits for a second member', async () => {
+  it('is found by the sweep when its workflow is lost, but not while it waits for a second member', async () => {
     const woken: string[] = [];
     const workflows = { lookAfterSavingCircle: async (id: string) => void woken.push(id) };
     const lost = await circleOf(1);
@@ -160,7 +160,7 @@ describe('The start of a circle', () => {
 });
 
 describe('Monthly rounds from 31 January', () => {
-  it('are due at the ends of the months, and keep the day where the month has it', async () => {
+  it('are due on the last day of a shorter month, and keep the day otherwise', async () => {
     const { circleId, members } = await circleOf(4);
     await start(circleId, january31);
     const dues: (string | undefined)[] = [];
@@ -175,7 +175,7 @@ describe('Monthly rounds from 31 January', () => {
 });
 
 describe('While Temporal is away', () => {
-  it('creating answers 503 with Retry-After within three seconds, contributing from a balance works', async () => {
+  it('creating answers 503 with Retry-After within three seconds, while contributing from a balance works', async () => {
     const { circleId, members } = await circleOf(2);
     const [first] = members as [BuiltUser];
     await start(circleId, january31);

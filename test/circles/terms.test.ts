@@ -24,7 +24,7 @@ const join = (as: BuiltUser, id: string, fields: object = {}) =>
   stack.post('/v1/saving-circles/members', { saving_circle_id: id, ...fields }, { token: as.token });
 
 describe('The terms of a circle', () => {
-  it('are what it was created with, defaults filled in, and stand in its detail before anybody joins', async () => {
+  it('are those it was created with, defaults filled in, and are in its detail before anybody joins', async () => {
     const { body } = await post({ grace_days: 3 });
     const terms = { grace_days: 3, on_default: 'wait', guarantee_percent: 0 };
     expect(body.terms).toEqual(terms);
@@ -49,7 +49,7 @@ describe('The terms of a circle', () => {
     expect(JSON.stringify(refused.body.message)).toContain(field);
   });
 
-  it('can be changed, added and taken away until somebody but the creator has joined', async () => {
+  it('can be changed, added and removed until somebody other than the creator has joined', async () => {
     const { id } = await createCircle(stack, creator);
     expect((await join(creator, id)).status).toBe(201);
     expect((await patch(id, { terms: { grace_days: 5 } })).body.data.terms).toMatchObject({ grace_days: 5 });
@@ -73,7 +73,7 @@ describe('A lottery with terms', () => {
   const lottery = { turn_order: 'lottery', visibility: 'public', terms: {} };
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-  it('is joined with a value of one’s own, by oneself, which nobody sees before the draw', async () => {
+  it('is joined by members themselves, each with a value that nobody sees before the draw', async () => {
     const { id } = await createCircle(stack, creator, lottery);
     const friend = await buildIndividual(stack);
     const others = await addMembers(stack, creator, id, [creator, friend]);
@@ -128,7 +128,7 @@ describe('A lottery with terms', () => {
     expect(hidden.entropy?.map(({ account_id }) => account_id)).toEqual([null, null, null, null]);
   });
 
-  it('takes no terms while its creator is a member without a value', async () => {
+  it('gets no terms while its creator is a member without a value', async () => {
     const { id } = await createCircle(stack, creator, { ...lottery, terms: undefined });
     expect((await join(creator, id)).status).toBe(201);
     expect(await patch(id, { terms: {} })).toMatchObject({ status: 400 });

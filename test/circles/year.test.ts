@@ -131,7 +131,7 @@ describe('A circle at its start date', () => {
     expect((await stack.delete(`/v1/saving-circles/${id}`, undefined, { token: creator.token })).status).toBe(400);
   });
 
-  it('that takes over one which has run elsewhere leaves out the turns that have been', async () => {
+  it('that continues one run elsewhere skips the turns already taken', async () => {
     const members = await Promise.all([1, 2, 3].map(() => buildIndividual(stack, { balance: '1000000' })));
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const { id } = await createCircle(stack, creator, { round_interval: 'daily', start_date: farAway });
@@ -152,7 +152,7 @@ describe('A circle at its start date', () => {
 });
 
 describe('A gateway contribution that nobody pays', () => {
-  it('is cancelled with its order, and paid too late goes to suspense: the member has paid otherwise', async () => {
+  it('is cancelled with its order; if paid too late, the money goes to suspense, since the member has paid otherwise', async () => {
     const members = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '1000000' })));
     const [creator] = members as [BuiltUser];
     const { id } = await createCircle(stack, creator, { start_date: farAway });
