@@ -108,7 +108,7 @@ const approve = (decisionId: string, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which]?.token ?? '' });
 
 describe('A disbursement of an organization', () => {
-  it('goes out at once, and is read by everybody with what it is for', async () => {
+  it('goes out at once, and everybody can read it with what it is for', async () => {
     const it = await buildCause({ of: 'organization' });
     const { status, body } = await disburse(it, '350000');
     expect(status).toBe(201);
@@ -158,7 +158,7 @@ describe('A disbursement of an organization', () => {
     expect(read.status).toBe(200);
   });
 
-  it('goes on in the trace of the donations before it', async () => {
+  it('appears in the trace of the donations before it', async () => {
     const it = await buildCause({ of: 'organization' });
     const { id } = (await disburse(it, '10000')).body.data;
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
@@ -173,7 +173,7 @@ describe('A disbursement of an organization', () => {
     });
   });
 
-  it('of more than the configuration says waits for two people', async () => {
+  it('above the configured amount waits for two people', async () => {
     const it = await buildCause({ of: 'organization', given: '600000' });
     const small = await disburse(it, '20000');
     expect(await decisionOf(small.body.data.id)).toBeUndefined();
@@ -181,7 +181,7 @@ describe('A disbursement of an organization', () => {
     expect(await decisionOf(id)).toMatchObject({ status: 'pending', approved_by: [], proposed_by: it.owner.id });
   });
 
-  it('that was the last of a closed cause completes it', async () => {
+  it('that is the last of a closed cause completes it', async () => {
     const it = await buildCause({ of: 'organization' });
     const first = (await disburse(it, '300000')).body.data;
     await withdrawalWhen(stack, it.owner, first.id, 'succeeded');
@@ -192,7 +192,7 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('completed');
   });
 
-  it('leaves its cause closed, and not completed, when the bank returns it', async () => {
+  it('leaves its cause closed, not completed, when the bank returns it', async () => {
     const it = await buildCause({ of: 'organization' });
     await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
     const id = await disburseAll(it);
@@ -209,7 +209,7 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('completed');
   });
 
-  it('that the bank returns while the platform has stopped its cause leaves it to be reinstated as closed', async () => {
+  it('returned by the bank while the platform has stopped its cause leaves the cause to be reinstated as closed', async () => {
     const it = await buildCause({ of: 'organization' });
     await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
     const id = await disburseAll(it);
@@ -225,7 +225,7 @@ describe('A disbursement of an organization', () => {
 });
 
 describe('What was given to a cause', () => {
-  it('leaves its account by no withdrawal, pocket transfer or payment: only what is free does', async () => {
+  it('leaves its account by no withdrawal, pocket transfer or payment: only the free part does', async () => {
     const it = await buildCause({ of: 'person' });
     const { token, accountId } = it.owner;
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
@@ -253,7 +253,7 @@ describe('What was given to a cause', () => {
     expect(await balanceOf(stack, accountId)).toBe('400000.0000');
   });
 
-  it('stays also when many payments are made together, of which others are made', async () => {
+  it('stays even when many payments are made together, some of which go through', async () => {
     const it = await buildCause({ of: 'person' });
     const target = await buildActiveCause(stack);
     const donors = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack, { balance: '5000' })));
@@ -270,7 +270,7 @@ describe('What was given to a cause', () => {
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('is disbursed once, of however many that come at once', async () => {
+  it('is disbursed once, however many requests come at once', async () => {
     const it = await buildCause({ of: 'organization', given: '100000' });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => {
@@ -323,7 +323,7 @@ describe('A disbursement of a person', () => {
     expect((await approve(decision.id, 2)).status).toBe(400);
   });
 
-  it('that was approved after days is asked about as one that was sent just now, and is not stuck', async () => {
+  it('approved days later is asked about like one sent just now, and is not stuck', async () => {
     const it = await buildCause({ of: 'person' });
     const bankAccountId = await addBankAccount(stack, it.owner, '131313');
     const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
@@ -345,7 +345,7 @@ describe('A disbursement of a person', () => {
     }
   }, 90_000);
 
-  it('that is rejected fails with DECISION_REJECTED, gives all back, and may be asked for again', async () => {
+  it('that is rejected fails with DECISION_REJECTED, returns all its money, and may be requested again', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -381,7 +381,7 @@ describe('A disbursement of a person', () => {
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('of a cause that is stopped meanwhile is not approved any more: it lapses', async () => {
+  it('of a cause stopped in the meantime cannot be approved any more: it lapses', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -393,7 +393,7 @@ describe('A disbursement of a person', () => {
     await withdrawalWhen(stack, it.owner, id, 'failed');
   });
 
-  it('goes on when the worker that has to hear of the approval has lost its workflow', async () => {
+  it('continues when the workflow to be told of the approval was lost', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');
@@ -403,7 +403,7 @@ describe('A disbursement of a person', () => {
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
   });
 
-  it('gives all back when the workflow that has to hear of a rejection was lost', async () => {
+  it('returns all its money when the workflow to be told of the rejection was lost', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');
@@ -414,7 +414,7 @@ describe('A disbursement of a person', () => {
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('is not sent to a bank account that was deleted meanwhile: its decision lapses', async () => {
+  it('is not sent to a bank account deleted in the meantime: its decision lapses', async () => {
     const it = await buildCause({ of: 'person' });
     const { id, bank_account_id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -440,7 +440,7 @@ describe('A disbursement is refused', () => {
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('of another’s cause, of one in another account, and of one that is not approved', async () => {
+  it('of somebody else’s cause, of one in another account, and of one that is not approved', async () => {
     const [it, other] = await Promise.all([buildCause({ of: 'person' }), buildCause({ of: 'person' })]);
     expect((await disburse({ ...it, causeId: other.causeId }, '10000')).status).toBe(403);
     const { token } = it.owner;

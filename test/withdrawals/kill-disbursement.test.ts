@@ -82,7 +82,7 @@ async function expectPaidOnce(it: Waiting): Promise<void> {
 }
 
 describe('A disbursement that two people approve is sent once', () => {
-  it('when the API is killed with -9 after the first has approved: the second approves as if nothing was', async () => {
+  it('when the API is killed with -9 after the first approval: the second is made as if nothing had happened', async () => {
     const it = await buildWaiting();
     stack.arm('approve-decision.approved=kill');
     const dying = stack.api.exited;
@@ -97,7 +97,7 @@ describe('A disbursement that two people approve is sent once', () => {
   }, 120_000);
 
   it.each(['approve-decision.approved', 'disburse.after'])(
-    'when the API is killed with -9 at %s of the second approval, its workflow not told yet',
+    'when the API is killed with -9 at %s of the second approval, before its workflow is told',
     async (failpoint) => {
       const it = await buildWaiting();
       expect((await approve(it, 0))?.body.data).toMatchObject({ status: 'pending' });
@@ -113,7 +113,7 @@ describe('A disbursement that two people approve is sent once', () => {
   );
 
   it.each(['resolve-payout.before', 'resolve-payout.after', 'send-transfer.before'])(
-    'when its worker is killed with -9 at %s, as it hears of the approval',
+    'when its worker is killed with -9 at %s, on learning of the approval',
     async (failpoint) => {
       const it = await buildWaiting();
       await approve(it, 0);

@@ -88,7 +88,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
   );
 
   it.each(['ask-transfer.after', 'resolve-payout.before', 'resolve-payout.after'])(
-    'at %s, when the bank has returned it after its success, gets the money back once',
+    'at %s, after the bank has returned it following its success, gets the money back once',
     async (failpoint) => {
       const id = await withdrawWithPatience('131313');
       await eventually(
@@ -111,7 +111,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
     120_000,
   );
 
-  it('at the end of a transfer that the bank refuses, callbacks dropped, gives the money back once', async () => {
+  it('at the end of a transfer that the bank refuses, with callbacks dropped, returns the money once', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     stack.arm('resolve-payout.before=kill');
     const dying = stack.worker.exited.then(() => stack.restart());

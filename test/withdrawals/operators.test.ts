@@ -50,7 +50,7 @@ async function unknownWithdrawal(): Promise<string> {
 }
 
 describe('The fee of a withdrawal', () => {
-  it('is kept of the amount: the net reaches the bank, and the fee is a row of its own', async () => {
+  it('is taken from the amount: the net reaches the bank, and the fee is a row of its own', async () => {
     const before = await revenue();
     const { id, ...answer } = await withdraw(stack, owner);
     expect(answer).toMatchObject({ amount: '100000.0000', fee: '2500.0000', net_amount: '97500.0000' });
@@ -61,7 +61,7 @@ describe('The fee of a withdrawal', () => {
     expect(await tellOf(id)).toEqual(['successful price 97500.0000', 'successful fee 2500.0000']);
   });
 
-  it('comes back when it fails, and stays when the bank returns what it had taken', async () => {
+  it('is returned when it fails, and kept when the bank returns a transfer it had accepted', async () => {
     const failing = await withdraw(stack, owner, { digits: '121212' });
     await withdrawalWhen(stack, owner, failing.id, 'failed');
     expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
@@ -83,7 +83,7 @@ describe('The fee of a withdrawal', () => {
     ]);
   });
 
-  it('is shown before, and an amount that does not cover it is refused', async () => {
+  it('is quoted beforehand, and an amount that does not cover it is refused', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { token } = owner;
     const { body } = await stack.post('/v1/withdrawals/quotes', { bank_account_id, amount: '12500' }, { token });
@@ -93,8 +93,8 @@ describe('The fee of a withdrawal', () => {
   });
 });
 
-describe('A withdrawal of which nobody can tell', () => {
-  it('keeps its money reserved, is in the list of stuck ones, and two people end it', async () => {
+describe('A withdrawal with an unknown outcome', () => {
+  it('keeps its money reserved, is listed as stuck, and two people end it', async () => {
     const id = await unknownWithdrawal();
     const { token } = operators.proposer;
     const { body } = await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token });
@@ -114,7 +114,7 @@ describe('A withdrawal of which nobody can tell', () => {
     expect(events.body.data.items).toMatchObject([{ resource_type: 'withdrawal', actor_id: operators.approver.id }]);
   });
 
-  it('is told as that, with what happens next', async () => {
+  it('is shown as such, with what happens next', async () => {
     const id = await unknownWithdrawal();
     const { body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
     expect(body.data.items.at(-1).text).toMatch(/The outcome is unknown/);
@@ -124,7 +124,7 @@ describe('A withdrawal of which nobody can tell', () => {
 });
 
 describe('A withdrawal whose workflow was lost', () => {
-  it('goes on when the provider calls back', async () => {
+  it('continues when the provider calls back', async () => {
     const { id } = await withdraw(stack, owner, { digits: '131313' });
     await eventually(
       () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [id]),
@@ -135,7 +135,7 @@ describe('A withdrawal whose workflow was lost', () => {
     await withdrawalWhen(stack, owner, id, 'succeeded');
   });
 
-  it('goes on when the sweep finds its row', async () => {
+  it('continues when the sweep finds its row', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const { id } = await withdraw(stack, owner, { digits: '131313' });
     await eventually(
@@ -152,8 +152,8 @@ describe('A withdrawal whose workflow was lost', () => {
   });
 });
 
-describe('The reconciliation', () => {
-  it('finds nothing to say of a withdrawal that both sides tell alike', async () => {
+describe('Reconciliation', () => {
+  it('finds no difference in a withdrawal that both sides report alike', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     const { gateway, workflows } = stack.deps;

@@ -80,7 +80,7 @@ describe('A withdrawal', () => {
     expect(row.data.transaction).toMatchObject({ reference_id: id, amount: '100000.0000' });
   });
 
-  it('that the bank does not take fails, with its code, and gives all back', async () => {
+  it('that the bank does not accept fails, with its code, and returns all its money', async () => {
     const { id } = await withdraw(stack, owner, { digits: '121212' });
     expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
     expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
@@ -90,7 +90,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('that the bank returns after its success is reversed, and gives the net back', async () => {
+  it('that the bank returns after its success is reversed, and returns the net', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     await settleAtProvider(stack, id, 'REVERSED');
@@ -102,7 +102,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('tells its story in plain words', async () => {
+  it('describes its course in plain words', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     const { status, body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
@@ -116,7 +116,7 @@ describe('A withdrawal', () => {
     expect(body.data.next).toBeNull();
   });
 
-  it('writes events with the caller as actor, and then of its end', async () => {
+  it('writes events, the first with the caller as actor, the last about its end', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     expect(
@@ -132,7 +132,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('keeps the number of the bank account sealed, in rows and in what Temporal has', async () => {
+  it('keeps the bank account number sealed, in rows and in Temporal', async () => {
     const { id } = await withdraw(stack, owner);
     const [row] = await stack.em().execute('select p::text as row from payouts p where id = ?', [id]);
     expect(row?.row).not.toMatch(/00100012111111|Budi/);
@@ -144,8 +144,8 @@ describe('A withdrawal', () => {
   });
 });
 
-describe('An idempotency key of a withdrawal', () => {
-  it('answers the same again, and withdraws once', async () => {
+describe('An idempotency key for a withdrawal', () => {
+  it('replays the first answer, and withdraws once', async () => {
     const key = someKey();
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
     const answers = await Promise.all([1, 2, 3].map(() => ask(stack, owner, body, key)));
@@ -155,7 +155,7 @@ describe('An idempotency key of a withdrawal', () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
   });
 
-  it('refuses another body, also one that comes at the same time, and a key of another payment', async () => {
+  it('refuses another body, even one that comes at the same time, and the key of another payment', async () => {
     const key = someKey();
     const bank_account_id = await addBankAccount(stack, owner);
     const two = await Promise.all(
@@ -171,7 +171,7 @@ describe('An idempotency key of a withdrawal', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
   });
 
-  it('stays free after a refusal', async () => {
+  it('stays unused after a refusal', async () => {
     const key = someKey();
     const bank_account_id = await addBankAccount(stack, owner);
     expect((await ask(stack, owner, { bank_account_id, amount: '1000001' }, key)).status).toBe(400);
@@ -202,7 +202,7 @@ describe('A withdrawal is refused', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('beyond the daily limit, of all accounts of the user together; failed ones do not count', async () => {
+  it('beyond the daily limit, which counts all accounts of the user together and no failed withdrawals', async () => {
     const rich = await buildOwner(stack, '5000000');
     const bank_account_id = await addBankAccount(stack, rich);
     const failing = await withdraw(stack, rich, { digits: '121212', amount: '1500000' });
@@ -217,7 +217,7 @@ describe('A withdrawal is refused', () => {
     expect((await ask(stack, rich, { bank_account_id, amount: '500000' })).status).toBe(201);
   });
 
-  it('from another’s account, to another’s bank account, and from a kind of account that nobody spends from', async () => {
+  it('from somebody else’s account, to somebody else’s bank account, and from an account that nobody can spend from', async () => {
     const other = await buildIndividual(stack, { balance: '100000' });
     const [mine, theirs] = await Promise.all([addBankAccount(stack, owner), addBankAccount(stack, other)]);
     const goal = await buildGoal(stack, owner);
@@ -230,14 +230,14 @@ describe('A withdrawal is refused', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('to a bank account that was deleted, as to one that is not there', async () => {
+  it('to a deleted bank account, like to a missing one', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     await stack.delete(`/v1/bank-accounts/${bank_account_id}`, undefined, { token: owner.token });
     expect((await ask(stack, owner, { bank_account_id, amount: '10000' })).status).toBe(404);
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('to a bank account that is not usable yet, saying from when it is', async () => {
+  it('to a bank account that is not usable yet, saying when it will be', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     await stack
       .owner()
@@ -249,7 +249,7 @@ describe('A withdrawal is refused', () => {
 });
 
 describe('Withdrawals of an organization', () => {
-  it('are its admins’, from its account to its bank account alone, and not its individuals’', async () => {
+  it('are for its admins only, and only from its account to its bank account', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000000' });
     const organizationId = admin.organizationId ?? '';
     const [colleague, member] = await Promise.all([
@@ -268,7 +268,7 @@ describe('Withdrawals of an organization', () => {
 });
 
 describe('GET /v1/withdrawals', () => {
-  it('lists own ones newest first; another’s is a 403, a missing one a 404, and the platform reads all', async () => {
+  it('lists the caller’s own, newest first; somebody else’s is a 403, a missing one a 404, and platform reads all', async () => {
     const first = await withdraw(stack, owner, { amount: '10000' });
     const second = await withdraw(stack, owner, { amount: '20000' });
     const { body } = await stack.get('/v1/withdrawals?limit=1', { token: owner.token });
@@ -286,7 +286,7 @@ describe('GET /v1/withdrawals', () => {
 });
 
 describe('The filters of GET /v1/withdrawals', () => {
-  it('keep those of a status, of a cause, and of a period', async () => {
+  it('select by status, by cause and by period', async () => {
     const paid = await withdraw(stack, owner, { amount: '10000' });
     const waiting = await withdraw(stack, owner, { amount: '20000', digits: '131313' });
     await withdrawalWhen(stack, owner, paid.id, 'succeeded');
@@ -305,7 +305,7 @@ describe('The filters of GET /v1/withdrawals', () => {
   });
 });
 
-describe('A withdrawal’s idempotency key whose answer is forgotten', () => {
+describe('A withdrawal’s idempotency key whose stored answer was deleted', () => {
   it('still stands for that withdrawal, and never for another request', async () => {
     const key = someKey();
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
@@ -330,7 +330,7 @@ describe('A withdrawal’s idempotency key whose answer is forgotten', () => {
 describe('POST /v1/withdrawals/quotes', () => {
   const quote = (body: object, { token } = owner) => stack.post('/v1/withdrawals/quotes', body, { token });
 
-  it('says what it costs, and reserves nothing', async () => {
+  it('says what a withdrawal costs, and reserves nothing', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { status, body } = await quote({ bank_account_id, amount: '5000000' });
     expect([status, body.data]).toEqual([
@@ -340,7 +340,7 @@ describe('POST /v1/withdrawals/quotes', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('refuses what a withdrawal refuses for its amount and bank account', async () => {
+  it('refuses the amounts and bank accounts that a withdrawal refuses', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     expect((await quote({ bank_account_id, amount: '0.5' })).status).toBe(400);
     expect((await quote({ bank_account_id: newId(), amount: '10000' })).status).toBe(404);
@@ -349,7 +349,7 @@ describe('POST /v1/withdrawals/quotes', () => {
 });
 
 describe('The database', () => {
-  it('takes no withdrawal of somebody else’s money, whatever the application writes', async () => {
+  it('accepts no withdrawal of somebody else’s money, whatever the application writes', async () => {
     const other = await buildOwner(stack);
     const { id } = await withdraw(stack, owner);
     const theirs = await addBankAccount(stack, other);
@@ -374,7 +374,7 @@ describe('The database', () => {
     await expect(forge(owner.accountId)).rejects.toThrow('usable bank account of whose money it is');
   });
 
-  it('posts nothing of a withdrawal whose owner is not written down', async () => {
+  it('posts nothing for a withdrawal without a recorded owner', async () => {
     const { id } = await withdraw(stack, owner);
     const forged = newId();
     const posting = stack.em().transactional(async (tx) => {
