@@ -58,7 +58,7 @@ const paymentWhen = (partner: BuiltPartner, payment: { id: string }, status: str
 const versionsOf = (all: Told[]) => all.map(({ type, data }) => [type, data.version]);
 
 describe('payment.available', () => {
-  it('follows payment.succeeded at once where there is no delay, for the endpoint that asks for it', async () => {
+  it('follows payment.succeeded at once if there is no delay, for the endpoint that subscribes to it', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment);
@@ -80,7 +80,7 @@ describe('payment.available', () => {
     expect(typesAtOther()).toEqual(['payment.succeeded']);
   });
 
-  it('is written once when the delay is over, however often the step is made', async () => {
+  it('is written once after the delay, however often the step runs', async () => {
     const { partner, told } = await buildAsking(buildPartner, { settlementDelayHours: 24 });
     const payment = await create(partner);
     await act('pay', payment);
@@ -98,7 +98,7 @@ describe('payment.available', () => {
     expect((await partner.get('/balance')).body.data).toMatchObject({ available: '20000.0000', pending: '0.0000' });
   });
 
-  it('takes no version where nobody asks for it', async () => {
+  it('uses no version if no endpoint subscribes to it', async () => {
     const partner = await buildPartner(stack, { webhook: { url: other.url } });
     const payment = await create(partner);
     await act('pay', payment);
@@ -111,7 +111,7 @@ describe('payment.available', () => {
 });
 
 describe('payment.unmatched', () => {
-  it('tells of money that comes twice, and leaves the payment as it is', async () => {
+  it('reports money that comes twice, and leaves the payment as it is', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment);
@@ -132,7 +132,7 @@ describe('payment.unmatched', () => {
     expect(typesAtOther()).toEqual(['payment.succeeded']);
   });
 
-  it('tells of money of another amount, and of money that comes too late', async () => {
+  it('reports money in another amount, and money that comes too late', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment, 19_000);
@@ -157,7 +157,7 @@ describe('payment.unmatched', () => {
 });
 
 describe('payout.delayed', () => {
-  it('tells once that nobody can tell for ten minutes, and then how it ended', async () => {
+  it('reports once that the outcome has been unknown for ten minutes, before the webhook of how it ended', async () => {
     const { partner, told } = await buildAsking(buildPayer);
     const id = await buildUnknownPayout(stack, partner);
     const resolve = () => resolvePayout(stack.em(), stack.deps.sealer, { payoutId: id });

@@ -49,7 +49,7 @@ describe('A webhook', () => {
     ['pay', qris, 'payment.succeeded', 'succeeded'],
     ['decline', { method: 'ewallet', channel: 'DANA', amount: '20000' }, 'payment.failed', 'failed'],
     ['expire', qris, 'payment.expired', 'expired'],
-  ] as const)('tells, after %s of %j, %s with the payment as it is read', async (how, body, type, status) => {
+  ] as const)('after %s of %j is %s, with the payment as it is read', async (how, body, type, status) => {
     const { id } = await settle(how, body);
     const [first] = await arrived(1);
     if (first === undefined) throw new Error('nothing arrived');
@@ -70,7 +70,7 @@ describe('A webhook', () => {
     expect(row.id).toEqual(expect.any(String));
   });
 
-  it('that is answered 500, 302, 410, 404 or 429 is tried again, the same bytes under the same id', async () => {
+  it('that is answered 500, 302, 410, 404 or 429 is retried, the same bytes under the same id', async () => {
     const codes = [500, 302, 410, 404, 429];
     const attempts = new Map<string, number>();
     receiver.behave((response, { headers }) => {
@@ -119,7 +119,7 @@ describe('A webhook', () => {
     expect(verified(partner.webhookSecret, first)).toEqual(verified(rotated, first));
   });
 
-  it('is made once for a version, whoever writes it', async () => {
+  it('is made once for each version, whoever writes it', async () => {
     const [resourceId, em] = [newId(), stack.em()];
     const tell = (version: number) =>
       em.transactional((tx) =>
@@ -142,7 +142,7 @@ describe('A webhook', () => {
     ]);
   });
 
-  it('that nobody asked for is not made', async () => {
+  it('that nobody subscribed to is not made', async () => {
     await partner.administer('put', '/webhook', { url: receiver.url, events: ['payment.failed'] });
     const { id } = await settle('pay');
     await eventually(
@@ -164,7 +164,7 @@ describe('A webhook', () => {
     await delivery(({ status, attempts }) => status === 'delivered' && attempts === 2);
   });
 
-  it('that is sent again while it waits is tried for three days anew, however often', async () => {
+  it('that is redelivered while it waits gets another three days of attempts, however often', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     await settle('pay');
     let row = await delivery(({ attempts }) => attempts >= 1);
@@ -178,7 +178,7 @@ describe('A webhook', () => {
     expect(Date.parse(row.next_attempt_at) - Date.now()).toBeLessThan(10 * 60_000);
   }, 60_000);
 
-  it('is listed to its partner, who has it again, and to no other', async () => {
+  it('is listed to its own partner only, who can have it sent again', async () => {
     const { id } = await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');
     const list = async (query = '') => (await partner.get(`/webhook-deliveries?limit=1${query}`)).body.data;

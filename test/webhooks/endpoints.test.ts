@@ -125,7 +125,7 @@ describe('An endpoint', () => {
     ['a private address', { url: 'https://10.1.2.3/', events: ['payment.failed'] }, 'url: must not lead to a private'],
     ['a metadata service', { url: 'https://169.254.169.254/', events: ['payment.failed'] }, 'url: must not lead to'],
     ['credentials', { url: 'https://a:b@93.184.216.34/', events: ['payment.failed'] }, 'url: must not carry cred'],
-  ])('with %s is refused, and so is a change to that', async (_, body, complaint) => {
+  ])('with %s is refused, and so is such a change', async (_, body, complaint) => {
     const refused = await add(body);
     expect([refused.status, refused.body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     expect(refused.body.error.message).toContain(complaint);
@@ -139,7 +139,7 @@ describe('An endpoint', () => {
     expect((await list()).items).toMatchObject([{ url: elsewhere, events: ['payout.failed'], status: 'enabled' }]);
   });
 
-  it('is one of ten at most, however many are added at once, the one that the operator sets among them', async () => {
+  it('is one of ten at most, including the one set by the operator, however many are added at once', async () => {
     // A machine that is busy may make some of them wait for too long, who come again.
     const addPatiently = () =>
       eventually(
@@ -190,7 +190,7 @@ describe('An endpoint', () => {
 });
 
 describe('A webhook', () => {
-  it('goes to every endpoint that asks for it, each signed with its own secret, under one version', async () => {
+  it('goes to every endpoint that subscribes to it, each signed with its own secret, under one version', async () => {
     const [both, one] = [
       await added({ url: at(0).url, events: everyEvent }),
       await added({ url: at(1).url, events: ['payment.succeeded'] }),
@@ -233,7 +233,7 @@ describe('A webhook', () => {
   });
 });
 
-describe('Secrets that were rotated', () => {
+describe('Rotated secrets', () => {
   const rotate = (id: string) => partner.send('post', `/webhook-endpoints/${id}/rotate-secret`);
   const tested = async (id: string, count: number) => {
     await partner.send('post', `/webhook-endpoints/${id}/test`);
@@ -257,7 +257,7 @@ describe('Secrets that were rotated', () => {
       ]);
   };
 
-  it('all sign until their own day is over, however often they were rotated', async () => {
+  it('all sign until their own day is over, however many rotations there were', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const secrets = [secret];
     for (let times = 1; times <= 2; times += 1) secrets.push((await rotate(id)).body.data.secret);
@@ -269,7 +269,7 @@ describe('Secrets that were rotated', () => {
     for (const one of secrets.slice(1)) expect(verified(one, second)).toMatchObject({ type: 'endpoint.test' });
   });
 
-  it('are four at most: a fifth rotation within a day is refused, and possible when one has ended', async () => {
+  it('are four at most: a fifth rotation within a day is refused, and possible once one has ended', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const secrets = [secret];
     for (let times = 1; times <= 4; times += 1) secrets.push((await rotate(id)).body.data.secret);
@@ -308,7 +308,7 @@ describe('A disabled endpoint', () => {
     expect(await deliveriesWhen('', allDelivered(2))).toMatchObject([{ resource_id: third }, { id: told?.id }]);
   });
 
-  it('parks what was on its way at its next attempt, and so does one that was deleted', async () => {
+  it('parks its deliveries under way at their next attempt, as a deleted one does', async () => {
     // They are not tried again before the test has that done.
     for (const receiver of receivers) {
       receiver.behave((response) => void response.writeHead(503, { 'retry-after': '3600' }).end());
@@ -334,7 +334,7 @@ describe('A disabled endpoint', () => {
     expect(receivers.map(({ received }) => received.length)).toEqual([1, 1]);
   }, 60_000);
 
-  it('ends what is being delivered at that moment with the answer that comes', async () => {
+  it('completes a delivery under way with the answer that comes', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const answered = Promise.withResolvers<void>();
     at(0).behave(async (response) => {
@@ -354,7 +354,7 @@ describe('A disabled endpoint', () => {
 });
 
 describe('An endpoint that fails', () => {
-  it('says since when, and is well again with the next success', async () => {
+  it('says since when, and is healthy again with the next success', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await partner.send('post', `/webhook-endpoints/${id}/test`);
@@ -374,7 +374,7 @@ describe('An endpoint that fails', () => {
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('for three days is disabled, says so, tells operators once, and begins anew when it is enabled', async () => {
+  it('for three days is disabled, says so, notifies operators once, and starts afresh when it is enabled', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await settle();
@@ -403,7 +403,7 @@ describe('An endpoint that fails', () => {
     await deliveriesWhen('?type=endpoint.test', ([row]) => row?.status === 'delivered');
   }, 60_000);
 
-  it('is enabled again by another address of the operator', async () => {
+  it('is enabled again when the operator sets another address', async () => {
     await partner.administer('put', '/webhook', { url: elsewhere, events: ['payment.succeeded'] });
     const [{ id }] = (await list()).items;
     await failingSince(id, '4 days');
@@ -426,7 +426,7 @@ describe('An endpoint that fails', () => {
 });
 
 describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
-  it('sends a webhook of its own, kept, numbered and redeliverable as any other', async () => {
+  it('sends a webhook of its own, stored, numbered and redeliverable like any other', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payout.failed'] });
     const first = await partner.send('post', `/webhook-endpoints/${id}/test`);
     expect(first.status).toBe(200);

@@ -44,7 +44,7 @@ const states = () =>
     );
 
 describe('An endpoint that lets every request hang', () => {
-  it('holds ten of them, and neither settlements nor the webhooks of others wait for it', async () => {
+  it('holds up at most ten, and neither settlements nor the webhooks of others wait for it', async () => {
     const em = stack.em();
     const ids = await em.transactional((tx) =>
       Promise.all(
@@ -80,7 +80,7 @@ describe('An endpoint that lets every request hang', () => {
     expect(mostOpen).toBe(10);
   }, 60_000);
 
-  it('has one request at a time as soon as one has run out of time', async () => {
+  it('gets one request at a time as soon as one has timed out', async () => {
     await eventually(
       async () => first.filter((response) => open.has(response)).length,
       (size) => size === 0,
@@ -93,7 +93,7 @@ describe('An endpoint that lets every request hang', () => {
     expect(mostOpen).toBe(1);
   }, 120_000);
 
-  it('gets what waited when it answers again, and what waited has used up no attempt', async () => {
+  it('gets what waited once it answers again, and the wait used up no attempt', async () => {
     hanging.behave((response) => void response.writeHead(200).end());
     for (const response of open) response.destroy();
     const isSent = ({ id }: { id: string }) =>

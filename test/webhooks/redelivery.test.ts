@@ -50,7 +50,7 @@ const answerAfterRedelivery = (status: number) =>
     response.writeHead(status).end();
   });
 
-describe('A redelivery that is asked for while an attempt is under way', () => {
+describe('A redelivery requested while an attempt is under way', () => {
   it.each([
     ['the last one, which fails', 500],
     ['one that succeeds', 200],
@@ -66,7 +66,7 @@ describe('A redelivery that is asked for while an attempt is under way', () => {
 });
 
 describe('A redelivery of a webhook that is pending', () => {
-  it('gives it the first wait again after an attempt that would have been its last', async () => {
+  it('starts its waits afresh after an attempt that would have been its last', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const first = await attempt(12, webhookLifetimeMs - 1);
     expect(first).toMatchObject({ status: 'pending' });

@@ -109,7 +109,7 @@ describe('A replay', () => {
     expect(event).toMatchObject({ resource_id: null, data: { replay: 5, endpoint_id: null } });
   });
 
-  it('takes the period as every list does, and one endpoint where it is named', async () => {
+  it('takes the period as every list does, and one endpoint if it is named', async () => {
     const [first, second] = await tellInThePast(2);
     await withoutTriggers(stack, "update webhook_deliveries set created_at = '2020-01-01T17:00:00Z' where id = ?", [
       first,
@@ -132,7 +132,7 @@ describe('A replay', () => {
     expect([...bodiesReceived().keys()]).toEqual([`msg_${second?.replaceAll('-', '')}`]);
   });
 
-  it('twice at once is two replays of the same, and nothing is lost or left', async () => {
+  it('made several times at once sends the same webhooks, and nothing is lost or left over', async () => {
     await tellInThePast(40);
     const answers = await Promise.all(Array.from({ length: 4 }, () => replay(period)));
     expect(answers.map(({ status, body }) => [status, body.data])).toEqual(
@@ -146,7 +146,7 @@ describe('A replay', () => {
     for (const same of bodies.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
   }, 120_000);
 
-  it('of more than a hundred goes on at a steady pace by itself, without a sweep', async () => {
+  it('of more than a hundred proceeds at a steady pace by itself, without a sweep', async () => {
     await tellInThePast(123);
     expect((await replay(period)).body.data).toEqual({ count: 123 });
     await eventually(
@@ -157,7 +157,7 @@ describe('A replay', () => {
     expect(bodiesReceived().size).toBe(123);
   }, 120_000);
 
-  it('that nobody goes on with is due at that pace, and is found by the sweep, however often it looked before', async () => {
+  it('that nobody carries on is due at that pace, and is found by the sweep, however often it looked before', async () => {
     const ids = await tellInThePast(45);
     await stack.owner().execute(
       `insert into sweep_looks (kind, subject_id, looks, look_again_at)
@@ -182,7 +182,7 @@ describe('A replay', () => {
     await deliveredAgain(45);
   }, 120_000);
 
-  it('hastens what waits for hours, also when only the sweep finds it', async () => {
+  it('hastens what waits for hours, even when only the sweep finds it', async () => {
     const [id] = await tellInThePast(1);
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '7200' }).end());
     await replay(period);
@@ -230,7 +230,7 @@ describe('A replay is refused', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('of more than ten thousand, and nothing of it is sent', async () => {
+  it('of more than ten thousand, of which nothing is sent', async () => {
     await tellInThePast(1);
     const [{ endpoint_id }] = (await deliveries()).items;
     await stack.owner().transactional(async (tx) => {

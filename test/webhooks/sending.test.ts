@@ -15,7 +15,7 @@ const strict = createWebhookSender({ allowLoopback: false, allowHttp: true });
 
 describe('Webhooks are not sent to', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '2130706433'])(
-    'the house itself by %s',
+    'our own host as %s',
     async (host) => {
       const sent = await strict(`http://${host}:${receiver.port}/hook`, {}, '{}');
       expect(sent).toEqual({ status: null, error: 'address refused', retryAfterMs: 0, timedOut: false });
@@ -41,11 +41,11 @@ describe('Webhooks are not sent to', () => {
     '::ffff:168.63.129.16',
     '::808:808',
     '::7f00:1',
-  ])('the address %s, also where loopback is allowed', (address) => {
+  ])('the address %s, even if loopback is allowed', (address) => {
     expect(isPermittedAddress(address, { allowLoopback: true })).toBe(false);
   });
 
-  it('ports beyond those that are configured, but for loopback where it is allowed', () => {
+  it('ports other than those configured, except on loopback where it is allowed', () => {
     const rules = { allowLoopback: true, allowHttp: false, ports: [443, 8443] };
     const complaintOf = (url: string, address: string) => complaintAboutTarget(new URL(url), [address], rules);
     expect(complaintOf('https://partner.example/hook', '93.184.216.34')).toBeNull();
@@ -54,7 +54,7 @@ describe('Webhooks are not sent to', () => {
     expect(complaintOf('http://localhost:9000/hook', '127.0.0.1')).toBeNull();
   });
 
-  it('where a redirect points', async () => {
+  it('the target of a redirect', async () => {
     receiver.behave((response) => void response.writeHead(302, { location: `${receiver.url}/elsewhere` }).end());
     expect((await trusting(receiver.url, {}, '{}')).status).toBe(302);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
@@ -62,7 +62,7 @@ describe('Webhooks are not sent to', () => {
 });
 
 describe('An answer', () => {
-  it('without an end is cut', async () => {
+  it('without an end is cut off', async () => {
     receiver.behave((response) => {
       response.writeHead(200);
       const pour = () => {
@@ -76,7 +76,7 @@ describe('An answer', () => {
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
-  it('with endless headers, or none before the connection breaks, is none', async () => {
+  it('with endless headers, or cut off by a broken connection, is no answer', async () => {
     receiver.behave((response) => {
       response.writeHead(200, { 'x-long': 'x'.repeat(30_000) }).end();
     });
@@ -85,7 +85,7 @@ describe('An answer', () => {
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: null });
   });
 
-  it('that is not there within fifteen seconds is none', async () => {
+  it('that does not come within fifteen seconds is no answer', async () => {
     receiver.behave(() => undefined);
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({
       status: null,
@@ -94,7 +94,7 @@ describe('An answer', () => {
     });
   }, 25_000);
 
-  it('may ask to wait', async () => {
+  it('may ask for a wait', async () => {
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '120' }).end());
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: 503, error: null, retryAfterMs: 120_000 });
   });
@@ -117,7 +117,7 @@ describe('The waits between attempts', () => {
   });
 });
 
-it('A signature is that of the Standard Webhooks test vector', () => {
+it('A signature equals that of the Standard Webhooks test vector', () => {
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1614265330, body: '{"test": 2432232314}' };
   expect(signWebhook(['MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], message)).toBe(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',

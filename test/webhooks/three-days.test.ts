@@ -25,7 +25,7 @@ async function create() {
   return answer.body.data;
 }
 
-describe('With time', () => {
+describe('As time passes', () => {
   it('a payment that nobody pays expires at its deadline, and the webhook says so', async () => {
     const { id } = await create();
     expect(await resultOf(`partner-payment/${id}`)).toBe('EXPIRED');
@@ -36,7 +36,7 @@ describe('With time', () => {
     );
   }, 60_000);
 
-  it('a net is available after its delay, which whoever asks for it is told', async () => {
+  it('a net becomes available after its delay, and endpoints subscribed to that are told', async () => {
     await partner.send('post', '/webhook-endpoints', { url: receiver.url, events: ['payment.available'] });
     const { id, payment_code } = await create();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -53,7 +53,7 @@ describe('With time', () => {
     ]);
   }, 60_000);
 
-  it('a net is available after its delay although the provider, which a callback hinted at, is away', async () => {
+  it('a net becomes available after its delay even if the provider, after a callback hinted at it, does not answer', async () => {
     const quick = await buildPartner(stack, { settlementDelayHours: 2 });
     const balance = async () => (await quick.get('/balance')).body.data;
     const { id, payment_code } = (
@@ -102,7 +102,7 @@ describe('With time', () => {
     await eventually(list, ({ status }) => status === 'delivered');
   }, 60_000);
 
-  it('a webhook that is sent again on its second day is tried for three days from then', async () => {
+  it('a webhook sent again on its second day is retried for three days from then', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const { payment_code } = await create();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
