@@ -21,7 +21,7 @@ describe('Partner accounts', () => {
     expect((await stack.get(accounts, { token: partner.admin.token })).status).toBe(200);
   });
 
-  it('start pending, with three accounts of the ledger, and are listed and read', async () => {
+  it('start pending, with three ledger accounts, and are listed and read', async () => {
     const { token } = await buildSuperAdmin(stack);
     const organization_id = await buildOrganization(stack);
     const body = { name: 'Toko', organization_id, fee_mode: 'ADDED', settlement_delay_hours: 24 };
@@ -39,7 +39,7 @@ describe('Partner accounts', () => {
     expect(events.body.data.items[0]).toMatchObject({ event: 'RESOURCE_CREATED', resource_type: 'partner' });
   });
 
-  it('refuse an unknown organization, an unknown field, a missing account', async () => {
+  it('refuse an unknown organization and an unknown field; a missing one is a 404', async () => {
     const { token } = partner.admin;
     const organization_id = '8a1d9b0e-0000-4000-8000-000000000000';
     expect((await stack.post(accounts, { name: 'X', organization_id }, { token })).status).toBe(400);
@@ -61,7 +61,7 @@ describe('Partner accounts', () => {
     expect((await activate()).body.data.status).toBe('active');
   });
 
-  it('show an API key and its secrets once; at rest they are a hash and sealed', async () => {
+  it('show an API key and its secrets once; stored are a hash and sealed secrets', async () => {
     const issued = await partner.administer('post', '/keys', { permissions: ['read-gateway'] });
     expect(issued.status).toBe(201);
     const { api_key, signing_secret, id, prefix } = issued.body.data;
@@ -74,7 +74,7 @@ describe('Partner accounts', () => {
     expect(JSON.stringify(row)).not.toContain(signing_secret);
   });
 
-  it('take a key permission that is known only, and know no key of another partner', async () => {
+  it('accept only known key permissions, and find no key of another partner', async () => {
     expect((await partner.administer('post', '/keys', { permissions: ['everything'] })).status).toBe(400);
     expect((await partner.administer('post', '/keys', { permissions: [] })).status).toBe(400);
     const other = await buildPartner(stack);
@@ -82,7 +82,7 @@ describe('Partner accounts', () => {
     expect((await other.administer('post', `/keys/${partner.keyId}/rotate`)).status).toBe(404);
   });
 
-  it('take limits all three or none', async () => {
+  it('take all three limits or none', async () => {
     const limits = { max_payout_amount: '1000000', max_daily_amount: '5000000.5', max_hourly_count: 10 };
     const set = await partner.administer('put', '/limits', limits);
     expect(set.body.data).toEqual({
@@ -95,7 +95,7 @@ describe('Partner accounts', () => {
     expect((await partner.administer('patch', '', { payouts_enabled: false })).body.data.payouts_enabled).toBe(false);
   });
 
-  it('take a fee table whole, and refuse what is not there, said twice or never applies', async () => {
+  it('take a fee table as a whole, and refuse unknown, repeated or inapplicable rules', async () => {
     const rule = { method: 'virtual_account', fixed: '4000', basis_points: 0 };
     const set = await partner.administer('put', '/fees', { fees: [rule, { ...rule, channel: 'BCA', fixed: '3000' }] });
     expect(
@@ -132,7 +132,7 @@ describe('Partner accounts', () => {
     expect((await partner.post('/quotes', own, null)).status).toBe(200);
   });
 
-  it('make a webhook secret once, rotate it, and keep it sealed', async () => {
+  it('create a webhook secret once, rotate it, and keep it sealed', async () => {
     const url = 'https://partner.example/hook';
     const first = await partner.administer('put', '/webhook', { url, events: everyEvent });
     expect(first.body.data).toEqual({ url, events: everyEvent, secret: expect.stringMatching(/^whsec_/) });
@@ -167,7 +167,7 @@ describe('Partner accounts', () => {
     expect(body.message).toMatch(/^url: /);
   });
 
-  it('refuse loopback targets where they are not allowed', async () => {
+  it('refuse loopback targets if they are not allowed', async () => {
     const strict = await startStack({ env: { WEBHOOK_ALLOW_LOOPBACK: 'false' } });
     try {
       const other = await buildPartner(strict);
@@ -179,7 +179,7 @@ describe('Partner accounts', () => {
     }
   });
 
-  it('take an event that is known only', async () => {
+  it('accept only known events', async () => {
     const webhook = { url: 'https://partner.example/', events: ['payment.exploded'] };
     expect((await partner.administer('put', '/webhook', webhook)).status).toBe(400);
   });

@@ -79,7 +79,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
 ];
 
 describe('The code samples of the partners’ reference', () => {
-  it('are there in five languages for each operation, and sign', () => {
+  it('exist in five languages for each operation, and sign', () => {
     expect(operations.length).toBeGreaterThan(20);
     for (const operation of operations) {
       const samples = operation['x-codeSamples'];
@@ -92,7 +92,7 @@ describe('The code samples of the partners’ reference', () => {
   });
 
   it.each(syntax)(
-    'can be read by their language: %s',
+    'are valid in their language: %s',
     (label, isToolThere, verify) => {
       const files = writeSamples(label);
       if (isToolThere()) verify(files);
@@ -130,7 +130,7 @@ describe('A code sample, run against the product,', () => {
     return JSON.parse(stdout.slice(stdout.indexOf('{')));
   };
 
-  it.each(labels)('in %s makes what its operation makes, and reads it again', async (label) => {
+  it.each(labels)('in %s creates what its operation creates, and reads it back', async (label) => {
     const samplesOf = (name: string) =>
       operations.find(({ operationId }) => operationId === name)?.['x-codeSamples'] ?? [];
     const answer = (name: string) => runSample(samplesOf(name), label);

@@ -26,10 +26,10 @@ const send = (raw: string | Uint8Array<ArrayBuffer>, signed: string | null, toke
     headers: { 'content-type': 'application/json', ...(signed === null ? {} : { 'x-partner-signature': signed }) },
   });
 
-describe('A signature', () => {
+describe('A signature over the body', () => {
   const body = JSON.stringify(quote);
 
-  it('over the bytes sent opens the door, in lower and in upper case hex', async () => {
+  it('over the bytes sent opens the door, in lower-case and upper-case hex', async () => {
     const signed = signature(partner.signingSecret, body);
     expect((await send(body, signed)).status).toBe(200);
     expect((await send(body, signed.toUpperCase())).status).toBe(200);
@@ -59,7 +59,7 @@ describe('A signature', () => {
     expect(errorOf(await send(raw, signed))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('over invalid UTF-8, byte for byte, is valid; the body then is not JSON', async () => {
+  it('over invalid UTF-8, byte for byte, is valid, but the body is not JSON', async () => {
     const raw = new Uint8Array(
       Buffer.concat([Buffer.from('{"method":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
     );
@@ -72,7 +72,7 @@ describe('A signature', () => {
     expect(errorOf(await partner.get('/balance', wrong))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('that is wrong and a key that is unknown are answered alike', async () => {
+  it('that is wrong is answered like an unknown key', async () => {
     const answers = [
       await send(body, signature('another secret', body)),
       await send(body, signature(partner.signingSecret, body), 'amk_unknown'),
@@ -107,7 +107,7 @@ describe('The signature over the whole request', () => {
   }
   const v2 = (header: string) => ({ 'x-partner-signature-v2': header });
 
-  it('is taken beside the one over the body, with key, query and no body too', async () => {
+  it('is accepted beside the one over the body, even with a key, a query or no body', async () => {
     expect((await partner.post('/quotes', quote, null, v2(whole({})))).status).toBe(200);
     expect(
       (await partner.post('/quotes', quote, null, v2(whole({}).replace(/[a-f](?=\w*$)/g, (c) => c.toUpperCase()))))
@@ -133,16 +133,16 @@ describe('The signature over the whole request', () => {
     ['older than five minutes', () => whole({ at: second() - 302 })],
     ['of a time that is to come', () => whole({ at: second() + 360 })],
     ['of a time that was changed', () => whole({}).replace(/t=\d+/, `t=${second() - 10}`)],
-  ])('that is %s is AUTH_INVALID_CREDENTIALS, though the other is right', async (_, build) => {
+  ])('that is %s is AUTH_INVALID_CREDENTIALS, even if the other is right', async (_, build) => {
     expect(errorOf(await partner.post('/quotes', quote, null, v2(build())))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('does not stand for the one over the body', async () => {
+  it('does not replace the one over the body', async () => {
     const alone = { ...v2(whole({})), 'x-partner-signature': '' };
     expect(errorOf(await partner.post('/quotes', quote, null, alone))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('is taken up to five minutes from now, either way, and no longer', () => {
+  it('is accepted up to five minutes from now, either way, and no longer', () => {
     const request = { method: 'GET', target: '/v1/partners/balance', idempotencyKey: '', body: Buffer.alloc(0) };
     const header = signRequest('secret', 1000, request);
     const takenAt = (now: number) => isSignatureOfRequest('secret', request, header, now);
@@ -150,7 +150,7 @@ describe('The signature over the whole request', () => {
     expect([699, 1301].map(takenAt)).toEqual([false, false]);
   });
 
-  it('is demanded by a key that is set so, by its successor too, until it is set otherwise', async () => {
+  it('is required by a key set to demand it, and by its successor, until that is changed', async () => {
     const { administer } = partner;
     const demanding = { permissions: ['collect-payment'], require_signature_v2: true };
     const { body: made } = await administer('post', '/keys', demanding);
@@ -248,7 +248,7 @@ describe('The door', () => {
     }
   });
 
-  it('takes over x-request-id into every answer', async () => {
+  it('returns x-request-id in every answer', async () => {
     const { body, headers } = await partner.get('/balance', { 'x-request-id': 'mine-1' });
     expect([body.request_id, headers.get('x-request-id')]).toEqual(['mine-1', 'mine-1']);
   });
@@ -277,7 +277,7 @@ describe('The door', () => {
     }
   });
 
-  it('reads the bytes of a body that comes in pieces', async () => {
+  it('reads the bytes of a body that comes in chunks', async () => {
     const body = JSON.stringify(quote);
     const { hostname, port } = new URL(stack.url);
     const call = request({
@@ -308,7 +308,7 @@ describe('A key', () => {
     expect(errorOf(await other.get('/balance'))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('that is rotated works for 24 hours more, beside its successor', async () => {
+  it('that is rotated works for another 24 hours, beside its successor', async () => {
     const other = await buildPartner(stack, { permissions: ['read-gateway'] });
     const { status, body } = await other.administer('post', `/keys/${other.keyId}/rotate`);
     expect({ status, permissions: body.data.permissions }).toEqual({ status: 201, permissions: ['read-gateway'] });
@@ -335,7 +335,7 @@ describe('A key that may manage keys', () => {
       headers: { 'x-partner-signature': signature(key.signing_secret) },
     });
 
-  it('is rotated by its partner: its successor may as much, and both work', async () => {
+  it('is rotated by its partner: its successor has the same permissions, and both work', async () => {
     const own = await buildPartner(stack);
     const { status, body } = await own.post('/keys/rotate', {}, null);
     expect(status).toBe(200);
@@ -350,21 +350,21 @@ describe('A key that may manage keys', () => {
     expect(JSON.stringify(keys)).not.toContain(body.data.signing_secret);
   });
 
-  it('is rotated once, so that whoever finds an old key cannot replace the new one', async () => {
+  it('is rotated only once, so that whoever finds an old key cannot replace the new one', async () => {
     const own = await buildPartner(stack);
     const answers = await Promise.all([1, 2, 3].map(() => own.post('/keys/rotate', {}, null)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
     expect(errorOf(await own.post('/keys/rotate', {}, null))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });
 
-  it('is not any other key', async () => {
+  it('is the only kind that its partner can rotate', async () => {
     const own = await buildPartner(stack, { permissions: ['collect-payment', 'read-gateway', 'request-payout'] });
     expect(errorOf(await own.post('/keys/rotate', {}, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
   });
 });
 
 describe('The rate limit', () => {
-  it('stands in every answer, and refuses what is above it with REQUEST_RATE_LIMITED', async () => {
+  it('is stated in every answer, and requests above it are refused with REQUEST_RATE_LIMITED', async () => {
     const limited = await startStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: '5' } });
     try {
       const one = await buildPartner(limited);
@@ -386,7 +386,7 @@ describe('The rate limit', () => {
   }, 30_000);
 });
 
-it('A key used for a request is not taken by one that was refused', async () => {
+it('An idempotency key of a refused request stays unused', async () => {
   const key = freshKey();
   const refused = await partner.post('/payments', { method: 'qris', amount: '0.5' }, key);
   expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);

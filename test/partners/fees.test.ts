@@ -20,7 +20,7 @@ const rule = fc.record({ fixed: money(20_000), basis_points: fc.integer({ min: 0
 const mode = fc.constantFrom('DEDUCTED' as const, 'ADDED' as const);
 
 describe('A fee', () => {
-  it('is exact: net + fee = gross, in integers, and is refused where four decimals do not suffice', () => {
+  it('is exact: net + fee = gross, in integers, and is refused if four decimals do not suffice', () => {
     const property = fc.property(mode, money(50_000_000), rule, (feeMode, amount, { fixed, basis_points }) => {
       const share = units(amount) * BigInt(basis_points);
       try {
@@ -37,7 +37,7 @@ describe('A fee', () => {
     fc.assert(property, { numRuns: isFullRun() ? 20_000 : 2_000 });
   });
 
-  it('that has more digits than money has is refused, not an error', () => {
+  it('with more digits than an amount can have is refused, and is not a fault', () => {
     const all = { ...freeOfCharge, fixed: '1', basis_points: 10_000 };
     for (const feeMode of ['DEDUCTED', 'ADDED'] as const) {
       expect(() => priceCollection(feeMode, '9999999999999999.9999', all)).toThrow('out of range');
@@ -59,7 +59,7 @@ describe('Quotes and creations over random fee tables', () => {
   });
   const whole = fc.integer({ min: 1, max: 5_000_000 }).map(String);
 
-  it('agree to the last digit, take the most specific rule, and refuse alike', async () => {
+  it('agree to the last digit, take the most specific rule, and are refused alike', async () => {
     const partners = {
       DEDUCTED: await buildPartner(stack, { feeMode: 'DEDUCTED' }),
       ADDED: await buildPartner(stack, { feeMode: 'ADDED' }),

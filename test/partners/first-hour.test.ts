@@ -43,12 +43,12 @@ afterAll(async () => {
 }, 60_000);
 
 describe("A partner's first hour", () => {
-  it('has blocks for each thing that is expected of one', () => {
+  it('has a block for each thing it should show', () => {
     for (const [block] of prints) expect(blocksOf(firstHour).filter(({ text }) => block.test(text))).not.toEqual([]);
   });
 
   it.each(blocks.map((block): [number, string, Block] => [block.line, block.text.split('\n')[0] ?? '', block]))(
-    'line %d works as it stands: %s',
+    'works as written at line %d: %s',
     async (_, __, block) => {
       const printed = await reader.follow(block);
       expect(printed).not.toContain('"error":');
@@ -58,7 +58,7 @@ describe("A partner's first hour", () => {
     150_000,
   );
 
-  it('ends with webhooks that were verified, and payouts that arrived', async () => {
+  it('ends with verified webhooks and paid payouts', async () => {
     const { urls, partner } = product.credentials();
     const { api_key: apiKey, signing_secret: signingSecret } = partner;
     const { payouts } = createPartnerClient({ baseUrl: urls.api, apiKey, signingSecret });

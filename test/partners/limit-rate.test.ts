@@ -24,7 +24,7 @@ describe('The sliding window', () => {
     expect(passed.length).toBeGreaterThan(limit * 4);
   });
 
-  it('is one for a key, however its header is written, and one for all without a key at an address', async () => {
+  it('is shared by all spellings of a key’s header, and by all requests without a key from one address', async () => {
     const middleware = limitPartnerRate(2, () => 0);
     for (const spellings of [
       ['Bearer a', 'bearer a', 'BEARER   a  '],

@@ -18,12 +18,12 @@ function objectsIn(value: unknown): Record<string, unknown>[] {
 }
 
 describe('The examples of the partners’ reference', () => {
-  it('are there for every operation and every webhook, and for nothing else', () => {
+  it('exist for every operation and every webhook, and for nothing else', () => {
     expect(Object.keys(operations).toSorted()).toEqual(routes.map(operationId).toSorted());
     expect(Object.keys(webhooks).toSorted()).toEqual(webhookDocuments.map(({ type }) => type).toSorted());
   });
 
-  it('have each field that the schemas know, as they know it, and none besides', () => {
+  it('have each field that the schemas define, as they define it, and no others', () => {
     for (const route of routes) {
       const { body, answer } = operations[operationId(route)] ?? {};
       const shape = route.answers[200];
@@ -35,7 +35,7 @@ describe('The examples of the partners’ reference', () => {
     for (const { type, body } of webhookDocuments) expect(body.parse(webhooks[type])).toEqual(webhooks[type]);
   });
 
-  it('never say of what is pending that it is final, nor of what has ended that it is not', () => {
+  it('never call a pending one final, or an ended one not final', () => {
     const told = objectsIn([operations, webhooks]).filter((each) => 'is_final' in each);
     expect(told.length).toBeGreaterThan(10);
     for (const { status, is_final, finalized_at } of told) {
@@ -43,7 +43,7 @@ describe('The examples of the partners’ reference', () => {
     }
   });
 
-  it('carry one payment and one payout from the quote to the statement', () => {
+  it('follow one payment and one payout from the quote to the statement', () => {
     const at = (name: string) => operations[name]?.answer as Record<string, unknown>;
     const idIn = (type: string) => (webhooks[type] as { data: { id: string } }).data.id;
     const lines = at('getSettlement').lines as { resource_id: string }[];
@@ -104,7 +104,7 @@ describe('The story of the reference, as the product tells it', () => {
         items.filter(({ text }) => text.includes('was delivered')).length === events,
     );
 
-  it('has the same answers and webhooks, but for ids, times, codes and secrets', async () => {
+  it('has the same answers and webhooks, except for ids, times, codes and secrets', async () => {
     const real: Record<string, unknown> = {};
     const { url } = receiver;
     const { data: endpoint } = (
