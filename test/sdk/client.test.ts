@@ -26,7 +26,7 @@ async function refusedWith(call: Promise<unknown>): Promise<PartnerApiError> {
 }
 
 describe('The partner client', () => {
-  it('signs the bytes that it sends, of a read none, under the address that it is given', async () => {
+  it('signs the bytes it sends, for a read none, under the address it was given', async () => {
     await using peer = await openPeer([done]);
     const client = connect(`${peer.url}/amanah/`);
     await client.payments.create({ method: 'qris', amount: '50000', customer_name: 'Siti Nurhaliza 🌸' });
@@ -47,7 +47,7 @@ describe('The partner client', () => {
     });
   });
 
-  it('signs time, method, path with query, key and body besides, each attempt anew', async () => {
+  it('signs time, method, path with query, key and body too, anew for each attempt', async () => {
     await using peer = await openPeer([refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), done]);
     await connect(peer.url).payouts.create(payout, { idempotencyKey });
     await connect(`${peer.url}/amanah/`).payments.list({ external_ref: 'a b&c' });
@@ -60,13 +60,13 @@ describe('The partner client', () => {
     }
   });
 
-  it('does not repeat the rotation of a key, whose answer is there once', async () => {
+  it('does not repeat the rotation of a key, whose answer is given only once', async () => {
     await using peer = await openPeer(['reset', done]);
     await expect(connect(peer.url).keys.rotate()).rejects.toThrow();
     expect(peer.requests).toHaveLength(1);
   });
 
-  it('leaves the signature over the whole request away where it is told to', async () => {
+  it('leaves out the signature over the whole request if told to', async () => {
     await using peer = await openPeer([done]);
     await connect(peer.url, { signWholeRequest: false }).balance();
     expect(peer.requests[0]?.headers).not.toHaveProperty('x-partner-signature-v2');
@@ -93,7 +93,7 @@ describe('The partner client', () => {
     expect(peer.distinct()).toEqual([`${idempotencyKey} ${hmac(JSON.stringify(payout))} ${JSON.stringify(payout)}`]);
   });
 
-  it('asks once when it is refused, and types the details by the code', async () => {
+  it('does not retry a refusal, and types its details by the code', async () => {
     const limit = { limit: 'max_hourly_count', maximum: 3, used: 3, remaining: 0 };
     const codes: [number, ErrorCode][] = [
       [400, 'REQUEST_INVALID_PAYLOAD'],
@@ -112,7 +112,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(codes.length);
   });
 
-  it('says what may be wrong when something else answers', async () => {
+  it('says what may be wrong when something other than the API answers', async () => {
     const moved: Action = { status: 301, headers: { location: 'https://pay.example.org/' } };
     await using peer = await openPeer([moved, { status: 404, body: '<h1>Not Found</h1>' }]);
     const answers = [await refusedWith(connect(peer.url).balance()), await refusedWith(connect(peer.url).balance())];
@@ -123,7 +123,7 @@ describe('The partner client', () => {
     expect(answers.map(({ code }) => code)).toEqual(['UNREADABLE', 'UNREADABLE']);
   });
 
-  it('gives up after so many attempts, and says why and under which key to go on', async () => {
+  it('gives up after a number of attempts, and says why and under which key to continue', async () => {
     const nobody = `http://127.0.0.1:${await findFreePort()}`;
     await expect(connect(nobody, { attempts: 2 }).payouts.create(payout, { idempotencyKey })).rejects.toMatchObject({
       name: 'NoAnswerError',
@@ -153,7 +153,7 @@ describe('The partner client', () => {
     expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
   });
 
-  it('waits as long as it is asked to, but not longer than a minute', async () => {
+  it('waits as long as the API asks, but no longer than a minute', async () => {
     await using peer = await openPeer([
       refusal(429, 'REQUEST_RATE_LIMITED', { 'retry-after': '1' }),
       done,
@@ -167,7 +167,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(3);
   });
 
-  it('ends when its caller gives up, while it waits for an answer and between attempts', async () => {
+  it('stops when its caller gives up, while waiting for an answer and between attempts', async () => {
     for (const action of ['silence', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '30' })] as const) {
       await using peer = await openPeer([action]);
       const caller = new AbortController();
@@ -184,7 +184,7 @@ describe('The partner client', () => {
     }
   });
 
-  it('sends nothing that could not be right', async () => {
+  it('sends nothing that cannot be right', async () => {
     await using peer = await openPeer([done]);
     const client = connect(peer.url);
     expect(() => connect('pay.example.org')).toThrow('baseUrl is the address of the API');
@@ -202,7 +202,7 @@ describe('The partner client', () => {
     expect(peer.requests).toEqual([]);
   });
 
-  it('reads page after page, and no further than the last', async () => {
+  it('reads page after page, and stops after the last', async () => {
     const page = (...ids: string[]): Action => ({
       status: 200,
       body: { data: { items: ids.map((each) => ({ id: each })), page: 1, limit: 2, total: 3 } },

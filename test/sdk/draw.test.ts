@@ -38,7 +38,7 @@ const swapped = honest.order.map(({ turn_number }, index) => ({
 }));
 
 describe('verifyDraw', () => {
-  it('believes every draw that the service makes, in whichever order its rows come', async () => {
+  it('accepts every draw that the service makes, in whatever order its rows come', async () => {
     const members = fc.uniqueArray(fc.uuid(), { minLength: 2, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(members, fc.stringMatching(/^[0-9a-f]{64}$/), async (all, drawnBy) => {
@@ -50,7 +50,7 @@ describe('verifyDraw', () => {
     );
   });
 
-  it('believes a draw to which every member added a value, and only with the values that it was made with', async () => {
+  it('accepts a draw to which every member added a value, but only with the original values', async () => {
     const draw = drawWith(given);
     const [first, second] = draw.entropy as [
       { account_id: string; value: string },
@@ -107,14 +107,14 @@ describe('examples/verify-draw.ts', () => {
     return { status, stdout };
   };
 
-  it('tells the turns of a draw to be believed, from the answer of the API as it is', () => {
+  it('prints the turns of an acceptable draw, from the API’s answer as it is', () => {
     const { status, stdout } = run(honest, commitment);
     expect(status).toBe(0);
     expect(stdout.split('\n').slice(0, 5)).toEqual(inOrder.map((account, index) => `Turn ${index + 1}    ${account}`));
     expect(stdout).toContain('The draw is the one that was committed to.');
   });
 
-  it('ends with 1 for one that is not, and with 2 when the commitment is not told', () => {
+  it('exits with 1 for any other draw, and with 2 without a commitment', () => {
     expect(run({ ...honest, order: swapped }, commitment)).toEqual({
       status: 1,
       stdout: 'Not to be believed: the order is not the one that follows from the seed.\n',

@@ -103,7 +103,7 @@ const away: Failure = { status: 503, code: 'SERVICE_UNAVAILABLE' };
 const tooMany: Failure = { status: 429, code: 'RATE_LIMITED', retryAfter: '1' };
 
 describe('amanah-listen', () => {
-  it('forwards the rest of a batch, each once and in order, when the API is away in its middle', async () => {
+  it('forwards the rest of a batch, each once and in order, when the API fails halfway', async () => {
     const { says } = run();
     await says('Listening.');
     failures.one.set('second', five(away));
@@ -114,7 +114,7 @@ describe('amanah-listen', () => {
     expect(await forwardedWhen(4)).toEqual(['first', 'second', 'third', 'fourth']);
   }, 120_000);
 
-  it('waits as a 429 demands, from its start on, and loses nothing', async () => {
+  it('waits as a 429 demands, from the start, and loses nothing', async () => {
     failures.list = five(tooMany);
     const { says } = run();
     await says('Listening.');
@@ -129,7 +129,7 @@ describe('amanah-listen', () => {
     }
   }, 120_000);
 
-  it('goes on where one delivery is gone', async () => {
+  it('continues when one delivery is gone', async () => {
     const { says } = run();
     await says('Listening.');
     failures.one.set('first', [{ status: 404, code: 'RESOURCE_NOT_FOUND' }]);
@@ -138,7 +138,7 @@ describe('amanah-listen', () => {
     await says('first');
   }, 120_000);
 
-  it('ends when its key is refused', async () => {
+  it('exits when its key is refused', async () => {
     const { says, ended, printed } = run();
     await says('Listening.');
     failures.list = [{ status: 401, code: 'AUTH_INVALID_CREDENTIALS' }];

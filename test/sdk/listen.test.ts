@@ -94,7 +94,7 @@ describe('amanah-listen', () => {
     for (const row of items) expect(row).toMatchObject({ status: 'pending', attempts: 0 });
   }, 90_000);
 
-  it('forwards one endpoint where it is named, with a secret of yours, and tells when nobody answers', async () => {
+  it('forwards a named endpoint, with a given secret, and says when nobody answers', async () => {
     const { body } = await partner.send('post', '/webhook-endpoints', {
       url: 'http://127.0.0.1:9/other',
       events: ['payout.failed'],
@@ -130,7 +130,7 @@ describe('amanah-listen', () => {
     expect(printed()).toContain(sentence);
   });
 
-  it('ends where its key may not manage webhooks', async () => {
+  it('exits when its key may not manage webhooks', async () => {
     const { ended, printed } = run(
       ['--port', String(receiver.port)],
       await buildPartner(stack, { permissions: ['read-gateway'] }),

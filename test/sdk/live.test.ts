@@ -124,7 +124,7 @@ describe('The partner client against npm start', () => {
     expect(items.map(({ channel }) => channel ?? 'QRIS').sort()).toEqual(['BNI', 'DANA', 'OVO', 'QRIS']);
   });
 
-  it('cancels what is open, and is told when it was paid first', async () => {
+  it('cancels an open payment, and is told when it was paid first', async () => {
     const made = await client.payments.create({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
     expect(await client.payments.cancel(made.id)).toMatchObject({ id: made.id, status: 'expired', is_final: true });
     expect((await toldOf(made.id)).type).toBe('payment.expired');
@@ -150,14 +150,14 @@ describe('The partner client against npm start', () => {
     expect(Number(balance.balance) - Number((await client.balance()).balance)).toBe(20_000);
   });
 
-  it('hears of a payout that fails, with its code', async () => {
+  it('learns of a payout that fails, with its code', async () => {
     const refused = { ...payout, bank_account_number: '1234999999' };
     const { id } = await client.payouts.create(refused, { idempotencyKey: freshKey() });
     const told = await toldOf(id);
     expect(told).toMatchObject({ type: 'payout.failed', data: { failure_code: 'REJECTED_BY_CHANNEL' } });
   });
 
-  it('lists what is open to the partner, by which payments are made', async () => {
+  it('lists the channels and banks open to the partner', async () => {
     const { collection, payout_banks: banks } = await client.channels();
     expect(collection).toContainEqual(expect.objectContaining({ method: 'qris', basis_points: 70 }));
     expect(banks.map(({ bank_code: code }) => code)).toContain('BCA');
@@ -180,7 +180,7 @@ describe('The partner client against npm start', () => {
     expect(read).toEqual(made.toReversed());
   });
 
-  it('gets the first answer again under the same key, and is refused under it for anything else', async () => {
+  it('gets the first answer again under the same key, and a refusal for any other request under it', async () => {
     await using peer = await openPeer(['pass'], given.urls.api);
     const { payouts } = connect({ baseUrl: peer.url });
     const idempotencyKey = freshKey();
@@ -191,7 +191,7 @@ describe('The partner client against npm start', () => {
     await expect(another).rejects.toMatchObject({ code: 'REQUEST_IDEMPOTENCY_KEY_REUSED', idempotencyKey });
   });
 
-  it('pays out once in spite of a 503, a 429, and a connection reset before and after it was made', async () => {
+  it('pays out once despite a 503, a 429, and a connection reset before and after the payout was made', async () => {
     const calls: Action[] = [
       { status: 503, headers: { 'retry-after': '0' } },
       { status: 429, headers: { 'retry-after': '0' } },
@@ -266,7 +266,7 @@ describe('The partner client against npm start', () => {
     expect([day, Number(totals.paid.amount) > 0]).toEqual([today, true]);
   });
 
-  it('believes no webhook that is forged, altered or old', async () => {
+  it('accepts no webhook that is forged, altered or old', async () => {
     const { headers, body } = await receive(await collect('30000'));
     const secret = given.partner.webhook_secret;
     expect(await verifyWebhook(secret, headers, body)).toMatchObject({ id: headers['webhook-id'] });
@@ -277,7 +277,7 @@ describe('The partner client against npm start', () => {
     await expect(verifyWebhook(secret, headers, body, later)).rejects.toThrow('too old');
   });
 
-  it('leaves the books in order', async () => {
+  it('leaves the books balanced', async () => {
     const verify = join(import.meta.dirname, '../../src/commands/verify.ts');
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: directory };
     const { stdout } = await promisify(execFile)(process.execPath, [verify], { env });

@@ -37,13 +37,13 @@ describe("The partners' client, packed as it is published,", () => {
   const project = join(place, 'project');
   const names = 'createPartnerClient, verifyWebhook';
 
-  it('is installed without anything else', () => {
+  it('installs without anything else', () => {
     expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
       'amanah-partner',
     ]);
   });
 
-  it('brings the command that forwards webhooks', () => {
+  it('includes the command that forwards webhooks', () => {
     const command = join(project, 'node_modules/.bin/amanah-listen');
     const { status, stderr } = spawnSync('node', [command], { cwd: project, encoding: 'utf8' });
     expect([status, stderr]).toEqual([1, expect.stringContaining('--port is missing')]);
@@ -60,7 +60,7 @@ describe("The partners' client, packed as it is published,", () => {
   it.each([
     ['an ES module', 'typed.mts'],
     ['CommonJS', 'typed.cts'],
-  ])('has types that a strict project compiles against, from %s', (_, file) => {
+  ])('has types that compile in a strict project, from %s', (_, file) => {
     writeFileSync(join(project, file), typed);
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', '', file];
     run(join(root, 'node_modules/.bin/tsc'), options, project);

@@ -14,11 +14,11 @@ const missing = whyNoPython();
 if (missing !== null) process.stdout.write(`The Python client is not run: ${missing}.\n`);
 
 describe("The Python client's files", () => {
-  it('have models of the API as it is (otherwise: npm run sdk:generate)', () => {
+  it('have models that match the API (otherwise: npm run sdk:generate)', () => {
     expect(readFileSync(modelsFile, 'utf8')).toContain(`${madeOf(JSON.stringify(schemasForModels()))}\n`);
   });
 
-  it('have a call of every operation of partners', () => {
+  it('have a call for every partner operation', () => {
     const text = readFileSync(join(client, 'amanah_partner/client.py'), 'utf8').replace(/\{in_path\((\w+)\)\}/g, ':$1');
     const called = text.split('    def ').flatMap((method) => {
       const verb = /"(GET|POST|PATCH|DELETE)"/.exec(method)?.[1];
@@ -94,7 +94,7 @@ const names = readdirSync(join(client, 'tests'))
   }, 300_000);
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('generate the models that are there', () => {
+  it('generate the models that are checked in', () => {
     expect(generateModels(bin)).toBe(readFileSync(modelsFile, 'utf8'));
   });
 
