@@ -750,11 +750,11 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
 ];
 
-it('No oracle finds anything in a world in which everything is as it should be', () => {
+it('No oracle finds anything in a world where everything is right', () => {
   expect(judge(healthyFacts())).toEqual([]);
 });
 
-it('Money that an operator has given back is missed by nobody', () => {
+it('No oracle misses money that an operator has returned', () => {
   const facts = healthyFacts();
   only(facts.receipts.slice(1)).state = 'refunded';
   facts.decisions.push(decision({}));

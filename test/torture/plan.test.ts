@@ -15,7 +15,7 @@ describe('A plan', () => {
   });
 
   it.each([1, 301, 302, 303])(
-    'of ten minutes kills every part, and breaks every way, from seed %d as from any',
+    'of ten minutes kills every part, and uses every kind of fault, from seed %d as from any other',
     (seed) => {
       const plan = makePlan(seed, 10);
       expect([...killed(plan)].toSorted()).toEqual([
@@ -32,7 +32,7 @@ describe('A plan', () => {
     },
   );
 
-  it('that was recorded is read as it was, and one that says what nobody does is refused', () => {
+  it('that was recorded is read back unchanged, and one with an unknown action is refused', () => {
     const plan = makePlan(7, 1);
     expect(parsePlan(JSON.stringify(plan))).toEqual(plan);
     const [work] = plan.work;

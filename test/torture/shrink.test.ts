@@ -29,7 +29,7 @@ it('A finding that needs no fault is shrunk to a plan without one', async () => 
   expect(small).toMatchObject({ faults: [], work: [{ id: 'w3' }] });
 });
 
-it('When the time is over, what has been found so far is kept', async () => {
+it('When time runs out, the result so far is kept', async () => {
   let tried = 0;
   const shows = async ({ faults }: Plan) => {
     tried += 1;
@@ -40,7 +40,7 @@ it('When the time is over, what has been found so far is kept', async () => {
   expect(has(small.faults, 'f2')).toBe(true);
 });
 
-it('Of a long plan the minute around the finding is tried first, and the whole one is kept where that shows nothing', async () => {
+it('In a long plan the minute around the finding is tried first, and the whole plan is kept if that shows nothing', async () => {
   const long = makePlan(11, 10);
   const late = long.work.find(({ at }) => at > 300_000);
   if (!late) throw new Error('a long plan has late work');
