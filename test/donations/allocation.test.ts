@@ -87,7 +87,7 @@ describe('POST /v1/donations/allocate', () => {
     expect(events.body.data.items).toMatchObject([{ event: 'RESOURCE_UPDATED', actor_id: superAdmin.id }]);
   });
 
-  it('refuses the whole batch for any bad member, naming each one and why: 400', async () => {
+  it('refuses the whole batch for any bad member, with a 400 that names each one and why', async () => {
     const bad = await buildBadMembers();
     const good = await openIds(2);
     const before = [await pool(), await balanceOf(stack, creator.accountId)];
@@ -101,7 +101,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await allocate(good)).status).toBe(200);
   });
 
-  it('answers 404 for an unknown donation or cause, also beside other reasons, naming every one', async () => {
+  it('answers 404 for an unknown donation or cause, naming every one, even beside other reasons', async () => {
     const [good = ''] = await openIds(1);
     const unknown = newId();
     const alone = await allocate([good, unknown]);
@@ -114,7 +114,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await allocate([good], newId())).status).toBe(404);
   });
 
-  it('refuses a cause that is not active: 400', async () => {
+  it('refuses a cause that is not active with 400', async () => {
     const ids = await openIds(1);
     const { status, body } = await allocate(ids, await buildCause(stack, creator));
     expect({ status, message: body.message }).toMatchObject({ status: 400, message: expect.stringMatching(/pending/) });
@@ -126,13 +126,13 @@ describe('POST /v1/donations/allocate', () => {
     ['ids that are no UUIDs', ['x']],
     ['no list', 'x'],
     ['more than 10,000', Array.from({ length: 10_001 }, () => newId())],
-  ])('refuses %s: 400', async (_, ids) => {
+  ])('refuses %s with 400', async (_, ids) => {
     const { status, body } = await allocate(ids);
     expect(status).toBe(400);
     expect(String(body.message)).toContain('donation_ids');
   });
 
-  it('refuses an id named twice, whatever its case: 400', async () => {
+  it('refuses an id named twice, whatever its case, with 400', async () => {
     const [id = ''] = await openIds(1);
     const { status, body } = await allocate([id, id.toUpperCase()]);
     expect({ status, message: body.message }).toMatchObject({ status: 400, message: expect.stringContaining(id) });
@@ -148,7 +148,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await stack.post('/v1/donations/allocate/preview', {})).status).toBe(401);
   });
 
-  it('of the same batch twice allocates once, one after the other and at once', async () => {
+  it('of the same batch twice, in a row or at once, allocates once', async () => {
     const first = await openIds(2);
     expect((await allocate(first)).status).toBe(200);
     const again = await allocate(first.toReversed());
@@ -177,7 +177,7 @@ describe('POST /v1/donations/allocate/preview', () => {
     expect((await preview(good)).body.data).toEqual({ allocatable_count: 2, total_amount: '2000.0000', refused: [] });
   });
 
-  it('refuses the body and the cause as the allocation does', async () => {
+  it('refuses the same bodies and causes as the allocation', async () => {
     const ids = await openIds(1);
     expect((await preview(ids, newId())).status).toBe(404);
     expect((await preview(ids, await buildCause(stack, creator))).status).toBe(400);
@@ -192,7 +192,7 @@ describe('Many allocations', () => {
     : { calls: 20, batch: 100, donations: 500, causes: 3 };
 
   it(
-    `of overlapping batches at once (${size.calls} of ${size.batch}): each donation once, refused ones without a trace`,
+    `of overlapping batches at once (${size.calls} of ${size.batch}) allocate each donation once, and refused ones leave no trace`,
     async () => {
       const ids = await openIds(size.donations);
       const before = await pool();
@@ -263,7 +263,7 @@ describe('Many allocations', () => {
   );
 
   const largest = isFullRun() ? 10_000 : 2000;
-  it(`of ${largest} donations in one request answers in seconds`, async () => {
+  it(`of ${largest} donations in one request take seconds`, async () => {
     const ids = await openIds(largest);
     const begun = performance.now();
     const { status, body } = await allocate(ids);

@@ -77,7 +77,7 @@ describe('A donation to a cause from a balance', () => {
     });
   });
 
-  it('may be repeated: donations are not protected against repeats', async () => {
+  it('may be repeated: donations have no duplicate protection', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => give(stack, donor, 1000, causeId)));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect((await own(donor)).total).toBe(3);
@@ -98,7 +98,7 @@ describe('A donation to a cause from a balance', () => {
     expect((await give(stack, donor, 1000, causeId)).status).toBe(201);
   });
 
-  it('by many at once loses nothing, and the amount never falls', async () => {
+  it('by many at once loses nothing, and the cause’s amount never falls', async () => {
     const donors = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '100' })));
     const seen: number[] = [];
     const giving = Promise.all(
@@ -152,14 +152,14 @@ describe('A donation to a cause by gateway', () => {
     });
   });
 
-  it('that is declined is failed', async () => {
+  it('that is declined fails', async () => {
     const { body } = await toCause({ payment_id: 30 });
     await stack.sandbox.post('/sandbox/decline', { payment_code: body.data.payment_links });
     await donationWhen('failed');
     expect(await currentAmountOf(stack, donor, causeId)).toBe(0);
   });
 
-  it('under way while the cause is deactivated is still received', async () => {
+  it('under way while the cause is deactivated still arrives', async () => {
     const { body } = await toCause();
     await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
@@ -180,7 +180,7 @@ describe('An open donation', () => {
       balance: string;
     };
 
-  it('goes to the pool that GET /v1/donations/open-pool tells to any caller', async () => {
+  it('goes to the pool that GET /v1/donations/open-pool names to any caller', async () => {
     const before = await poolBalance();
     expect(before.account_id).toBe(pool);
     const { status, body } = await give(stack, donor, 700);
@@ -203,7 +203,7 @@ describe('An open donation', () => {
     );
   });
 
-  it('names the pool and nothing else (404)', async () => {
+  it('must name the pool (404 otherwise)', async () => {
     const body = { source_account_id: donor.accountId, amount: 5, reference_type: 'charitable_cause_open_donate' };
     for (const reference_id of [newId(), causeId, donor.accountId]) {
       const answer = await stack.post('/v1/payments/balance', { ...body, reference_id }, { token: donor.token });
@@ -235,7 +235,7 @@ describe('A subscription', () => {
     expect(await resultOf(body.data.id)).toBe('stopped');
   });
 
-  it('hears from the sweep that it was stopped when the process died before it could tell', async () => {
+  it('learns from the sweep that it was stopped when the process died before signalling it', async () => {
     const { body } = await subscribe('1500');
     const subscriptionId = body.data.id;
     const caller = { userId: donor.id } as Caller;
@@ -260,7 +260,7 @@ describe('A subscription', () => {
     await stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
   };
 
-  it('pays a period that is due, once, and fails after the third refusal of one', async () => {
+  it('pays a due period once, and fails after a period was refused three times', async () => {
     const { body } = await subscribe('400000');
     await ageBy(body.data.id, '7 days');
     await eventually(

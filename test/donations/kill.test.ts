@@ -66,7 +66,7 @@ const chosen = (points: string[]) => (isFullRun() ? points : points.slice(-1));
 
 describe('After kill -9 of the worker', () => {
   it.each(chosen(allocation))(
-    'at %s an allocation is made whole and once, and its request is answered',
+    'at %s an allocation is made completely and once, and its request is answered',
     async (point) => {
       const ids = await buildOpenDonations(stack, donor, 20);
       const before = await balanceOf(stack, systemAccounts.openDonationPool);
@@ -120,7 +120,7 @@ describe('After kill -9 of the worker', () => {
   );
 });
 
-describe('A subscription that is stopped while a period is being paid', () => {
+describe('A subscription stopped while a period is being paid', () => {
   it('ends: the hint is not lost between the payment and its report', async () => {
     const body = { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
     const { id } = (await stack.post('/v1/donations/subscriptions', body, { token: donor.token })).body.data;

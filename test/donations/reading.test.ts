@@ -35,7 +35,7 @@ const own = async (user: BuiltUser) => (await stack.get('/v1/donations', { token
 const trace = (user: BuiltUser, id: string) => stack.get(`/v1/donations/${id}/trace`, { token: user.token });
 
 describe('GET /v1/donations', () => {
-  it("lists one's own only, newest first, paged", async () => {
+  it("lists only the caller's own, newest first, paged", async () => {
     const stranger = await buildIndividual(stack, { balance: '10' });
     await give(stack, stranger, 5);
     await give(stack, donor, 1);
@@ -91,7 +91,7 @@ describe('GET /v1/donations/open', () => {
 });
 
 describe('GET /v1/donations/:id/trace', () => {
-  it('of a donation to a cause: donation, journal, cause', async () => {
+  it('of a donation to a cause leads from the donation by the journal to the cause', async () => {
     await give(stack, donor, 500, causeId);
     const [donation] = (await own(donor)).items;
     const { status, body } = await trace(donor, donation.id);
@@ -112,7 +112,7 @@ describe('GET /v1/donations/:id/trace', () => {
     expect(times).toEqual(times.toSorted((left: number, right: number) => left - right));
   });
 
-  it('of an open donation: to the pool, then by its allocation to the cause', async () => {
+  it('of an open donation leads to the pool, then by its allocation to the cause', async () => {
     await give(stack, donor, 600);
     const [donation] = (await own(donor)).items;
     const types = async () =>

@@ -55,7 +55,7 @@ const rename = (name: string) =>
   withoutTriggers(stack, 'update charitable_causes set name = ? where id = ?', [name, causeId]);
 
 describe('A statement of donations', () => {
-  it('has what the donor gave in a year, oldest first, with sums', async () => {
+  it('lists what the donor gave in a year, oldest first, with sums', async () => {
     await give(stack, donor, 1500, causeId);
     await give(stack, donor, 25);
     const [name] = await stack
@@ -104,7 +104,7 @@ describe('A statement of donations', () => {
     expect((await statement(2025)).body.data.total).toBe('5.0000');
   });
 
-  it('tells what was given back, and does not count it', async () => {
+  it('shows what was refunded, and does not count it', async () => {
     await give(stack, donor, 100, causeId);
     await give(stack, donor, 40, causeId);
     const [last] = (await stack.get('/v1/donations', { token: donor.token })).body.data.items;
@@ -115,7 +115,7 @@ describe('A statement of donations', () => {
     expect((await statement(thisYear, 'text/html')).body).toContain('<s>Rp 40</s> given back');
   });
 
-  it('is CSV of its lines when text/csv is asked for; the name of a cause is a text and no formula', async () => {
+  it('is CSV of its lines when text/csv is requested; a cause’s name is text, never a formula', async () => {
     await rename('=SUM(A1:A9), "Well"');
     await give(stack, donor, 1500, causeId);
     const { donations } = (await statement(thisYear)).body.data;
@@ -127,7 +127,7 @@ describe('A statement of donations', () => {
     );
   });
 
-  it('is a page to print when a browser asks, in which every text is escaped', async () => {
+  it('is a printable page for a browser, with every text escaped', async () => {
     await rename('<script>alert("x")</script> & Co');
     await withoutTriggers(stack, 'update users set name = ? where id = ?', ['Ani <b>', donor.id]);
     await give(stack, donor, 1_250_000 / 2, causeId);
@@ -153,14 +153,14 @@ describe('A statement of donations', () => {
     expect(body).toContain('@media print');
   });
 
-  it('of who gave nothing is empty in every form', async () => {
+  it('of somebody who gave nothing is empty in every form', async () => {
     const { data } = (await statement(thisYear)).body;
     expect([data.count, data.total, data.donations]).toEqual([0, '0.0000', []]);
     expect((await statement(thisYear, 'text/csv')).body).toBe(`${columns.join(',')}\r\n`);
     expect((await statement(thisYear, 'text/html')).body).toContain('<tbody>\n</tbody>');
   });
 
-  it("has nothing of another's, and nothing that was not paid", async () => {
+  it("has nothing of somebody else's, and nothing unpaid", async () => {
     await give(stack, await buildIndividual(stack, { balance: '10' }), 5, causeId);
     await stack
       .em()
@@ -174,7 +174,7 @@ describe('A statement of donations', () => {
     );
   });
 
-  it('of thousands of donations is read a thousand at a time', async () => {
+  it('of thousands of donations is read a thousand rows at a time', async () => {
     await buildOpenDonations(stack, donor, 2500);
     const sizes: number[] = [];
     for await (const part of readDonationStatement(stack.em(), { userId: donor.id, year: thisYear })) {
@@ -194,7 +194,7 @@ describe('A statement of donations', () => {
     },
   );
 
-  it('of next year is refused, of the first year empty', async () => {
+  it('of next year is refused; of the first year it is empty', async () => {
     expect((await statement(thisYear + 1)).body.message).toBe('year: must not be in the future');
     expect((await statement(2000)).body.data.donations).toEqual([]);
   });

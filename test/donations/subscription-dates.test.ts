@@ -15,7 +15,7 @@ describe('The n-th period of a subscription', () => {
     ]);
   });
 
-  it('falls n months after the first, clamped to the end of the month, and does not drift', () => {
+  it('falls n months after the first, moved to the end of a shorter month, and does not drift', () => {
     expect(days('2026-01-31', 'monthly', [1, 2, 3, 4, 12, 13])).toEqual([
       '2026-02-28',
       '2026-03-31',
@@ -28,7 +28,7 @@ describe('The n-th period of a subscription', () => {
     expect(days('2026-06-15', 'monthly', [1, 6, 7])).toEqual(['2026-07-15', '2026-12-15', '2027-01-15']);
   });
 
-  it('follows the calendar of UTC+7, also where UTC is still in the month before', () => {
+  it('follows the calendar of UTC+7, even where it is still the month before in UTC', () => {
     const first = new Date('2026-01-31T01:00:00+07:00');
     expect(formatWesternIndonesia(dueAt(first, 'monthly', 1))).toBe('2026-02-28 01:00:00');
     expect(formatWesternIndonesia(dueAt(new Date('2026-03-01T00:30:00+07:00'), 'monthly', 1))).toBe(
@@ -36,7 +36,7 @@ describe('The n-th period of a subscription', () => {
     );
   });
 
-  it('is tried when due and a day after each attempt, however late that was made', () => {
+  it('is tried when due, and again a day after each attempt, however late that was', () => {
     const due = dueAt(noon('2026-01-31'), 'monthly', 1);
     const days = (last: Date | null) =>
       [1, 2, 3].map((attempt) => formatWesternIndonesia(attemptAt(due, attempt, last)).slice(0, 10));

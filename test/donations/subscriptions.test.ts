@@ -68,7 +68,7 @@ const paidPeriods = (id: string, count: number) =>
   );
 
 describe('POST /v1/donations/subscriptions', () => {
-  it('pays the first period at once and answers the subscription', async () => {
+  it('pays the first period at once and answers with the subscription', async () => {
     const { status, body } = await subscribe();
     expect({ status, body }).toMatchObject({
       status: 201,
@@ -101,7 +101,7 @@ describe('POST /v1/donations/subscriptions', () => {
     expect(list.body).toMatchObject({ data: { items: [body.data], page: 1, limit: 10, total: 1 } });
   });
 
-  it('makes nothing when the balance refuses it: 400', async () => {
+  it('makes nothing when the balance does not cover it (400)', async () => {
     const { status } = await subscribe({ amount: '10000.0001' });
     expect(status).toBe(400);
     expect((await stack.get(path, { token: donor.token })).body.data.total).toBe(0);
@@ -109,7 +109,7 @@ describe('POST /v1/donations/subscriptions', () => {
     expect(await balanceOf(stack, donor.accountId)).toBe('10000.0000');
   });
 
-  it('refuses unknown causes and accounts (404), causes not active (400), accounts of others (403)', async () => {
+  it('refuses unknown causes and accounts (404), causes that are not active (400), accounts of others (403)', async () => {
     expect((await subscribe({ cause_id: newId() })).status).toBe(404);
     expect((await subscribe({ source_account_id: newId() })).status).toBe(404);
     expect((await subscribe({ cause_id: await buildCause(stack, creator) })).status).toBe(400);
@@ -136,7 +136,7 @@ describe('POST /v1/donations/subscriptions', () => {
     expect((await stop(newId())).status).toBe(403);
   });
 
-  it('under one Idempotency-Key is one subscription with one payment; another body is a 400', async () => {
+  it('makes one subscription with one payment under one Idempotency-Key; another body is a 400', async () => {
     const key = { 'idempotency-key': `subscription-${newId()}` };
     const answers = await Promise.all([1, 2, 3].map(() => subscribe({}, key)));
     const later = await subscribe({ amount: '1000.00' }, key);
@@ -167,7 +167,7 @@ describe('DELETE /v1/donations/subscriptions/:id', () => {
     expect((await stop(id)).body.data.status).toBe('stopped');
   });
 
-  it('is for its donor (403 otherwise, 404 unknown); platform may read it', async () => {
+  it('is for its donor (403 otherwise, 404 unknown); platform can read the subscription', async () => {
     const { id } = await begin();
     const platform = await buildPlatformAdmin(stack);
     for (const user of [creator, platform]) expect((await stop(id, user)).status).toBe(403);
@@ -210,7 +210,7 @@ describe('Under time skipping', () => {
     await stop(id);
   });
 
-  it('a refused period is paid one or two days later, and the next one falls where it would have', async () => {
+  it('a refused period is paid one or two days later, and the next one keeps its date', async () => {
     const { id, started_at } = await begin({ amount: '6000', interval: 'weekly' });
     const due = Date.parse(started_at) + 7 * dayMs;
     await sleepUntil(due + dayMs + dayMs / 2);
@@ -260,7 +260,7 @@ describe('Under time skipping', () => {
       },
     ],
   ])(
-    'pays nothing while %s suspended, and the period when that is over within its three attempts',
+    'pays nothing while %s suspended, and pays the period if that ends within its three attempts',
     async (_, build) => {
       const whom = await build();
       const { id, started_at } = await begin({ interval: 'weekly' });
@@ -281,7 +281,7 @@ describe('Under time skipping', () => {
     },
   );
 
-  it('three refusals of one period end it as failed', async () => {
+  it('three refusals of one period fail the subscription', async () => {
     const { id } = await begin({ amount: '6000' });
     expect(await endOf(id)).toBe('failed');
     expect(await read(id)).toMatchObject({ status: 'failed', periods_paid: 1, next_payment_at: null });
@@ -294,7 +294,7 @@ describe('Under time skipping', () => {
     expect((await stop(id)).body.data.status).toBe('failed');
   });
 
-  it('an outage of days never burns the three attempts at once: they stay a day apart, and each period is paid', async () => {
+  it('an outage of days never uses up the three attempts at once: they stay a day apart, and each period is paid', async () => {
     const { id } = await begin({ amount: '6000', interval: 'weekly' });
     const startedAt = Number(await stack.time.currentTimeMs()) - 24 * dayMs;
     // Temporal comes back without the workflow, which goes on from its row: three periods are overdue.
@@ -336,7 +336,7 @@ describe('Under time skipping', () => {
     await stop(id);
   });
 
-  it('a cause that takes no donations any more refuses its periods too', async () => {
+  it('a cause that no longer accepts donations refuses its periods too', async () => {
     const { id } = await begin();
     await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
     expect(await endOf(id)).toBe('failed');
