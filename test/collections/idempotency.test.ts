@@ -95,7 +95,7 @@ describe('An idempotency key', () => {
     expect([again.status, JSON.parse(again.text).error.code]).toEqual([409, 'REQUEST_IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('refuses another path with REQUEST_IDEMPOTENCY_KEY_REUSED, and the same body wrongly signed as ever', async () => {
+  it('refuses another path with REQUEST_IDEMPOTENCY_KEY_REUSED, and the same body with a wrong signature as usual', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     await create(raw, key);
     const payout = await partner.post('/payouts', va, key);
@@ -113,7 +113,7 @@ describe('An idempotency key', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('is each partner’s own', async () => {
+  it('belongs to one partner', async () => {
     const key = freshKey();
     const other = await buildPartner(stack);
     const mine = await partner.post('/payments', va, key);
@@ -145,7 +145,7 @@ describe('An idempotency key', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
   });
 
-  it('joins the running payment while the provider is silent: 504 with what to poll, then its outcome', async () => {
+  it('joins the payment under way while the provider is silent: 504 with what to poll, then its outcome', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1, hang_after_effect: true } });
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const silent = await create(raw, key);
@@ -171,7 +171,7 @@ describe('An idempotency key', () => {
     expect(await recordsOf(payment_id)).toHaveLength(1);
   }, 60_000);
 
-  it('keeps its answer sealed, and seals what the release before kept in the clear', async () => {
+  it('keeps its answer sealed, and seals what the previous release stored in the clear', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = await create(raw, key);
     const { id } = JSON.parse(first.text).data;
@@ -195,7 +195,7 @@ describe('An idempotency key', () => {
     expect(await create(raw, key)).toEqual({ status: 200, text: first.text, replayed: 'true' });
   });
 
-  it('has an answer that keys:reencrypt moves to another key like everything that is sealed', async () => {
+  it('has an answer that keys:reencrypt moves to another key like everything sealed', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const { text } = await create(raw, key);
     const keys = stack.deps.config.DATA_ENCRYPTION_KEYS;
@@ -217,7 +217,7 @@ describe('An idempotency key', () => {
     expect(await create(raw, key)).toEqual({ status: 200, text, replayed: 'true' });
   });
 
-  it('keeps its answer 30 days from the answer; afterwards it still makes no second payment', async () => {
+  it('keeps its answer for 30 days, and makes no second payment afterwards', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = JSON.parse((await create(raw, key)).text).data;
     // The payment may have been claimed long before the provider's outcome was known.

@@ -32,7 +32,7 @@ const create = async (body: object = va) => {
 const errorOf = ({ status, body }: { status: number; body: { error: { code: string } } }) => [status, body.error.code];
 
 describe('A payment', () => {
-  it('answers 200 with what the customer pays by, every field as documented', async () => {
+  it('answers 200 with what the customer pays with, every field as documented', async () => {
     const { status, body, headers } = await partner.post('/payments', { ...va, external_ref: 'INV-1' });
     expect({ status, body }).toEqual({
       status: 200,
@@ -66,7 +66,7 @@ describe('A payment', () => {
     expect(await read(body.data.id)).toEqual(detail);
   });
 
-  it('keeps the external_ref as sent, white space and all, and without one shows null', async () => {
+  it('keeps the external_ref as sent, including white space, and shows null without one', async () => {
     const external_ref = '  INV 1 ';
     const { id } = await create({ ...va, external_ref });
     expect(await read(id)).toMatchObject({ reference: external_ref, external_ref });
@@ -113,7 +113,7 @@ describe('A payment', () => {
   });
 
   it.each(['081234567890', '6281234567890', '+6281234567890'])(
-    'by OVO asks the phone %s as +6281234567890',
+    'by OVO is requested from the phone %s as +6281234567890',
     async (phone) => {
       const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000', customer_phone: phone };
       const { payment_code } = await create(ovo);
@@ -122,7 +122,7 @@ describe('A payment', () => {
   );
 
   it.each(['+81312345678', '8123456789', '02112345678', '+6208123456789', '0812345', '081234567890123'])(
-    'by OVO refuses the phone %s before anything is kept',
+    'by OVO from the phone %s is refused before anything is stored',
     async (phone) => {
       const key = freshKey();
       const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000', customer_phone: phone };
@@ -134,12 +134,12 @@ describe('A payment', () => {
     },
   );
 
-  it('by another wallet takes the phone of any country', async () => {
+  it('by another wallet accepts a phone of any country', async () => {
     const dana = { method: 'ewallet', channel: 'DANA', amount: '20000', customer_phone: '+81312345678' };
     expect((await create(dana)).payment_code).toMatch(/^http/);
   });
 
-  it('that is paid succeeds: the net is owed and, without a delay, available; the provider’s share stays inside', async () => {
+  it('that is paid succeeds: the net is owed and, without a delay, available; the provider’s cost stays internal', async () => {
     const { id, payment_code } = await create();
     await pay(payment_code);
     const paid = await when(id, 'succeeded');
@@ -154,7 +154,7 @@ describe('A payment', () => {
     expect(JSON.stringify(paid)).not.toContain('2500');
   });
 
-  it('with a settlement delay is owed at once in pending', async () => {
+  it('with a settlement delay is owed at once, as pending', async () => {
     partner = await buildPartner(stack, { settlementDelayHours: 24 });
     const { id, payment_code } = await create();
     await pay(payment_code);
@@ -171,7 +171,7 @@ describe('A payment', () => {
     expect(await when(id, 'failed')).toMatchObject({ is_final: true, failure_code: expect.any(String) });
   });
 
-  it('that the provider expires is expired, and its money, if it comes late, is in suspense', async () => {
+  it('that the provider expires is expired, and money that comes late is in suspense', async () => {
     const { id, payment_code } = await create();
     await stack.sandbox.post('/sandbox/expire', { payment_code });
     expect((await when(id, 'expired')).is_final).toBe(true);
@@ -180,7 +180,7 @@ describe('A payment', () => {
     expect((await read(id)).status).toBe('expired');
   });
 
-  it('paid in another amount stays payable, and paid twice leaves the second in suspense', async () => {
+  it('paid in another amount stays payable, and the second of two payments is in suspense', async () => {
     const { id, payment_code } = await create();
     await pay(payment_code, 49_999);
     await receiptsOf(id, 'wrong_amount');
@@ -192,7 +192,7 @@ describe('A payment', () => {
     expect(await balanceOf(stack, partner.account.available)).toBe('46000.0000');
   });
 
-  it('takes expires_in_minutes from 1 to 2,880', async () => {
+  it('accepts expires_in_minutes from 1 to 2,880', async () => {
     const short = await create({ ...va, expires_in_minutes: 1 });
     expect(Date.parse(short.expires_at) - Date.parse(short.created_at)).toBe(60_000);
     for (const expires_in_minutes of [0, 2881, 1.5, '60']) {
@@ -218,7 +218,7 @@ describe('A payment', () => {
     ['an unknown field', { note: 'x' }],
     ['a malformed e-mail address', { customer_email: 'nobody' }],
     ['an organization that is no id', { organization_id: 'x' }],
-  ])('refuses %s with REQUEST_INVALID_PAYLOAD', async (_, change) => {
+  ])('with %s is refused with REQUEST_INVALID_PAYLOAD', async (_, change) => {
     const answer = await partner.post('/payments', { ...va, ...change });
     expect(errorOf(answer)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     expect(answer.body.error.details[0]).toEqual({ field: expect.any(String), message: expect.any(String) });
@@ -232,7 +232,7 @@ describe('A payment', () => {
   });
 
   it.each(['suspended', 'inactive'])(
-    'for a linked organization that is %s is RESOURCE_NOT_LINKED, and no quote is',
+    'for a linked organization that is %s is RESOURCE_NOT_LINKED, and so is a quote',
     async (status) => {
       const organization_id = await buildOrganization(stack);
       await partner.administer('post', '/organizations', { organization_id });
@@ -246,7 +246,7 @@ describe('A payment', () => {
     },
   );
 
-  it('refused by the provider is PROVIDER_REFUSED, and so under its key for ever', async () => {
+  it('refused by the provider is PROVIDER_REFUSED, and stays so under its key', async () => {
     const body = { ...va, channel: 'BCA', amount: '50000' };
     await stack
       .owner()
@@ -280,7 +280,7 @@ const receiptsOf = (reference: string, reason: string) =>
   );
 
 describe('Payments are read', () => {
-  it('newest first, by page, status, external_ref and period, with the number of all that match', async () => {
+  it('newest first, by page, status, external_ref and period, with the total of all matches', async () => {
     const made: string[] = [];
     for (const external_ref of ['A', 'B', 'B']) made.unshift((await create({ ...va, external_ref })).id);
     const list = async (query: string) => (await partner.get(`/payments${query}`)).body.data;
@@ -301,7 +301,7 @@ describe('Payments are read', () => {
     }
   });
 
-  it("on from another partner's payment as from none", async () => {
+  it("after another partner's payment as after a missing one", async () => {
     await create();
     const other = await buildPartner(stack);
     const { data } = (await other.post('/payments', va)).body;
@@ -322,7 +322,7 @@ describe('Payments are read', () => {
     expect(await total('from=2026-03-10T16:59:59.999Z&to=2026-03-10T16:59:59.999Z')).toBe(1);
   });
 
-  it('by their partner only: another’s is 404 everywhere, as a missing one', async () => {
+  it('by their partner only: somebody else’s is a 404 everywhere, like a missing one', async () => {
     const { id } = await create();
     const other = await buildPartner(stack);
     for (const path of [`/payments/${id}`, `/payments/${id}/timeline`, `/payments/${other.id}`]) {
@@ -375,7 +375,7 @@ describe('Quotes and channels', () => {
     expect((await partner.get('/payments')).body.data.total).toBe(0);
   });
 
-  it('ADDED puts the fee on top', async () => {
+  it('ADDED adds the fee to the amount', async () => {
     partner = await buildPartner(stack, {
       feeMode: 'ADDED',
       fees: [{ method: 'qris', fixed: '500', basis_points: 70 }],
@@ -391,7 +391,7 @@ describe('Quotes and channels', () => {
     expect(errorOf(uneven)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });
 
-  it('the channels are those that validate, with this partner’s fees', async () => {
+  it('the channels are those that a payment accepts, with this partner’s fees', async () => {
     const { collection, payout_banks } = (await partner.get('/channels')).body.data;
     const names = collection.map(
       ({ method, channel }: { method: string; channel?: string }) => `${method}/${channel ?? ''}`,

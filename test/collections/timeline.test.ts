@@ -47,7 +47,7 @@ const settle = async (proposal: object) =>
   });
 
 describe('The timeline of a payment', () => {
-  it('tells what became of money that came in addition: held, then credited', async () => {
+  it('shows what became of additional money: held, then credited', async () => {
     const payment = await create();
     const receiptId = await payBesides(payment);
     const came = 'IDR 49000.0000 came in addition (wrong amount)';
@@ -60,7 +60,7 @@ describe('The timeline of a payment', () => {
     expect(JSON.stringify(texts)).not.toContain('is held');
   });
 
-  it('tells what became of money that came in addition: refunded', async () => {
+  it('shows what became of additional money: refunded', async () => {
     const payment = await create();
     const receiptId = await payBesides(payment);
     await settle({ receipt_id: receiptId, action: 'refund' });
@@ -85,7 +85,7 @@ describe('The timeline of a payment', () => {
     expect(JSON.stringify(texts)).not.toContain('nobody paid');
   });
 
-  it('tells of an ADDED payment what was asked for, and that the customer paid the fee too', async () => {
+  it('says of an ADDED payment what was requested, and that the customer paid the fee on top', async () => {
     const fees = [{ method: 'virtual_account', fixed: '4000', basis_points: 0 }];
     const adding = await buildPartner(stack, { feeMode: 'ADDED', fees });
     const { data } = (await adding.post('/payments', { method: 'virtual_account', channel: 'BCA', amount: '50000' }))
@@ -104,7 +104,7 @@ describe('The timeline of a payment', () => {
     );
   });
 
-  it('says, while the provider calls a payment paid and does not list it, so, and by when it is asked again', async () => {
+  it('says when the provider calls a payment paid but does not list it, and by when it is asked again', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
     const { id, payment_code } = await create();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
