@@ -21,7 +21,7 @@ const benches: [name: string, args: string[], names: RegExp][] = [
 
 describe('benches', () => {
   it.each(benches)(
-    'runs the bench of %s in its smallest size, and all that it did is right',
+    'runs the bench of %s in its smallest size, with correct results',
     async (name, args, names) => {
       const script = join(import.meta.dirname, '..', '..', 'bench', `${name}.ts`);
       const { NODE_OPTIONS: _, ...env } = process.env;
@@ -32,7 +32,7 @@ describe('benches', () => {
     benchMs,
   );
 
-  it('says which bound a figure has missed', () => {
+  it('say which bound a figure has missed', () => {
     const said: string[] = [];
     const say = (text: string) => void said.push(text);
     expect(keepBounds([{ figure: 'kept', value: 0.5, least: 0.5, wanted: 0.7 }], say)).toBe(true);
