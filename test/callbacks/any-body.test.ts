@@ -50,7 +50,7 @@ const claim = (facts: object = {}, event = 'payment.succeeded') =>
     data: { id: `py-${randomUUID()}`, reference_id: randomUUID(), payment_method: null, ...facts },
   });
 
-describe('A callback with the right token is never answered so that the provider repeats it for ever', () => {
+describe('A callback with the right token is never answered in a way that makes the provider repeat it for ever', () => {
   it.each<[string, () => Body, string]>([
     ['no body', () => '', 'the body is empty'],
     ['a body that is not JSON', () => `{ ${randomUUID()}`, 'the body is not JSON'],
@@ -65,7 +65,7 @@ describe('A callback with the right token is never answered so that the provider
     ['a family that nobody knows', () => claim({}, 'refund.succeeded'), 'unknown event: refund.succeeded'],
     ['a number', () => String(Math.random()), 'misshapen: body'],
     ['deep nesting', () => `${'['.repeat(300_000)}${Math.random()}`, 'the body is not JSON'],
-  ])('%s is stored, marked unread, answered 200 and not delivered', async (_, build, reason) => {
+  ])('%s is stored, marked unread, answered with 200 and not delivered', async (_, build, reason) => {
     const body = build();
     const { status, body: answer } = await send(body, { 'webhook-id': randomUUID() });
     expect({ status, answer }).toEqual({ status: 200, answer: { message: 'Callback stored' } });
@@ -76,7 +76,7 @@ describe('A callback with the right token is never answered so that the provider
     expect(await rowsOf(body)).toHaveLength(1);
   });
 
-  it('a body beyond the limit is stored by the digest of all of it and its first part', async () => {
+  it('a body beyond the limit is stored by its first part and the digest of the whole', async () => {
     const body = claim({ padding: 'x'.repeat(3 * 1024 * 1024) });
     expect((await send(body)).status).toBe(200);
     const [row] = await rowsOf(body);
@@ -86,7 +86,7 @@ describe('A callback with the right token is never answered so that the provider
     expect(kept?.equals(Buffer.from(body).subarray(0, 64 * 1024))).toBe(true);
   });
 
-  it('what is unread is counted for operators, and not among what waits for its delivery', async () => {
+  it('unread ones are counted for operators, but not among those waiting for delivery', async () => {
     expect((await send('unread')).status).toBe(200);
     await stack.owner().execute("update gateway_callbacks set received_at = now() - interval '1 minute'");
     expect(await redeliverCallbacks(stack.em(), stack.deps.workflows, () => undefined)).toBe(0);
@@ -106,13 +106,13 @@ describe('A callback with the right token is never answered so that the provider
     ['of latin-1 letters', `caf\u00e9-\u00ff-${randomUUID()}`],
     ['with a tab', `a\tb-${randomUUID()}`],
     ['that is empty', ''],
-  ])('a webhook-id %s is stored once, however often it comes', async (_, webhookId) => {
+  ])('one with a webhook-id %s is stored once, however often it comes', async (_, webhookId) => {
     const body = claim();
     for (const _time of [1, 2, 3]) expect((await send(body, { 'webhook-id': webhookId })).status).toBe(200);
     expect(await rowsOf(body)).toMatchObject([{ unread: null, event: 'payment.succeeded' }]);
   });
 
-  it('whatever the bytes and the id, it is answered 200 and stored as exactly one row', async () => {
+  it('whatever its bytes and id, one is answered with 200 and stored as exactly one row', async () => {
     const id = fc.oneof(
       fc.constant(undefined),
       fc.string({ unit: 'grapheme-ascii', maxLength: 8_000 }),
@@ -168,14 +168,14 @@ describe('A second callback under the same webhook-id', () => {
   });
 });
 
-describe('With a database that cannot store it', () => {
+describe('If the database cannot store it', () => {
   it.each([
     ['the disk is full', '53100'],
     ['memory is short', '53200'],
     ['a limit of its configuration is met', '53400'],
     ['the disk fails', '58030'],
     ['it only reads', '25006'],
-  ])('because %s, a callback is never lost behind a 500: 503 with Retry-After', async (_, state) => {
+  ])('because %s, a callback gets a 503 with Retry-After, never a 500 that loses it', async (_, state) => {
     await stack.owner().execute(
       `create function fail_callbacks() returns trigger language plpgsql as
          $$ begin raise exception 'could not extend file' using errcode = '${state}'; end $$;

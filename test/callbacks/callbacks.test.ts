@@ -135,7 +135,7 @@ describe('A callback', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('that comes seconds before the provider lists its payment is enough: nobody waits for the next question', async () => {
+  it('that comes seconds before the provider lists its payment is enough: no further question is awaited', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
     const order = await topUp();
     await pay(order);
@@ -143,7 +143,7 @@ describe('A callback', () => {
     expect(await receiptsOf(order.payment_order_id)).toMatchObject([{ state: 'applied' }]);
   });
 
-  it('of money that the provider lists only when its order has expired is not forgotten', async () => {
+  it('about money that the provider lists only after its order has expired is not forgotten', async () => {
     const order = await topUp();
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
@@ -158,7 +158,7 @@ describe('A callback', () => {
     expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'late' });
   });
 
-  it('sent in many copies and shuffled, for ten payments at once, settles each once', async () => {
+  it('sent in many shuffled copies, for ten payments at once, settles each once', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { copies: 10, shuffle: true } });
     const orders = await Promise.all(Array.from({ length: 10 }, () => topUp()));
     await Promise.all(orders.map((order) => pay(order)));
@@ -169,7 +169,7 @@ describe('A callback', () => {
   });
 });
 
-describe('Money that no order takes', () => {
+describe('Money that no order accepts', () => {
   it('paid twice is in suspense as double, beside the order that took the first', async () => {
     const order = await topUp();
     await pay(order);
@@ -179,7 +179,7 @@ describe('Money that no order takes', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('in another amount is in suspense, and the order stays payable', async () => {
+  it('in another amount is in suspense, while the order stays payable', async () => {
     const order = await topUp();
     await pay(order, 1000);
     expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'wrong_amount', amount: '1000.0000' });
@@ -188,7 +188,7 @@ describe('Money that no order takes', () => {
     await paid(order.payment_order_id);
   });
 
-  it('for a reference that we never gave is in suspense as unknown', async () => {
+  it('for a reference that we never issued is in suspense as unknown', async () => {
     const reference = randomUUID();
     const made = await stack.deps.gateway.requestInstrument({
       reference,
@@ -246,7 +246,7 @@ describe('A decision about money in suspense', () => {
     ]);
   });
 
-  it('refunds outside, and the money leaves suspense', async () => {
+  it('refunds outside the system, and the money leaves suspense', async () => {
     const receipt = await suspended();
     expect(await decide(stack, operators, about(receipt, { action: 'refund' }))).toMatchObject({
       status: 'carried_out',
@@ -257,7 +257,7 @@ describe('A decision about money in suspense', () => {
     );
   });
 
-  it('is carried out by what is in the books, where its workflow never heard that the money was booked', async () => {
+  it('is carried out by what is booked, if its workflow never learned that the money was booked', async () => {
     const order = await topUp();
     await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
     await eventually(
@@ -294,7 +294,7 @@ describe('A decision about money in suspense', () => {
     expect(await workflow.result()).toBe('refunded');
   });
 
-  it('is the only way: the workflow takes no action, account or name from whoever reaches Temporal', async () => {
+  it('is the only way: the workflow accepts no action, account or name from anyone who reaches Temporal', async () => {
     const receipt = await suspended();
     const handle = stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`);
     for (const settlement of [
@@ -342,7 +342,7 @@ describe('A decision about money in suspense', () => {
     ['what is pending of a partner', async () => (await buildPartner(stack)).account.pending],
     ['what is reserved of a partner', async () => (await buildPartner(stack)).account.reserved],
     ['the house’s revenue', async () => systemAccounts.feeRevenue],
-  ])('never credits %s, whose owner cannot move it again, and says which accounts are possible', async (_, find) => {
+  ])('never credits %s, whose owner could not move it on, and says which accounts are possible', async (_, find) => {
     const [receipt, account_id] = [await suspended(), await find()];
     const before = await balanceOf(stack, account_id);
     const { status, body } = await propose(stack, operators, about(receipt, { action: 'credit', account_id }));
@@ -355,14 +355,14 @@ describe('A decision about money in suspense', () => {
     expect(await balanceOf(stack, account_id)).toBe(before);
   });
 
-  it('is taken for what is available of a partner', async () => {
+  it('can credit a partner’s available balance', async () => {
     const { account } = await buildPartner(stack);
     const credit = about(await suspended(), { action: 'credit', account_id: account.available });
     expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
     expect(await balanceOf(stack, account.available)).toBe('1000.0000');
   });
 
-  it('has one effect when two about the same money are approved at once: the other lapses, also where only its case says so', async () => {
+  it('has one effect when two about the same money are approved at once: the other lapses, even if only its case says so', async () => {
     const receipt = await suspended();
     const refund = about(receipt, { action: 'refund' });
     const ids = await Promise.all(
@@ -391,7 +391,7 @@ describe('A decision about money in suspense', () => {
     expect(decision).toEqual({ status: 'lapsed', reason: 'the receipt is now refunded' });
   });
 
-  it('lapses when the provider has taken the money back since, and the money stays in suspense', async () => {
+  it('lapses when the provider has since taken the money back, and the money stays in suspense', async () => {
     const receipt = await suspended();
     const proposed = await propose(stack, operators, about(receipt, { action: 'refund' }));
     expect(proposed.body.data.evidence.provider.says).toBe('succeeded');

@@ -58,11 +58,11 @@ const isStarted = (workflowId: string): Promise<boolean> =>
       () => false,
     );
 
-describe('A reference in capitals never begins a second workflow', () => {
+describe('A reference in capitals never starts a second workflow', () => {
   it.each([
     ['payment_orders', 'gateway-payment'],
     ['partner_payments', 'partner-payment'],
-  ] as const)('of %s: it wakes the one that there is, which settles what was paid', async (table, kind) => {
+  ] as const)('of %s: it wakes the existing one, which settles what was paid', async (table, kind) => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const mine = await rails[table]();
     const capitals = mine.id.toUpperCase();
@@ -80,7 +80,7 @@ describe('A reference in capitals never begins a second workflow', () => {
     expect(receipts).toEqual([{ state: 'applied' }]);
   });
 
-  it('of a payout, which is not unknown or contradicted by it', async () => {
+  it('of a payout, which it makes neither unknown nor contradicted', async () => {
     const from = await buildPayer(stack);
     const { id } = await payOut(from);
     await payoutWhen(from, id, 'succeeded');

@@ -52,7 +52,7 @@ const becomes = (stray: Stray, wanted: string) =>
   );
 
 describe('Late money that the provider does not know yet', () => {
-  it('is never lost: it is asked about again, and is in suspense when it is listed hours later', async () => {
+  it('is never lost: it is asked about again, and is in suspense once it is listed hours later', async () => {
     const stray = await payLate(await expiredOrder());
     await open(stray);
     await stack.time.sleep('5 hours');
@@ -63,7 +63,7 @@ describe('Late money that the provider does not know yet', () => {
     await becomes(stray, 'suspended');
   }, 60_000);
 
-  it('ends unconfirmed after a day, and a later hint opens the case again', async () => {
+  it('ends unconfirmed after a day, and a later hint reopens the case', async () => {
     const order = await expiredOrder();
     const stray = await payLate(order);
     await open(stray);
@@ -73,7 +73,7 @@ describe('Late money that the provider does not know yet', () => {
     await becomes(stray, 'suspended');
   }, 60_000);
 
-  it('ended unconfirmed, is found again by a hint to its final order as well', async () => {
+  it('that ended unconfirmed is also found again by a hint to its final order', async () => {
     const order = await expiredOrder();
     const stray = await payLate(order);
     await open(stray);
@@ -84,8 +84,8 @@ describe('Late money that the provider does not know yet', () => {
   }, 60_000);
 });
 
-describe('A case that was settled', () => {
-  it('and is started again ends at once, and never moves the money twice', async () => {
+describe('A settled case', () => {
+  it('that is started again ends at once, and never moves the money twice', async () => {
     await list();
     const stray = await payLate(await expiredOrder());
     await open(stray);

@@ -21,7 +21,7 @@ const waiting = async (): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-it('A callback that comes while its order is being ended gets a case of its own', async () => {
+it('A callback that comes while its order is ending gets a case of its own', async () => {
   const donor = await buildIndividual(stack);
   const cause = await buildActiveCause(stack);
   const body = { reference_type: 'charitable_cause_donate', reference_id: cause.id, payment_id: 1, amount: 50_000 };

@@ -132,8 +132,8 @@ describe('Money of an open payment never goes to suspense because a callback nam
   );
 });
 
-describe('The case of money that is somebody’s', () => {
-  it('ends as soon as it was applied, and never puts it into suspense', async () => {
+describe('A case of money that belongs to somebody', () => {
+  it('ends as soon as the money is applied, and never puts it into suspense', async () => {
     const order = await openOrder();
     const payment = await pay(order);
     await send(randomUUID(), payment);
@@ -143,8 +143,8 @@ describe('The case of money that is somebody’s', () => {
   });
 });
 
-describe('Money that nobody may apply is in suspense, whatever its callback names', () => {
-  it('of an expired order, told under an open one: late, and the open one stays payable', async () => {
+describe('Money that cannot be applied is in suspense, whatever its callback names', () => {
+  it('of an expired order, reported under an open one: late, and the open one stays payable', async () => {
     const [late, open] = [await finalOrder(), await openOrder()];
     const payment = await pay(late);
     await send(open.id, payment);
@@ -157,7 +157,7 @@ describe('Money that nobody may apply is in suspense, whatever its callback name
     await becomes('payment_orders', open, 'PAID');
   });
 
-  it('in another amount under an open order, told under nobody', async () => {
+  it('in another amount for an open order, reported under nobody', async () => {
     const order = await openOrder();
     const payment = await pay(order, 1_000);
     await send(randomUUID(), payment);
@@ -169,7 +169,7 @@ describe('Money that nobody may apply is in suspense, whatever its callback name
     expect(await statusIn('payment_orders', order.id)).toBe('WAITING_PAYMENT');
   });
 
-  it('paid twice before anybody looked: one pays, the other is double, and none is lost', async () => {
+  it('paid twice before anybody looked: one pays, the other is double, and neither is lost', async () => {
     const order = await openOrder();
     const payments = [await pay(order), await pay(order)];
     for (const payment of payments) await send(randomUUID(), payment);
@@ -184,7 +184,7 @@ describe('Money that nobody may apply is in suspense, whatever its callback name
   }, 90_000);
 });
 
-describe('A hint to a payment that is final finds the money that came afterwards, without a callback', () => {
+describe('A hint to a final payment finds money that came afterwards without a callback', () => {
   const expectFound = async (payment: Payment, status: Final) => {
     await eventually(
       () => receiptsOf(payment),
@@ -216,7 +216,7 @@ describe('A hint to a payment that is final finds the money that came afterwards
   });
 });
 
-describe('Money of a payment that is final is never lost because its callback', () => {
+describe('Money of a final payment is never lost because its callback', () => {
   it.each<[string, string, (payment: Payment) => object]>([
     ['names no method', 'payment.succeeded', ({ id }) => ({ id })],
     ['names the request only', 'payment_request.succeeded', ({ payment_method }) => ({ id: 'pr-1', payment_method })],
@@ -243,7 +243,7 @@ const confirmed = ({ id, payment_method }: Payment) => ({
 });
 const settling = () => ({ sealer: stack.deps.sealer, workflows: stack.deps.workflows });
 
-describe('Settlement of a payment that is final already never drops the money', () => {
+describe('Settlement of a final payment never drops the money', () => {
   const expectSuspended = async (payment: Payment) => {
     await eventually(
       () => receiptsOf(payment),
@@ -252,7 +252,7 @@ describe('Settlement of a payment that is final already never drops the money', 
     expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason: 'late' }]);
   };
 
-  it('of an order: it stays what it is, and the money is in suspense', async () => {
+  it('of an order: it keeps its status, and the money is in suspense', async () => {
     const order = await finalOrder();
     const payment = await pay(order);
     const input = { orderId: order.id, payment: confirmed(payment) };
@@ -270,7 +270,7 @@ describe('Settlement of a payment that is final already never drops the money', 
   });
 });
 
-describe('Settlement of a payment whose money has a receipt already', () => {
+describe('Settlement of a payment whose money already has a receipt', () => {
   /** What earlier releases could leave: the order's own money in suspense while the order is open. */
   async function plantReceipt({ id: reference }: Instrument, payment: Payment): Promise<string> {
     const receiptId = receiptIdFor(payment.id);
@@ -294,7 +294,7 @@ describe('Settlement of a payment whose money has a receipt already', () => {
     return settleReceipt(stack.em(), stack.deps.gateway, { receiptId, settlement, signal });
   };
 
-  it('answers that nothing was done, never fails for ever, and the next payment settles the order', async () => {
+  it('answers that nothing was done, does not fail for ever, and the next payment settles the order', async () => {
     const order = await openOrder();
     const payment = await pay(order);
     const receiptId = await plantReceipt(order, payment);
