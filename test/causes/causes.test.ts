@@ -72,7 +72,7 @@ describe('POST /v1/charitable-causes', () => {
     expect(body).toMatchObject({ owner_type: 'organization', organization_id: admin.organizationId });
   });
 
-  it('by platform on behalf of an organization takes one of its accounts only (403 otherwise)', async () => {
+  it('by platform on behalf of an organization accepts only one of its accounts (403 otherwise)', async () => {
     const onBehalf = { account_id: admin.accountId, organization_id: admin.organizationId };
     expect((await create(platform, onBehalf)).body).toMatchObject({
       owner_type: 'organization',
@@ -118,7 +118,7 @@ describe('POST /v1/charitable-causes', () => {
     });
   });
 
-  it('reads target_amount by its digits', async () => {
+  it('reads target_amount digit by digit', async () => {
     const raw = JSON.stringify(causeBody(creator.accountId)).replace('1000000', '99999999999.9999');
     const made = await stack.post(causes, undefined, {
       token: creator.token,
@@ -141,7 +141,7 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED', 'RESOURCE_UPDATED']);
   });
 
-  it('is refused to everybody else with 403, platform included; unknown causes are 404, other ids 400', async () => {
+  it('is refused to everybody else with 403, even platform; unknown causes are a 404, malformed ids a 400', async () => {
     const id = await buildCause(stack, creator);
     for (const user of [stranger, admin, platform, superAdmin]) {
       expect((await change(user, id, { name: 'New' })).status).toBe(403);
@@ -159,7 +159,7 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     expect((await change(creator, await buildCause(stack, creator), body)).status).toBe(400);
   });
 
-  it('cannot make a never-approved cause active or approved (403), also after detours', async () => {
+  it('cannot make a cause active or approved that never was (403), not even by detours', async () => {
     const id = await buildCause(stack, creator);
     expect((await change(creator, id, { status: 'active' })).status).toBe(403);
     expect((await change(creator, id, { status: 'approved' })).status).toBe(403);
@@ -202,7 +202,7 @@ describe('PATCH /v1/charitable-causes/:id/approve', () => {
 });
 
 describe('DELETE /v1/charitable-causes/:id', () => {
-  it('by the creator deactivates and keeps the row, with RESOURCE_DELETED', async () => {
+  it('by the creator deactivates the cause and keeps the row, with RESOURCE_DELETED', async () => {
     const id = await buildCause(stack, creator);
     const { status, body } = await remove(creator, id);
     expect({ status, body }).toMatchObject({ status: 200, body: { data: { id, status: 'deactivated' } } });
@@ -219,7 +219,7 @@ describe('DELETE /v1/charitable-causes/:id', () => {
 });
 
 describe('POST /v1/charitable-causes/:id/assign-manager', () => {
-  it('answers data.manager; the detail lists it; an event tells it', async () => {
+  it('answers data.manager, adds the manager to the detail, and records an event', async () => {
     const id = await buildCause(stack, creator);
     const { status, body } = await assign(creator, id, stranger.id);
     expect({ status, body }).toMatchObject({
@@ -232,7 +232,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED']);
   });
 
-  it('never makes a suspended user one: 400', async () => {
+  it('never makes a suspended user a manager (400)', async () => {
     const id = await buildCause(stack, creator);
     const suspended = await buildIndividual(stack);
     await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
@@ -241,7 +241,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect((await read(creator, id)).body.charitable_cause.managers).toEqual([]);
   });
 
-  it('of one whose invitation is taken back at the same time: 404, nobody being left', async () => {
+  it('of somebody whose invitation is withdrawn at the same time is a 404, since nobody is left', async () => {
     const id = await buildCause(stack, creator);
     const invitation = { email: `${newId()}@example.org`, name: 'Invited', user_type: 'individual' };
     const { body } = await stack.post('/v1/users/invitations', invitation, { token: superAdmin.token });
@@ -257,7 +257,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect([(await takingBack).status, (await assigning).status]).toEqual([200, 404]);
   });
 
-  it('of one who is already: 400, also when both come at once; of nobody: 404; by a manager: 403', async () => {
+  it('of an existing manager is a 400, even when both requests come at once; of nobody a 404; by a manager a 403', async () => {
     const id = await buildCause(stack, creator);
     const twice = await Promise.all([assign(creator, id, stranger.id), assign(creator, id, stranger.id)]);
     expect(twice.map(({ status }) => status).sort()).toEqual([200, 400]);

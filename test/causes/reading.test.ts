@@ -56,7 +56,7 @@ const listed = async (user: BuiltUser, query = '') => {
 };
 
 describe('GET /v1/charitable-causes', () => {
-  it('with discover=true answers every active cause to everybody, without the account behind it', async () => {
+  it('with discover=true answers every active cause to everybody, without its account', async () => {
     for (const user of [person, admin, otherAdmin, platform]) {
       expect(await listed(user, '?discover=true&limit=100')).toEqual(['foreignActive', 'oursActive', 'theirs']);
     }
@@ -66,7 +66,7 @@ describe('GET /v1/charitable-causes', () => {
     expect((await list(person, '?discover=maybe')).status).toBe(400);
   });
 
-  it('answers the list under its name, with paging and numbers', async () => {
+  it('answers the list under its name, with paging and amounts as numbers', async () => {
     const { status, body } = await list(platform, '?limit=2');
     expect({ status, body }).toMatchObject({ status: 200, body: { page: 1, limit: 2, total: 6 } });
     expect(body.charitable_causes[0]).toMatchObject({
@@ -80,14 +80,14 @@ describe('GET /v1/charitable-causes', () => {
     });
   });
 
-  it('shows individuals what is tied to their accounts, admins the organization, platform all', async () => {
+  it('shows individuals what belongs to their accounts, admins the organization’s, platform all', async () => {
     expect(await listed(person)).toEqual(['mine']);
     expect(await listed(member)).toEqual([]);
     expect(await listed(admin)).toEqual(['ours', 'oursActive']);
     expect(await listed(platform)).toHaveLength(6);
   });
 
-  it('with organization_id: the market place of active causes', async () => {
+  it('with organization_id shows that organization’s active causes, and its admins all of them', async () => {
     const own = `?organization_id=${admin.organizationId}`;
     const foreign = `?organization_id=${otherAdmin.organizationId}`;
     expect(await listed(admin, own)).toEqual(['ours', 'oursActive']);
@@ -99,7 +99,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, foreign)).toEqual(['foreign', 'foreignActive']);
   });
 
-  it('with user_id: oneself, a user of the organization, anybody for platform; 403 otherwise', async () => {
+  it('with user_id is for oneself, a user of one’s organization, and platform for anybody (403 otherwise)', async () => {
     expect(await listed(person, `?user_id=${person.id}`)).toEqual(['mine']);
     expect(await listed(person, `?user_id=${other.id}`)).toBe(403);
     expect(await listed(admin, `?user_id=${member.id}`)).toEqual([]);
@@ -108,7 +108,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, `?user_id=${other.id}`)).toEqual(['theirs']);
   });
 
-  it('with account_id: an own account, one of the organization, any for platform; 403 otherwise', async () => {
+  it('with account_id is for an own account, one of the organization, and platform for any (403 otherwise)', async () => {
     expect(await listed(person, `?account_id=${person.accountId}`)).toEqual(['mine']);
     expect(await listed(person, `?account_id=${other.accountId}`)).toBe(403);
     expect(await listed(admin, `?account_id=${admin.accountId}`)).toEqual(['ours', 'oursActive']);
@@ -119,14 +119,14 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, `?account_id=${other.accountId}`)).toEqual(['theirs']);
   });
 
-  it('filters layer: each is authorized by itself', async () => {
+  it('combines filters, each authorized on its own', async () => {
     const foreign = `?organization_id=${otherAdmin.organizationId}`;
     expect(await listed(admin, `${foreign}&user_id=${otherAdmin.id}`)).toBe(403);
     expect(await listed(admin, `${foreign}&account_id=${otherAdmin.accountId}`)).toBe(403);
     expect(await listed(platform, `${foreign}&user_id=${otherAdmin.id}&status=active`)).toEqual(['foreignActive']);
   });
 
-  it('by status, `all` meaning none; by order; on by keyset', async () => {
+  it('filters by status (`all` means none), orders, and pages by keyset', async () => {
     expect(await listed(platform, '?status=active')).toEqual(['foreignActive', 'oursActive', 'theirs']);
     expect(await listed(platform, '?status=all')).toHaveLength(6);
     const first = (await list(platform, '?order=asc&limit=2')).body.charitable_causes;
@@ -154,7 +154,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     }
   });
 
-  it('of any other is for its creator, managers, organization admins and platform (403 otherwise)', async () => {
+  it('of any other cause is for its creator, managers, organization admins and platform (403 otherwise)', async () => {
     expect((await read(person, made.mine)).status).toBe(200);
     expect((await read(platform, made.mine)).status).toBe(200);
     expect((await read(admin, made.ours)).status).toBe(200);
@@ -168,7 +168,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     expect((await read(other, made.mine)).status).toBe(200);
   });
 
-  it('to web clients carries an aggregation, to mobile clients the stored fields only', async () => {
+  it('gives web clients an aggregation, mobile clients the stored fields only', async () => {
     const web = (await read(person, made.mine)).body.charitable_cause;
     const mobile = (await read(person, made.mine, { 'x-client-type': 'mobile' })).body.charitable_cause;
     const { aggregation, ...stored } = web;
@@ -178,7 +178,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     expect((await read(person, made.mine, { 'x-client-type': 'web' })).body.charitable_cause).toEqual(web);
   });
 
-  it('embeds the documents of the cause that the caller sees, for web and mobile', async () => {
+  it('embeds the cause’s documents that the caller may see, for web and mobile', async () => {
     const attach = (user: BuiltUser) => upload(stack, user, made.mine, { product_type: 'charitable_cause' });
     const { status, body: document } = await attach(person);
     expect(status).toBe(201);
@@ -190,7 +190,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     expect((await read(person, made.oursActive)).body.charitable_cause.documents).toEqual([]);
   });
 
-  it('that does not exist is a 404; an id that is no UUID a 400', async () => {
+  it('of a missing cause is a 404; an id that is no UUID is a 400', async () => {
     expect((await read(person, newId())).status).toBe(404);
     expect((await read(person, 'x')).status).toBe(400);
   });
@@ -215,7 +215,7 @@ describe('GET /v1/summary/charitable-causes', () => {
     expect((await summary(admin, `?organization_id=${admin.organizationId}`)).status).toBe(200);
   });
 
-  it('of another organization is a 401, for platform open, of nobody a 404', async () => {
+  it('of another organization is a 401; platform may read any; an unknown one is a 404', async () => {
     expect((await summary(admin, `?organization_id=${otherAdmin.organizationId}`)).status).toBe(401);
     expect((await summary(admin, `?organization_id=${newId()}`)).status).toBe(401);
     expect((await summary(platform, `?organization_id=${otherAdmin.organizationId}`)).body.total_target_amount).toBe(
@@ -228,7 +228,7 @@ describe('GET /v1/summary/charitable-causes', () => {
     });
   });
 
-  it('agrees with the list of the same organization, and of everything', async () => {
+  it('agrees with the list, for one organization and for all', async () => {
     const sum = (
       rows: { target_amount: number; current_amount: number }[],
       field: 'target_amount' | 'current_amount',
@@ -250,7 +250,7 @@ describe('GET /v1/summary/charitable-causes', () => {
     expect((await summary(person)).status).toBe(403);
   });
 
-  it('adds up targets to more than an amount of money can be', async () => {
+  it('sums targets beyond what a single amount can be', async () => {
     const dreamer = await buildOrganizationAdmin(stack);
     const body = causeBody(dreamer.accountId, { target_amount: 999_999_999_999_999 });
     for (let cause = 0; cause < 11; cause += 1) {

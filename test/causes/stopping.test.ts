@@ -41,7 +41,7 @@ const eventsOf = async (id: string) =>
 const approved = () => buildCause(stack, creator, superAdmin);
 
 describe('POST /v1/charitable-causes/:id/stop', () => {
-  it('makes it rejected from any status, and reinstate makes it again what it was', async () => {
+  it('makes the cause rejected from any status, and reinstate restores what it was', async () => {
     const id = await approved();
     const others = ['pending', 'new', 'approved', 'in_progress', 'completed', 'cancelled', 'rejected', 'deactivated'];
     for (const status of ['active', ...others]) {
@@ -54,7 +54,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     }
   });
 
-  it('is told by an event of high impact, with the reason and who it was', async () => {
+  it('is recorded as an event of high impact, with the reason and the person', async () => {
     const id = await approved();
     await decide(id, 'stop', { body: { reason: '  Reported as false ' } });
     await decide(id, 'reinstate', { body: { reason: 'It was true' } });
@@ -65,7 +65,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     ]);
   });
 
-  it('refuses donations, subscriptions and allocations until it is reinstated, and keeps what it holds', async () => {
+  it('refuses donations, subscriptions and allocations until it is reinstated, and keeps what the cause holds', async () => {
     const id = await approved();
     expect((await give(stack, donor, 1000, id)).status).toBe(201);
     await decide(id, 'stop');
@@ -83,7 +83,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect((await give(stack, donor, 1000, id)).status).toBe(201);
   });
 
-  it('lets a donation arrive that was under way', async () => {
+  it('lets a donation under way arrive', async () => {
     const id = await approved();
     const { body } = await stack.post(
       '/v1/payments/gateway',
@@ -99,7 +99,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect(await statusOf(id)).toBe('rejected');
   });
 
-  it('refuses a donation and a period of a subscription that waited for their account while it was stopped', async () => {
+  it('refuses a donation and a subscription period that were waiting for their account when it was stopped', async () => {
     const id = await approved();
     const subscription = { cause_id: id, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
     const subscribed = await stack.post('/v1/donations/subscriptions', subscription, { token: donor.token });
@@ -123,7 +123,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect(await currentAmountOf(stack, creator, id)).toBe(1000);
   });
 
-  it('is nobody else’s to undo: no status, no deactivation, no approval', async () => {
+  it('cannot be undone by anybody else: not by status, deactivation or approval', async () => {
     const id = await approved();
     await decide(id, 'stop');
     for (const status of ['active', 'pending', 'cancelled']) {
@@ -138,7 +138,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     });
   });
 
-  it('is refused twice, for nothing to undo, without a reason, for no cause, and to others', async () => {
+  it('is refused twice, with nothing to undo, without a reason, for a missing cause, and to others', async () => {
     const id = await approved();
     expect((await decide(id, 'reinstate')).status).toBe(400);
     for (const body of [{}, { reason: ' ab ' }, { reason: 'x'.repeat(301) }, { reason: null }, { reason, more: 1 }]) {
@@ -162,13 +162,13 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
   });
 });
 
-describe('A change of what a cause was approved by', () => {
+describe('A change to what a cause was approved by', () => {
   it.each([
     { name: 'Cleaner water' },
     { regulations: 'None' },
     { benefit: 'Water for all' },
     { target_amount: 9_000_000 },
-  ])('(%p) is taken, and makes it pending and unapproved again', async (body) => {
+  ])('(%p) is accepted, and makes it pending and unapproved again', async (body) => {
     const id = await approved();
     expect(await change(id, body)).toMatchObject({
       status: 200,
@@ -181,13 +181,13 @@ describe('A change of what a cause was approved by', () => {
     expect(changed.data).toMatchObject({ approved: false, status: 'pending', previous_status: 'active' });
   });
 
-  it('is none when it says what is there already, and a description is none', async () => {
+  it('is none if the values are the same, and a description never is', async () => {
     const id = await approved();
     const same = { name: 'Clean water', target_amount: 1_000_000, status: 'active', description: 'A deeper well' };
     expect(await change(id, same)).toMatchObject({ status: 200, body: { data: { status: 'active' } } });
   });
 
-  it('cannot set it active with it, and nothing of it is kept then', async () => {
+  it('cannot also set it active, and is then discarded as a whole', async () => {
     const id = await approved();
     await change(id, { status: 'in_progress' });
     expect((await change(id, { status: 'active', name: 'Other' })).status).toBe(403);
@@ -197,7 +197,7 @@ describe('A change of what a cause was approved by', () => {
     });
   });
 
-  it('of a stopped one leaves it rejected, and it waits for approval when it is reinstated', async () => {
+  it('to a stopped cause leaves it rejected, and it waits for approval when it is reinstated', async () => {
     const id = await approved();
     await decide(id, 'stop');
     expect(await change(id, { name: 'Other' })).toMatchObject({
@@ -208,7 +208,7 @@ describe('A change of what a cause was approved by', () => {
     expect((await approve(id)).body.data.status).toBe('active');
   });
 
-  it('lets a donation arrive that was under way', async () => {
+  it('lets a donation under way arrive', async () => {
     const id = await approved();
     const { body } = await stack.post(
       '/v1/payments/gateway',
@@ -224,9 +224,9 @@ describe('A change of what a cause was approved by', () => {
   });
 });
 
-describe('A cause of an organization that may change nothing', () => {
+describe('A cause of an organization that is not active', () => {
   it.each(['inactive', 'suspended'])(
-    '(%s) takes no donations, by no way, and takes them again afterwards',
+    '(%s) accepts no donations of any kind, and accepts them again afterwards',
     async (status) => {
       const admin = await buildOrganizationAdmin(stack);
       const id = await buildCause(stack, admin, superAdmin);
