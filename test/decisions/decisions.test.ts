@@ -71,7 +71,7 @@ const age = (id: string, hours: number) =>
     id,
   ]);
 
-describe('A payout that nobody can tell', () => {
+describe('A payout with an unknown outcome', () => {
   it('is ended by two people: one proposes with the evidence, another approves, and the events tell who', async () => {
     const payoutId = await unknownPayout();
     const before = await readBalance(partner);
@@ -129,7 +129,7 @@ describe('A payout that nobody can tell', () => {
     );
   });
 
-  it('is ended once by fifty approvals at the same time', async () => {
+  it('is ended once by fifty simultaneous approvals', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     const before = await readBalance(partner);
@@ -161,7 +161,7 @@ describe('A payout that nobody can tell', () => {
     ]);
   });
 
-  it('is ended by one person where the provider’s final word proves it', async () => {
+  it('is ended by one person if the provider’s final word proves it', async () => {
     const payoutId = await buildRestingPayout(stack, partner);
     await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, payoutId, 'SUCCEEDED');
@@ -184,7 +184,7 @@ describe('A payout that nobody can tell', () => {
 });
 
 describe('A decision is refused', () => {
-  it('to whoever proposed it, also with every permission and a second factor', async () => {
+  it('to whoever proposed it, even with every permission and a second factor', async () => {
     const both = { proposer: operators.approver, approver: operators.approver };
     const { body } = await propose(stack, both, failing(await unknownPayout()));
     for (const answer of [await approve(stack, both, body.data.id), await reject(body.data.id)]) {
@@ -193,7 +193,7 @@ describe('A decision is refused', () => {
     expect(await read(body.data.id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
-  it('an approval by whoever has no second factor, outside development', async () => {
+  it('when its approver has no second factor, outside development', async () => {
     const id = await proposed(failing(await unknownPayout()));
     const { token } = await buildSuperAdmin(stack);
     const answer = await stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
@@ -203,7 +203,7 @@ describe('A decision is refused', () => {
     expect((await reject(id, token)).body.data).toMatchObject({ status: 'rejected' });
   });
 
-  it('to who may not approve, to who may not propose, and to people who are not of the platform', async () => {
+  it('to anyone who may not approve or propose, and to people outside the platform', async () => {
     const id = await proposed(failing(await unknownPayout()));
     const { token } = await buildIndividual(stack);
     expect(
@@ -258,7 +258,7 @@ describe('A decision is refused', () => {
     expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(complaint) });
   });
 
-  it('that is to end a payout while its request may be under way, and one about a payout that has ended', async () => {
+  it('when it is to end a payout whose request may be under way, or that has ended', async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
       () => transfersOf(stack, id),
@@ -278,7 +278,7 @@ describe('A decision is refused', () => {
     });
   });
 
-  it('when it has ended, and its end is told; one that is not there is a 404', async () => {
+  it('when it has ended, saying how; a missing one is a 404', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     expect(await reject(id)).toMatchObject({
@@ -316,7 +316,7 @@ describe('A decision lapses', () => {
     expect((await reject(young)).body.data).toMatchObject({ status: 'rejected' });
   });
 
-  it('by itself, when nobody decided within 24 hours', async () => {
+  it('by itself if nobody decided within 24 hours', async () => {
     const id = await proposed(failing(await unknownPayout()));
     await age(id, 25);
     await sweep();
@@ -327,7 +327,7 @@ describe('A decision lapses', () => {
   it.each([
     ['approved', (id: string) => approve(stack, operators, id)],
     ['rejected', (id: string) => reject(id)],
-  ])('when its payout has ended by the time that it is %s', async (_, step) => {
+  ])('when its payout has ended before it is %s', async (_, step) => {
     const payoutId = await unknownPayout();
     const [first, second] = [await proposed(failing(payoutId)), await proposed(failing(payoutId))];
     expect((await approve(stack, operators, first)).body.data.status).toBe('carried_out');
@@ -337,7 +337,7 @@ describe('A decision lapses', () => {
     });
   });
 
-  it('when the provider has said its final word since, which then ends the payout', async () => {
+  it('when the provider has since said its final word, which then ends the payout', async () => {
     const payoutId = await buildRestingPayout(stack, partner);
     await ageAttempts(stack, payoutId, 2);
     const id = await proposed(failing(payoutId));
@@ -372,7 +372,7 @@ describe('A decision of one person', () => {
     evidence: { provider: null, books },
   });
 
-  it('lapses where the difference is another by the time that the sweep carries it out', async () => {
+  it('lapses if the difference has changed by the time that the sweep carries it out', async () => {
     const difference = await plantDifference();
     const id = await plantDecision(stack, operators, explaining(difference));
     await stack
@@ -387,7 +387,7 @@ describe('A decision of one person', () => {
     expect(await eventsOf(difference)).toEqual([]);
   });
 
-  it('is carried out by the sweep though the API died after it was written down', async () => {
+  it('is carried out by the sweep if the API died after recording it', async () => {
     const difference = await plantDifference();
     const id = await plantDecision(stack, operators, explaining(difference));
     const unproven = await proposed(failing(await unknownPayout()));
@@ -405,7 +405,7 @@ describe('A decision of one person', () => {
     expect(await read(unproven)).toMatchObject({ status: 'pending' });
   });
 
-  it('about a payout is handed to its workflow by the sweep, and waits where the provider no longer proves it', async () => {
+  it('about a payout is handed to its workflow by the sweep, and waits if the provider no longer proves it', async () => {
     const payoutId = await unknownPayout();
     const evidence = { provider: { says: 'failed' }, books: {} };
     const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence, approved: false });
@@ -418,8 +418,8 @@ describe('A decision of one person', () => {
   });
 });
 
-describe('A decision that was approved', () => {
-  it('is carried out by the sweep, once, though the API died after the approval was written down', async () => {
+describe('An approved decision', () => {
+  it('is carried out by the sweep, once, if the API died after recording the approval', async () => {
     const payoutId = await unknownPayout();
     const evidence = { provider: { says: 'not known' }, books: {} };
     const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence });
@@ -433,7 +433,7 @@ describe('A decision that was approved', () => {
     expect((await eventsOf(payoutId)).filter(({ event }) => event === 'PAYOUT_SETTLED')).toHaveLength(1);
   });
 
-  it('is carried out though its workflow was told of it before, when one person’s word did not do', async () => {
+  it('is carried out even if its workflow heard of it before, when one person did not suffice', async () => {
     const payoutId = await unknownPayout();
     // What the proposer’s own request hands over: nobody has approved yet, and the provider proves nothing.
     const id = await proposed(failing(payoutId));
@@ -444,7 +444,7 @@ describe('A decision that was approved', () => {
     expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'failed' });
   });
 
-  it('is carried out when somebody else approves it again, and stays the first one’s', async () => {
+  it('is carried out when somebody else approves it again, and stays approved by the first', async () => {
     const payoutId = await unknownPayout();
     const id = await plantDecision(stack, operators, { ...failing(payoutId) });
     const third = await buildOperators(stack);
@@ -454,7 +454,7 @@ describe('A decision that was approved', () => {
     });
   });
 
-  it('ends refused, with the reason, when the transfer was requested again meanwhile', async () => {
+  it('ends refused, with the reason, when the transfer was requested again in the meantime', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     await withoutTriggers(
@@ -471,7 +471,7 @@ describe('A decision that was approved', () => {
     await ageAttempts(stack, payoutId, 2);
   });
 
-  it('waits when its workflow refuses it, which proves nothing, and when Temporal is away', async () => {
+  it('waits when its workflow refuses it, which proves nothing, and when Temporal is unavailable', async () => {
     const payoutId = await unknownPayout();
     const id = await plantDecision(stack, operators, { ...failing(payoutId) });
     const answering = (code: 'REQUEST_INVALID' | 'SERVICE_UNAVAILABLE') => ({
@@ -485,7 +485,7 @@ describe('A decision that was approved', () => {
     expect(await read(id)).toMatchObject({ status: 'carried_out', reason: null });
   });
 
-  it('books what the platform itself moved at the provider, once for a reference', async () => {
+  it('books what the platform itself moved at the provider, once per reference', async () => {
     const movement = { kind: 'book_external', amount: '5000.0001', reference: `top-up ${randomUUID()}` };
     const twin = await proposed(movement);
     const booked = await decide(stack, operators, movement);
@@ -512,7 +512,7 @@ describe('A decision that was approved', () => {
 });
 
 describe('GET /v1/decisions', () => {
-  it('lists them newest first, by status and kind, and reads on after one', async () => {
+  it('lists them newest first, by status and kind, and continues after a given one', async () => {
     const payoutId = await unknownPayout();
     const older = await proposed(failing(payoutId));
     const newer = await proposed({ kind: 'book_external', amount: '1', reference: `r ${randomUUID()}` });
@@ -535,7 +535,7 @@ describe('GET /v1/decisions', () => {
 });
 
 describe('GET /v1/receipts', () => {
-  it('lists money that waits in suspense, and not what was applied or has been decided', async () => {
+  it('lists money that waits in suspense, not what was applied or decided', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;

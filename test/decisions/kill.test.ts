@@ -55,8 +55,8 @@ const countEvents = async (resourceId: string, event: string) =>
   (await stack.em().execute<unknown[]>('select 1 from events where resource_id = ? and event = ?', [resourceId, event]))
     .length;
 
-describe.each(cases)('While a decision is carried out %s is killed with -9', (_, when, die) => {
-  it('and the payout ends once, as was decided', async () => {
+describe.each(cases)('When %s is killed with -9 while a decision is carried out', (_, when, die) => {
+  it('the payout ends once, as decided', async () => {
     const payoutId = await buildUnknownPayout(stack, partner);
     await ageAttempts(stack, payoutId, 2);
     const proposal = { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' };
@@ -70,7 +70,7 @@ describe.each(cases)('While a decision is carried out %s is killed with -9', (_,
     expect(await countEvents(id, 'DECISION_CARRIED_OUT')).toBe(1);
   }, 180_000);
 
-  it('and money in suspense is credited once', async () => {
+  it('money in suspense is credited once', async () => {
     const payer: BuiltUser = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const order = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;

@@ -41,7 +41,7 @@ const sweep = () =>
   });
 
 describe('A pending decision', () => {
-  it('lapses by the sweep when its payout has ended by another, and is not counted as waiting until tomorrow', async () => {
+  it('lapses by the sweep when another decision has ended its payout, and does not count as waiting until tomorrow', async () => {
     const payoutId = await unknown();
     const [first, second] = [
       (await propose(stack, operators, about(payoutId))).body.data.id,
@@ -52,7 +52,7 @@ describe('A pending decision', () => {
     expect(await read(second)).toMatchObject({ status: 'lapsed', reason: 'the payout is now failed' });
   });
 
-  it('lapses when who approved it is suspended before it is carried out', async () => {
+  it('lapses when its approver is suspended before it is carried out', async () => {
     const payoutId = await unknown();
     const theirs = await buildOperators(stack);
     const evidence = { provider: { says: 'not known' }, books: {} };
@@ -64,7 +64,7 @@ describe('A pending decision', () => {
     expect((await readPayout(partner, payoutId)).status).toBe('pending');
   });
 
-  it('lapses when who proposed it is suspended, also when another approves it', async () => {
+  it('lapses when its proposer is suspended, even if somebody else approves it', async () => {
     const payoutId = await unknown();
     const theirs = { ...operators, proposer: await buildPlatformAdmin(stack) };
     const ids = [
@@ -79,7 +79,7 @@ describe('A pending decision', () => {
     expect((await readPayout(partner, payoutId)).status).toBe('pending');
   });
 
-  it('is not carried out by the database either, once who approved it is suspended', async () => {
+  it('is not carried out by the database either once its approver is suspended', async () => {
     const payoutId = await unknown();
     const theirs = await buildOperators(stack);
     await plantDecision(stack, theirs, about(payoutId));
@@ -94,8 +94,8 @@ describe('A pending decision', () => {
   });
 });
 
-describe('A decision that becomes too old while it is approved', () => {
-  it('lapses, and is no fault of the server', async () => {
+describe('A decision that becomes too old while being approved', () => {
+  it('lapses, without an error of the server', async () => {
     const proposal = { kind: 'book_external', amount: '1', reference: `r ${newId()}` };
     const { id } = (await propose(stack, operators, proposal)).body.data;
     const owner = stack.owner();
@@ -115,7 +115,7 @@ describe('A decision that becomes too old while it is approved', () => {
   });
 });
 
-describe('An operator who is suspended while the request is under way', () => {
+describe('An operator who is suspended during the request', () => {
   /** Until the API asks the provider about a transfer the next time. */
   function untilTheProviderIsAsked(): Promise<void> {
     const { gateway } = stack.deps;
@@ -155,7 +155,7 @@ describe('An operator who is suspended while the request is under way', () => {
         return stack.patch(`/v1/users/${user.id}`, { status: 'active' }, { token: superAdmin.token });
       },
     ],
-  ])('is refused what their session asked for, when they were %s', async (_, end) => {
+  ])('is refused the request when they were %s', async (_, end) => {
     const payoutId = await unknown();
     const { id } = (await propose(stack, operators, about(payoutId))).body.data;
     const leaving = await buildSuperAdmin(stack);
@@ -171,7 +171,7 @@ describe('An operator who is suspended while the request is under way', () => {
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
-  it('is refused the proposal of a session that has ended', async () => {
+  it('is refused a proposal from a session that has ended', async () => {
     const payoutId = await unknown();
     const leaving = await buildPlatformAdmin(stack);
     const isAsked = untilTheProviderIsAsked();
@@ -199,7 +199,7 @@ describe('An operator who is suspended while the request is under way', () => {
 });
 
 describe('An explanation', () => {
-  it('is of the difference that was looked at: one that changes meanwhile is not explained', async () => {
+  it('is of the difference that was looked at, and fails if that changes in the meantime', async () => {
     const id = newId();
     const side = (status: string, amount: string) => JSON.stringify({ status, amount });
     await stack.em().execute(
@@ -222,8 +222,8 @@ describe('An explanation', () => {
   });
 });
 
-describe('An explanation that waits', () => {
-  it('is not made in the name of somebody who is suspended meanwhile', async () => {
+describe('An explanation waiting for its row', () => {
+  it('is not made in the name of somebody suspended in the meantime', async () => {
     const leaving = await buildPlatformAdmin(stack);
     const id = newId();
     await stack.em().execute(
@@ -247,7 +247,7 @@ describe('An explanation that waits', () => {
   });
 });
 
-describe('What comes back through Temporal', () => {
+describe('A step’s result forged through Temporal', () => {
   /** An approval under way whose step waits for the provider. */
   async function approveWithASilentProvider() {
     const payoutId = await unknown();
@@ -271,7 +271,7 @@ describe('What comes back through Temporal', () => {
     return { payoutId, id, asked, client, workflowId, activityId };
   }
 
-  it('refuses no decision: one whose step somebody has failed by hand is carried out all the same', async () => {
+  it('refuses no decision: one whose step was failed by hand is carried out anyway', async () => {
     const { payoutId, asked, client, workflowId, activityId } = await approveWithASilentProvider();
     await client.workflowService.respondActivityTaskFailedById({
       namespace: 'default',
@@ -284,7 +284,7 @@ describe('What comes back through Temporal', () => {
     expect((await readPayout(partner, payoutId)).status).toBe('failed');
   });
 
-  it('carries no decision out: one whose step somebody has answered by hand is carried out by the next approval', async () => {
+  it('carries out no decision: one whose step was answered by hand is carried out by the next approval', async () => {
     const { payoutId, id, asked, client, workflowId, activityId } = await approveWithASilentProvider();
     await stack.worker?.kill('SIGKILL');
     const standing = { status: 'pending', reservedAt: new Date().toISOString(), unknownSince: null, deliveryIds: [] };
