@@ -66,7 +66,7 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
     );
   });
 
-  it('tokens are ended, and invitations last their seven days, by the true time', async () => {
+  it('tokens expire and invitations last their seven days by the true time', async () => {
     const person = await buildIndividual(stack);
     expect((await stack.post('/v1/auth/logout-all', undefined, { token: person.token })).status).toBe(200);
     const admin = await buildSuperAdmin(stack);
@@ -78,7 +78,7 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
     expect((await stack.delete(path, undefined, { token: admin.token })).status).toBe(200);
   });
 
-  it("a partner's money is there when its delay has passed, and its webhook is sent now", async () => {
+  it("a partner's money is available once its delay has passed, and its webhook is sent at once", async () => {
     const va = { method: 'virtual_account', channel: 'BCA', amount: '50000' };
     const { body } = await partner.post('/payments', va);
     await atProvider('pay', { payment_code: body.data.payment_code });
@@ -93,7 +93,7 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
     expect(payment?.hours).toBeCloseTo(24, 0);
   });
 
-  it('payouts end, and are unknown, at the true time; whoever may be taken back is asked for in seconds', async () => {
+  it('payouts end and become unknown at the true time, and the next look at each is minutes away at most', async () => {
     const succeeded = await pay(partner);
     const failed = await pay(partner, { bank_account_number: magicAccount('999999') });
     const silent = await pay(partner, { bank_account_number: magicAccount('900004') });
@@ -113,7 +113,7 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
     expect(looks?.furthest).toBeLessThan(600);
   }, 60_000);
 
-  it('a subscription is begun and stopped, and a circle begins today, at the true time', async () => {
+  it('a subscription starts and stops, and a circle starts today, at the true time', async () => {
     const { id: causeId } = await buildActiveCause(stack);
     const body = { cause_id: causeId, amount: '1000', source_account_id: payer.accountId, interval: 'weekly' };
     const begun = await stack.post('/v1/donations/subscriptions', body, token());

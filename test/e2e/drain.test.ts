@@ -103,8 +103,8 @@ async function restartGracefully(which: 'api' | 'worker'): Promise<void> {
   await stack.restart();
 }
 
-describe('Restarting by SIGTERM', () => {
-  it('fails no request that is under way, and tells that it is not ready before it hangs up', async () => {
+describe('A restart by SIGTERM', () => {
+  it('fails no request under way, and reports unready before it hangs up', async () => {
     const before = await balanceOf(stack, payer.accountId);
     const payouts = Array.from({ length: 10 }, () => payOut(freshKey()));
     const topUps = Array.from({ length: 10 }, () => topUp(freshKey()));
@@ -126,7 +126,7 @@ describe('Restarting by SIGTERM', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe(`${Number(before) + 10 * amount}.0000`);
   }, 180_000);
 
-  it(`of API and worker, one after the other, leaves ${count} payouts and ${count} top-ups right`, async () => {
+  it(`of API and worker, one after the other, leaves ${count} payouts and ${count} top-ups correct`, async () => {
     const before = await balanceOf(stack, payer.accountId);
     // They begin spread over the restarts, so that some meet each moment of them.
     const spread = <T>(begin: () => Promise<T>) =>

@@ -56,7 +56,7 @@ async function expectAllPosted(): Promise<void> {
 }
 
 describe('An outage', () => {
-  it(`of PostgreSQL, stopped with immediate while ${payments} top-ups run, loses none and ends no process`, async () => {
+  it(`of PostgreSQL, in immediate mode while ${payments} top-ups run, loses none and ends no process`, async () => {
     const { pid: apiPid } = stack.api;
     const { pid: workerPid } = stack.worker;
     const clients = Array.from({ length: payments }, (_, index) => topUpAndPay(index));

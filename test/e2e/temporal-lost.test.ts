@@ -111,8 +111,8 @@ async function triggerSweeps(): Promise<void> {
   }
 }
 
-describe('When Temporal loses everything it knew and begins anew', () => {
-  it('nothing that waits for a workflow is ever left behind, and each ends as it should', async () => {
+describe('When Temporal loses all its data and starts empty', () => {
+  it('nothing that waits for a workflow is left behind, and everything ends as it should', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const unreleased = await collect();
     await payAtProvider(unreleased);
