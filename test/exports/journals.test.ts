@@ -66,7 +66,7 @@ const idsOf = ({ body }: { body: { data: { rows: Row[] } } }) => [
 ];
 
 describe('An export of journals', () => {
-  it('has each posting of the journals of a day in UTC+7, and nothing of the days beside it', async () => {
+  it('has each posting of a day’s journals in UTC+7, and nothing of the days around it', async () => {
     const before = await postAt('2026-03-01T16:59:59.999Z');
     const first = await postAt('2026-03-01T17:00:00.000Z');
     const last = await postAt('2026-03-02T16:59:59.999999Z');
@@ -99,7 +99,7 @@ describe('An export of journals', () => {
     expect((await ofDay('2026-03-04')).body.data).toEqual({ day: '2026-03-04', sealed: false, rows: [] });
   });
 
-  it('is CSV of the same rows under a header line when text/csv is asked for', async () => {
+  it('is CSV of the same rows under a header line when text/csv is requested', async () => {
     const { body: json } = await ofDay('2026-03-02');
     const { status, headers, body } = await ofDay('2026-03-02', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -109,7 +109,7 @@ describe('An export of journals', () => {
     expect((await ofDay('2026-03-04', 'text/csv')).body).toBe(`${columns.join(',')}\r\n`);
   });
 
-  it('of today has what was posted until now', async () => {
+  it('of today has what has been posted so far', async () => {
     const id = await plantJournal(stack.owner(), {
       kind: 'test.exported',
       businessKey: `test/exported/${newId()}`,
@@ -123,7 +123,7 @@ describe('An export of journals', () => {
     expect(idsOf(answer)).toContain(id);
   });
 
-  it('of all days together is what each account holds', async () => {
+  it('of all days together adds up to what each account holds', async () => {
     // Midnight may have come since they were posted.
     const yesterday = westernIndonesiaDay(new Date(Date.now() - 24 * 60 * 60 * 1000));
     const days = ['2026-03-01', '2026-03-02', '2026-03-03', yesterday, today()];
@@ -141,7 +141,7 @@ describe('An export of journals', () => {
     expect(Object.fromEntries(held)).toEqual(Object.fromEntries(kept.map(({ id, balance }) => [id, balance])));
   });
 
-  it('is what leads each account from the balance before to the balance after, and so from day to day', async () => {
+  it('leads each account from its opening to its closing balance, day after day', async () => {
     let before = new Map<string, string>();
     for (const day of ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03']) {
       const { data } = (await balances(day)).body;
@@ -164,7 +164,7 @@ describe('An export of journals', () => {
     expect(held.find(([id]: [string]) => id === account)).toEqual([account, await balanceOf(stack, account)]);
   });
 
-  it('has its balances as CSV too, refuses the same days, and is for the same people', async () => {
+  it('has its balances as CSV too, which refuse the same days and are for the same people', async () => {
     const { body: json } = await balances('2026-03-02');
     const { status, headers, body } = await balances('2026-03-02', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -180,7 +180,7 @@ describe('An export of journals', () => {
     expect((await balances('2026-03-02', 'text/csv', token)).status).toBe(403);
   });
 
-  it('of a hundred thousand rows is sent while it is read, a thousand at a time', async () => {
+  it('of a hundred thousand rows is streamed, a thousand at a time', async () => {
     const pairs = 50_000;
     await stack.owner().transactional(async (tx) => {
       await tx.execute('set local statement_timeout = 0; set local transaction_timeout = 0');
@@ -223,7 +223,7 @@ describe('An export of journals', () => {
     expect(String(body.message)).toContain(field);
   });
 
-  it('of tomorrow is refused, of the first day of the calendar empty', async () => {
+  it('of tomorrow is refused; of the first day of the calendar it is empty', async () => {
     const tomorrow = westernIndonesiaDay(new Date(Date.now() + 24 * 60 * 60 * 1000));
     expect((await ofDay(tomorrow)).body.message).toBe('day: must not be in the future');
     expect((await ofDay('0001-01-01')).body.data.rows).toEqual([]);
@@ -239,7 +239,7 @@ describe('An export of journals', () => {
   });
 
   // The last: what is posted on a day that was sealed would be found out.
-  it('says that it is sealed once the seals cover the day, and is the same bytes ever after', async () => {
+  it('says that it is sealed once the seals cover the day, and never changes by a byte afterwards', async () => {
     await sealAll(stack);
     const sealed = await ofDay('2026-03-02');
     expect(sealed.body.data.sealed).toBe(true);
