@@ -10,14 +10,14 @@ const directory = join(import.meta.dirname, 'recorded');
 const files = readdirSync(directory).filter((name) => name.endsWith('.json.gz'));
 const readText = (file: string): string => gunzipSync(readFileSync(join(directory, file))).toString();
 
-describe('Histories recorded of workflows that have landed', () => {
+describe('Recorded workflow histories', () => {
   it('cover every workflow', async () => {
     const exported = Object.keys(await import('../../workflows/index.ts'));
     const recorded = new Set(files.map((name) => name.split('.')[0]));
     expect(exported.filter((name) => !recorded.has(name))).toEqual([]);
   });
 
-  it('replay on the workflows as they are now', async () => {
+  it('replay on the current workflows', async () => {
     async function* histories() {
       for (const file of files) {
         yield {
@@ -37,7 +37,7 @@ describe('Histories recorded of workflows that have landed', () => {
     expect(replayed).toBe(files.length);
   }, 300_000);
 
-  it('carry no names, addresses or e-mails of people', () => {
+  it('contain no names, addresses or e-mails of people', () => {
     const suspicious = files.filter((file) => {
       const text = readText(file);
       // Payloads are base64 in a recorded history: look inside.
