@@ -75,7 +75,7 @@ const kinds: [string, Kind][] = [
 
 describe("A partner's payment in the name of another organization", () => {
   it.each(['suspended', 'inactive'])(
-    'is never begun when that became %s after the request, nor later',
+    'is never begun if that became %s after the request, not even later',
     async (status) => {
       const partner = await buildPayer(stack);
       const organization_id = await buildOrganization(stack);
@@ -96,7 +96,7 @@ describe("A partner's payment in the name of another organization", () => {
     },
   );
 
-  it('tells of a suspended account of its own, not of a missing link, whichever way the organization is told', async () => {
+  it('reports its own suspended account, not a missing link, whether or not the organization is named', async () => {
     const partner = await buildPayer(stack);
     for (const organization_id of [undefined, partner.organizationId]) {
       const paymentId = partnerPaymentIdFor(partner.id, freshKey());
@@ -119,7 +119,7 @@ const setOrganization = (partner: BuiltPartner, status: string) =>
   stack.owner().execute('update organizations set status = ? where id = ?', [status, partner.organizationId]);
 
 describe.each(kinds)("A partner's %s", (_, kind) => {
-  it('whose retry was answered 403 is never made by the request before it, though the partner is active again', async () => {
+  it('whose retry was answered 403 is never made by the earlier request, even if the partner is active again', async () => {
     const partner = await buildPayer(stack);
     const [suspended, denied] = [freshKey(), freshKey()];
     const ask = (key: string) => partner.post(kind.path, kind.body, key);
@@ -172,7 +172,7 @@ describe.each(kinds)("A partner's %s", (_, kind) => {
         (partner) => setOrganization(partner, 'active'),
       ],
     ),
-  ])('is never begun when its %s after the request, nor later', async (_what, end, restore) => {
+  ])('is never begun if its %s after the request, not even later', async (_what, end, restore) => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const take = await kind.admitted(partner, key);

@@ -197,7 +197,7 @@ const kindOf = (name: string): Kind => {
 };
 const names = Object.keys(kinds);
 
-describe('A request that the workers meet when it has long been given up', () => {
+describe('A request that reaches the workers long after it was given up', () => {
   beforeAll(async () => {
     const starts = names.map((name) => kindOf(name).start(kindOf(name).id()));
     const ended = Promise.allSettled(starts);
@@ -216,7 +216,7 @@ describe('A request that the workers meet when it has long been given up', () =>
   afterAll(() => worker.stop());
   afterEach(() => expectChecksEmpty(stack));
 
-  it.each(names)('of %s is never begun, but told 503', async (name) => {
+  it.each(names)('of %s is never begun, but answered 503', async (name) => {
     expect(started.get(name)).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } });
     expect(JSON.stringify(await handleOf(name).result())).toMatch(/lapsed/i);
     expect(await rowsOf(kindOf(name).table)).toEqual([]);
@@ -230,7 +230,7 @@ describe('A request that the workers meet when it has long been given up', () =>
     expect(await stack.em().execute<object[]>('select 1 from openings')).toEqual([]);
   });
 
-  it.each(names)('of %s leaves the key to a fresh one, which makes exactly one', async (name) => {
+  it.each(names)('of %s leaves the key to a new request, which makes exactly one', async (name) => {
     const { id, table, retry, idIn } = kindOf(name);
     const answer = await retry(id());
     expect([name, answer.status < 300 || answer.body]).toEqual([name, true]);

@@ -59,8 +59,8 @@ async function prepared(
 const reserve = (payout: { payoutId: string; opening: PayoutOpening }) =>
   reservePayout(stack.em(), stack.deps.sealer, payout);
 
-describe('A payout that was answered 422', () => {
-  it('is never paid by an attempt at its reservation that was held up', async () => {
+describe('A payout answered 422', () => {
+  it('is never paid by a delayed attempt at its reservation', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
     await beginWorker();
     const key = freshKey();
@@ -91,7 +91,7 @@ describe('A payout that was answered 422', () => {
     expect([status, (await rowOf(payoutIdFor(partner.id, key))).length]).toEqual([200, 1]);
   }, 60_000);
 
-  it('is never reserved by an attempt that wakes up when the balance has been topped up', async () => {
+  it('is never reserved by an attempt that wakes up after the balance was topped up', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
     const [sleeper, spender] = [await prepared(partner), await prepared(partner)];
     await reserve(spender);
@@ -103,7 +103,7 @@ describe('A payout that was answered 422', () => {
     expect(await readBalance(partner)).toMatchObject({ available: '100000.0000' });
   });
 
-  it('is never made by the request before it under its key, which still runs', async () => {
+  it('is never made by an earlier request under its key that still runs', async () => {
     const partner = await buildPayer(stack);
     const other = await beginApi();
     const key = freshKey();

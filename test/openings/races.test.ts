@@ -69,7 +69,7 @@ const contributors = (payer: BuiltUser, body: object): Racer[] =>
     };
   });
 
-describe(`Of ${racers} at once, none that was refused is ever made, and each that was accepted is`, () => {
+describe(`Of ${racers} at once, every accepted one is made, and no refused one ever is`, () => {
   it('contributions to one goal by gateway', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);

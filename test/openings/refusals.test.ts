@@ -94,7 +94,7 @@ async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, st
 }
 
 describe('An attempt that wakes up after another of the same opening was refused', () => {
-  it('never opens an order for a goal that has become free meanwhile', async () => {
+  it('never opens an order for a goal that has since become free', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const [sleeper, other] = [await contributionTo(goal, saver), await contributionTo(goal, saver)];
@@ -106,7 +106,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     await (await contributionTo(goal, saver)).open();
   });
 
-  it('never begins a subscription from a balance that has been topped up meanwhile', async () => {
+  it('never starts a subscription from a balance that has since been topped up', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey());
@@ -117,7 +117,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
   });
 
-  it('never allocates to a cause that has become active meanwhile, and the next request may', async () => {
+  it('never allocates to a cause that has since become active, but the next request may', async () => {
     const cause = await buildActiveCause(stack);
     const ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
     const batchId = allocationBatchIdFor(cause.id, ids);
@@ -139,7 +139,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
   });
 
-  it('tells a step that comes late the refusal that a request wrote down meanwhile', async () => {
+  it('gives a late step the refusal that a request has since recorded', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const donationIds = await buildOpenDonations(stack, await buildIndividual(stack, { balance: '100000' }), 2);
     const cause = await buildActiveCause(stack);
@@ -160,7 +160,7 @@ describe('An attempt that wakes up after another of the same opening was refused
 });
 
 describe('A verdict', () => {
-  it('that is no longer kept lets nothing old be done', async () => {
+  it('that is no longer stored lets nothing old be done', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey(), {
@@ -184,8 +184,8 @@ describe('A verdict', () => {
   });
 });
 
-describe('A request that an older release has not stamped', () => {
-  it('is never refused for ever by a verdict about another under its key, and meets its own as long as it may live', async () => {
+describe('A request without the stamp of newer releases', () => {
+  it('is never refused for ever by a verdict about another under its key, and finds its own as long as it can exist', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const { subscriptionId, opening } = await subscriptionOf(donor, cause.id, freshKey());
@@ -206,8 +206,8 @@ describe('A request that an older release has not stamped', () => {
   });
 });
 
-describe('A request whose retry was refused before its workflow could begin', () => {
-  it('never makes a payment order, and leaves the key to the next', async () => {
+describe('A request whose retry was refused before its workflow could start', () => {
+  it('never makes a payment order, and leaves the key to the next request', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const key = freshKey();
@@ -225,7 +225,7 @@ describe('A request whose retry was refused before its workflow could begin', ()
     expect(await (await contributionTo(goal, saver, key)).open()).toMatchObject({ status: 'PENDING' });
   });
 
-  it('never begins a subscription', async () => {
+  it('never starts a subscription', async () => {
     const donor = await buildIndividual(stack, { balance: '5000' });
     const cause = await buildActiveCause(stack);
     const first = await subscriptionOf(donor, cause.id, freshKey());
@@ -263,7 +263,7 @@ describe('A request whose retry was refused before its workflow could begin', ()
     expect(await rowOf('partner_payments', paymentId)).toHaveLength(1);
   });
 
-  it('is told what it has made, when it has made it meanwhile', async () => {
+  it('is told what it made, if it made it in the meantime', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const first = await contributionTo(goal, saver, freshKey());

@@ -110,7 +110,7 @@ const ofPeople: Rail[] = [
 
 const inactive = { status: 403, body: { message: 'the user who asked for this is no longer active' } };
 
-describe('Of a person who is being suspended', () => {
+describe('From a person who is being suspended', () => {
   it.each(ofPeople)('%s is refused', async (_, prepare) => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const act = await prepare(payer);
@@ -127,7 +127,7 @@ describe('Of a person who is being suspended', () => {
   });
 });
 
-describe('Of an admin whose organization is being suspended', () => {
+describe('From an admin whose organization is being suspended', () => {
   it.each(rails)('%s is refused', async (_, prepare) => {
     const payer = await buildOrganizationAdmin(stack, { balance: '10000' });
     const act = await prepare(payer);
@@ -136,8 +136,8 @@ describe('Of an admin whose organization is being suspended', () => {
   });
 });
 
-describe('A payment beside a suspension that is under way', () => {
-  it('waits for it alone: others that arrive together with it are made at once', async () => {
+describe('A payment during a suspension', () => {
+  it('waits for it alone: others that arrive with it are made at once', async () => {
     const [suspended, ...others] = await Promise.all(
       Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '10000' })),
     );
@@ -153,7 +153,7 @@ describe('A payment beside a suspension that is under way', () => {
     expect(await waiting).toMatchObject(inactive);
   });
 
-  it('is made when nothing comes of it', async () => {
+  it('is made if the suspension does not happen', async () => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const { id } = await buildActiveCause(stack);
     const [waiting] = await stack.owner().transactional(async (tx) => {
@@ -166,7 +166,7 @@ describe('A payment beside a suspension that is under way', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('9000.0000');
   });
 
-  it('is refused when the organization of its cause was suspended while it waited for its payer', async () => {
+  it('is refused if its cause’s organization was suspended while it waited for its payer', async () => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const owner = await buildOrganizationAdmin(stack);
     const { id } = await buildActiveCause(stack, owner);

@@ -40,7 +40,7 @@ const orderOf = async (payer: BuiltUser, body: object) => {
 };
 
 describe.each(suspensions)('While %s', (_, suspend) => {
-  it('a payout that was accepted is paid, and a new one refused', async () => {
+  it('an accepted payout is paid, and a new one refused', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -66,7 +66,7 @@ describe.each(suspensions)('While %s', (_, suspend) => {
     );
   });
 
-  it('a payment that was accepted is paid, and its net owed', async () => {
+  it('an accepted payment is paid, and its net owed', async () => {
     const partner = await buildPayer(stack, { available: '0' });
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' });
     await suspend(partner);
@@ -80,7 +80,7 @@ describe.each(suspensions)('While %s', (_, suspend) => {
 });
 
 describe('While a person is suspended', () => {
-  it('their order that was accepted is paid, and the money is theirs', async () => {
+  it('their accepted order is paid, and the money is theirs', async () => {
     const payer = await buildIndividual(stack);
     const order = await orderOf(payer, {
       reference_type: 'account_top_up',
@@ -98,7 +98,7 @@ describe('While a person is suspended', () => {
 });
 
 describe('While the organization of a cause is suspended', () => {
-  it('a donation that was accepted arrives, and a new one is refused', async () => {
+  it('an accepted donation arrives, and a new one is refused', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack, admin);

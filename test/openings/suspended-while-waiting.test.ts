@@ -90,7 +90,7 @@ describe.each(payers)('%s while a payment waits for their account', (_, build, s
     );
   });
 
-  it('pays no period of a subscription: it counts as refused', async () => {
+  it('pays no subscription period: it counts as refused', async () => {
     const payer = await build();
     const { id: causeId } = await buildActiveCause(stack);
     const subscriptionId = newId();
@@ -126,7 +126,7 @@ async function whileSuspending(table: string, id: string | null, begin: () => Pr
   return beginning;
 }
 
-describe('A partner’s payment that is begun while', () => {
+describe('A partner’s payment begun while', () => {
   const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
 
   it.each<[string, boolean, 'partners' | 'organizations', string]>([
@@ -154,7 +154,7 @@ describe('A partner’s payment that is begun while', () => {
   });
 });
 
-describe('An order that is begun while', () => {
+describe('An order begun while', () => {
   it.each<[string, () => Promise<BuiltUser>, (payer: BuiltUser) => [string, string | null]]>([
     ['its payer is being suspended', () => buildIndividual(stack), ({ id }) => ['users', id]],
     [
@@ -188,8 +188,8 @@ describe('An order that is begun while', () => {
   });
 });
 
-describe('An order for a cause that is begun while', () => {
-  it('the organization of the cause is being suspended is refused', async () => {
+describe('An order for a cause, begun while', () => {
+  it('the organization of the cause is being suspended, is refused', async () => {
     const [payer, owner] = [await buildIndividual(stack), await buildOrganizationAdmin(stack)];
     const { id: causeId } = await buildActiveCause(stack, owner);
     await stack
@@ -221,8 +221,8 @@ describe('An order for a cause that is begun while', () => {
   });
 });
 
-describe('A period of a subscription that is being paid', () => {
-  it('is paid before its cause is stopped, or not at all: who stops it waits', async () => {
+describe('A subscription period being paid', () => {
+  it('is paid before its cause is stopped, or not at all: the stop waits', async () => {
     const donor = await buildIndividual(stack, { balance: '10000' });
     const { id: causeId } = await buildActiveCause(stack);
     const subscriptionId = newId();
@@ -259,7 +259,7 @@ describe('A period of a subscription that is being paid', () => {
   });
 });
 
-describe('An allocation that waits', () => {
+describe('A waiting allocation', () => {
   async function waiting(suspend: (people: { owner: BuiltUser; operator: BuiltUser }) => Promise<unknown>) {
     const [owner, operator] = [await buildOrganizationAdmin(stack), await buildSuperAdmin(stack)];
     const { id: causeId } = await buildActiveCause(stack, owner);
@@ -292,7 +292,7 @@ describe('An allocation that waits', () => {
     return { outcome, rows, again: await allocate() };
   }
 
-  it('while the organization of its cause is suspended is refused', async () => {
+  it('is refused if the organization of its cause is suspended meanwhile', async () => {
     const refused = { outcome: 'refused', cause: 'of an organization that is suspended' };
     expect(await waiting(({ owner }) => suspendOrganization(owner))).toMatchObject({
       outcome: refused,
@@ -301,7 +301,7 @@ describe('An allocation that waits', () => {
     });
   });
 
-  it('while who asked for it is suspended is not made', async () => {
+  it('is not made if its requester is suspended meanwhile', async () => {
     const refused = { code: 'SERVICE_UNAVAILABLE' };
     expect(await waiting(({ operator }) => suspendUser(operator))).toMatchObject({
       outcome: refused,

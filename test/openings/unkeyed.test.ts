@@ -116,7 +116,7 @@ const topUp = () => ({
   amount: '10000',
 });
 
-describe('A request without a key that died before it could be refused', () => {
+describe('A request without a key whose process died before it was refused', () => {
   it('reserves nothing once its wait is over', async () => {
     const body = { bank_account_id: await addBankAccount(stack, user), amount: '10000' };
     const asking = { caller, accountId: user.accountId, body, key: undefined, requestId };
@@ -137,17 +137,17 @@ describe('A request without a key that died before it could be refused', () => {
   });
 });
 
-describe('A request without a key that was answered 503', () => {
+describe('A request without a key, answered 503', () => {
   const started: string[] = [];
 
-  it.each(creations)('for %s is told so while its workflow waits for a worker', async (_, __, prepare) => {
+  it.each(creations)('for %s gets that answer while its workflow waits for a worker', async (_, __, prepare) => {
     const create = await prepare();
     const before = started.length;
     await expect(create(impatient(started))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(started).toHaveLength(before + 1);
   });
 
-  it('makes nothing when the workers are back: its repetition would be a second one', async () => {
+  it('makes nothing when the workers are back: a repetition would be a second one', async () => {
     const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
     try {
       for (const id of started) {

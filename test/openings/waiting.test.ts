@@ -29,8 +29,8 @@ const creation = (partner: BuiltPartner): PayoutCreation => {
   return { partnerId: partner.id, body, idempotency, requestId: 'test' };
 };
 
-describe('A payout that waits for a place', () => {
-  it('is never begun after its request, and never keeps its request beyond what is promised', async () => {
+describe('A payout waiting for a place', () => {
+  it('is never begun after its request ended, and never holds its request longer than promised', async () => {
     const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
     const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
     // Temporal, silent: every start waits as long as it was told.
@@ -65,8 +65,8 @@ describe('A payout that waits for a place', () => {
   }, 90_000);
 });
 
-describe('Semaphore', () => {
-  it('never let in whoever has given up, nor lose its place', async () => {
+describe('A semaphore', () => {
+  it('never admits a caller that has given up, or loses its place', async () => {
     const semaphore = createSemaphore(1, { mostWaiting: 1 });
     const leave = await semaphore.enter();
     const late = semaphore.enter({ waitMs: 50 });
@@ -79,7 +79,7 @@ describe('Semaphore', () => {
   });
 });
 
-describe('A partner whose row is held', () => {
+describe('A partner whose row is locked', () => {
   it("never keeps another's payout waiting", async () => {
     const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
     const { until, release } = held();
@@ -102,7 +102,7 @@ describe('A partner whose row is held', () => {
     await Promise.all(others);
   }, 60_000);
 
-  it('never takes a place beyond its share, and what waits behind it passes it', async () => {
+  it('never takes more places than its share, and others overtake its queue', async () => {
     const semaphore = createSemaphore(3, { perKey: 2, mostWaiting: 2 });
     const enter = (key: string) => semaphore.enter({ key, waitMs: 10_000 });
     const [first, second] = [await enter('a'), await enter('a')];
@@ -136,7 +136,7 @@ describe('A partner whose row is held', () => {
 });
 
 describe('A turn', () => {
-  it('that comes too late is never taken, and the one after it never comes too early', async () => {
+  it('that comes too late is never taken, and the next one never comes too early', async () => {
     const mutex = createKeyedMutex();
     const { until, release } = held();
     const done: string[] = [];
