@@ -130,7 +130,7 @@ describe('A payment from a balance', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('1000000.0000');
   });
 
-  it('takes any amount from 0.0001 up, read by its digits', async () => {
+  it('accepts any amount from 0.0001 up, read digit by digit', async () => {
     const target = bodyOf(await invest());
     const { body } = await pay({ ...target, amount: 0.0001 });
     expect(body.data).toMatchObject({ amount: '0.0001', new_balance: '999999.9999' });
@@ -146,7 +146,7 @@ describe('A payment from a balance', () => {
     expect((await post('100.1')).body.data).toMatchObject({ amount: '100.1000', new_balance: '999899.8999' });
   });
 
-  it('takes the last rupiah, and is a 400 for more than there is; nothing moves then', async () => {
+  it('takes the last rupiah; more than there is is a 400 that moves nothing', async () => {
     const target = await invest();
     expect((await pay({ ...bodyOf(target), amount: 1_000_000.0001 })).status).toBe(400);
     expect(await transactionsOf()).toEqual([]);
@@ -155,7 +155,7 @@ describe('A payment from a balance', () => {
     expect({ status, body }).toMatchObject({ status: 400, body: { error: 'Bad Request' } });
   });
 
-  it("from somebody else's account is a 403, from none a 404, without a token a 401", async () => {
+  it("from somebody else's account is a 403, from a missing one a 404, without a token a 401", async () => {
     const target = bodyOf(await invest());
     const stranger = await buildIndividual(stack, { balance: '10' });
     const organization = await buildOrganizationAdmin(stack, { balance: '10' });
@@ -231,7 +231,7 @@ describe('The target of a payment', () => {
     expect(answer.body.message).toContain(status);
   });
 
-  it('takes no less than its minimum and no more than is left of its target, which completes it', async () => {
+  it('accepts no less than its minimum and no more than the rest of its target, which completes it', async () => {
     const target = await invest({ target: '5000', minimum: '100' });
     const paying = (amount: number) => pay({ ...bodyOf(target), amount });
     expect((await paying(99.9999)).status).toBe(400);
@@ -244,7 +244,7 @@ describe('The target of a payment', () => {
     expect(await newestEventOf(target.reference_id)).toMatchObject(completedEvent);
   });
 
-  it('takes exactly the rest of a product of which less than its minimum is left', async () => {
+  it('accepts exactly the rest of a product when that is below its minimum', async () => {
     const target = await invest({ target: '5000', minimum: '100' });
     const paying = (amount: number) => pay({ ...bodyOf(target), amount });
     expect((await paying(4950)).status).toBe(201);
@@ -257,7 +257,7 @@ describe('The target of a payment', () => {
     expect(body.data).toMatchObject({ status: 'completed', current_amount: '5000.0000' });
   });
 
-  it("is the caller's own goal: another's is a 403, past the target a 400, reaching it completes the goal", async () => {
+  it("is the caller's own goal: somebody else's is a 403, past the target a 400, reaching it completes the goal", async () => {
     const other = await buildIndividual(stack);
     const theirs = await buildGoal(stack, other);
     const contribute = (reference_id: string, amount: number) =>
@@ -272,7 +272,7 @@ describe('The target of a payment', () => {
     expect((await contribute(own.id, 0.0001)).status).toBe(400);
   });
 
-  it('is not passed by payments that come at once, nor is a balance', async () => {
+  it('is never exceeded by payments that come at once, and neither is a balance', async () => {
     const goal = await buildGoal(stack, payer, '100');
     const product = await invest({ target: '70' });
     const answers = await Promise.all([

@@ -25,7 +25,7 @@ const random = (limit: number) => Math.floor(Math.random() * limit);
 const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 
 describe('The bank', () => {
-  it(`holds together while ${clients} clients move money for ${seconds} seconds`, async () => {
+  it(`stays consistent while ${clients} clients move money for ${seconds} seconds`, async () => {
     const people = await Promise.all(
       Array.from({ length: clients }, () => buildIndividual(stack, { balance: String(opening) })),
     );

@@ -66,8 +66,8 @@ async function begin(body: object, user = payer) {
   return { answer, id, handle };
 }
 
-describe('An order whose workflow begins to work later', () => {
-  it('is not made for what was stopped, or by whom was suspended, meanwhile', async () => {
+describe('An order whose workflow starts late', () => {
+  it('is not made for a cause stopped in the meantime, or by a user suspended in the meantime', async () => {
     const cause = await buildCause(stack, creator, superAdmin);
     const other = await buildIndividual(stack);
     const forStopped = await begin(donation(cause));
@@ -89,8 +89,8 @@ describe('An order whose workflow begins to work later', () => {
   }, 60_000);
 });
 
-describe('An idempotency key of an order', () => {
-  it('stands for that order when its answer is forgotten, and never for another request', async () => {
+describe('An idempotency key for an order', () => {
+  it('stands for that order after its answer was deleted, and never for another request', async () => {
     const key = freshKey();
     const first = await ask(topUp(50_000), key);
     expect(first.status).toBe(201);
@@ -118,7 +118,7 @@ describe('An idempotency key of an order', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('of a payment from a balance still pays once when its answer is forgotten', async () => {
+  it('for a payment from a balance still pays once after its answer was deleted', async () => {
     const one = await buildIndividual(stack, { balance: '10000' });
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: one.token })).body.data;
     const key = freshKey();
@@ -135,7 +135,7 @@ describe('An idempotency key of an order', () => {
     expect(await balanceOf(stack, one.accountId)).toBe('9000.0000');
   });
 
-  it('whose answer was never kept tells of the order as it stands, also when its payer declined', async () => {
+  it('whose answer was never stored reports the order as it stands, even if its payer declined', async () => {
     const key = freshKey();
     const first = await ask(topUp(50_000, 30), key);
     const { payment_order_id: id, payment_links: link } = first.body.data;
@@ -154,7 +154,7 @@ describe('An idempotency key of an order', () => {
 });
 
 describe('Money that cost more at the provider than it brought', () => {
-  it('is in suspense as any other, of an order and of a partner’s payment', async () => {
+  it('is in suspense like any other, for an order and for a partner’s payment', async () => {
     await stack.sandbox.put('/sandbox/costs', { payment: 3_000, transfer: 0 });
     await stack.owner().execute('update payment_channels set provider_fee_fixed = 3000 where id = 1');
     const order = (await ask(topUp(50_000), freshKey())).body.data;

@@ -158,7 +158,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     240_000,
   );
 
-  it('that meets the payment, whose worker dies as it settles, has one end, and the money is in the books once', async () => {
+  it('that meets the payment, whose worker dies while settling it, has one outcome, and the money is booked once', async () => {
     const id = await begin();
     const open = await whenOpen(id);
     stack.arm(`${kind.settled}=kill`);

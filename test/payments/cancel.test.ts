@@ -69,7 +69,7 @@ const eventsOf = async (id: string) =>
     );
 
 describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
-  it('expires the instrument at the provider and ends the order EXPIRED, also when it is asked again', async () => {
+  it('expires the instrument at the provider and ends the order EXPIRED, also when repeated', async () => {
     const opened = await order();
     expect(await cancelOrder(opened.id)).toMatchObject({
       status: 200,
@@ -85,7 +85,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     ]);
   });
 
-  it('refuses an order that is paid, which stays so', async () => {
+  it('refuses a paid order, which stays paid', async () => {
     const opened = await order();
     await pay(opened);
     await when(opened.id, 'PAID');
@@ -94,7 +94,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await statusOf(opened.id)).toBe('PAID');
   });
 
-  it('finds the money of which no callback told: the order is paid', async () => {
+  it('finds money that no callback reported: the order is paid', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const one = await buildIndividual(stack);
     const opened = await order(one);
@@ -103,7 +103,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await balanceOf(stack, one.accountId)).toBe(`${amount}.0000`);
   });
 
-  it('is the payer’s alone, of an order that is there, and takes no fields', async () => {
+  it('is for the payer only, of an existing order, and takes no fields', async () => {
     const { id } = await order();
     const other = await buildIndividual(stack);
     expect((await cancelOrder(id, other)).status).toBe(403);
@@ -115,7 +115,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await statusOf(id)).toBe('WAITING_PAYMENT');
   });
 
-  it('by fifty at once is one cancellation', async () => {
+  it('fifty times at once is one cancellation', async () => {
     const { id } = await order();
     const answers = await Promise.all(Array.from({ length: 50 }, () => untilTold(() => cancelOrder(id))));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -147,7 +147,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     );
   }, 60_000);
 
-  it('comes true when its process died before the workflow was told, or the workflow is lost', async () => {
+  it('happens even if its process died before the workflow was told, or the workflow is lost', async () => {
     const [told, lost] = [await order(), await order()];
     const workflows = stack.deps.workflows.client.workflow;
     await workflows.getHandle(`gateway-payment/${lost.id}`).terminate('lost');
@@ -164,7 +164,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     await when(lost.id, 'EXPIRED');
   });
 
-  it('is never taken back', async () => {
+  it('cannot be undone', async () => {
     const { id } = await order();
     await cancelOrder(id);
     const undo = stack.em().execute('update payment_orders set cancelled_at = null where id = ?', [id]);
@@ -188,7 +188,7 @@ async function suspendedOf(orders: Opened[]): Promise<number> {
 }
 
 describe('POST /v1/partners/payments/:id/cancel', () => {
-  it('ends it expired at the provider and here, tells it by webhook and in its timeline', async () => {
+  it('ends the payment expired at the provider and here, and shows it by webhook and in its timeline', async () => {
     const opened = await payment();
     const answer = await cancelPayment(opened.id);
     expect(answer).toMatchObject({
@@ -209,7 +209,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(await cancelPayment(opened.id)).toMatchObject({ status: 200, body: { data: answer.body.data } });
   });
 
-  it('refuses one that is paid with PAYMENT_ALREADY_PAID', async () => {
+  it('refuses a paid one with PAYMENT_ALREADY_PAID', async () => {
     const opened = await payment();
     await pay(opened);
     await when(opened.id, 'PAID');
@@ -217,7 +217,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'PAYMENT_ALREADY_PAID']);
   });
 
-  it('does not know another’s, or one that is not there', async () => {
+  it('finds neither somebody else’s nor a missing one', async () => {
     const { id } = await payment();
     const other = await buildPartner(stack);
     for (const answer of [await cancelPayment(id, other), await cancelPayment(newId())]) {
@@ -258,7 +258,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
 });
 
 describe('A cancellation while the provider cannot be asked', () => {
-  it('is told as not done yet, and comes true by itself; what has no instrument asks for none any more', async () => {
+  it('is reported as not done yet, and happens by itself; an order without an instrument no longer gets one', async () => {
     const [mine, theirs] = await Promise.all([order(), payment()]);
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const [unmade, byPayer, byPartner] = await Promise.all([order(), cancelOrder(mine.id), cancelPayment(theirs.id)]);

@@ -34,7 +34,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     expect(await statusOf(order.payment_order_id)).toBe('EXPIRED');
   });
 
-  it('is settled when it was paid and every callback was lost: the workflow asks by itself', async () => {
+  it('is settled if it was paid and every callback was lost: the workflow asks by itself', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     try {
       const order = await topUp();
@@ -46,7 +46,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     }
   });
 
-  it('paid too late stays EXPIRED, and the money is in suspense with an open workflow of its own', async () => {
+  it('that is paid too late stays EXPIRED, and the money is in suspense with a workflow of its own', async () => {
     const order = await topUp();
     expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
     const before = await balanceOf(stack, payer.accountId);
@@ -70,7 +70,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe(before);
   });
 
-  it('whose provider fails until after it is open until then and ends EXPIRED, never REFUSED', async () => {
+  it('whose provider fails past it is open until then and ends EXPIRED, never REFUSED', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_001 };
     // Nobody waits for the answer, which takes as long as the request may.
@@ -167,7 +167,7 @@ describe.each(Object.keys(rails) as (keyof typeof rails)[])(
       expect(next).toEqual({ at: expect.any(String), text: expect.stringContaining('paid or on its way') });
     }
 
-    it('while the provider says paid and does not list the payment yet; listed, it is settled', async () => {
+    it('while the provider says paid but does not list the payment yet; once listed, it is settled', async () => {
       await drop({ lag_ms: 86_400_000 });
       const payment = await rails[table]();
       await stack.sandbox.post('/sandbox/pay', { payment_code: payment.payment_code });
@@ -180,7 +180,7 @@ describe.each(Object.keys(rails) as (keyof typeof rails)[])(
       ['SUCCEEDED', 'PAID'],
       ['FAILED', 'EXPIRED'],
     ])(
-      'while a payment of the right amount is pending; %s, it ends %s',
+      'while a payment of the right amount is pending; once that is %s, it ends %s',
       async (status, end) => {
         await drop();
         const payment = await rails[table]();

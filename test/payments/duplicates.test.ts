@@ -14,7 +14,7 @@ afterEach(() => expectChecksEmpty(stack));
 const requests = isFullRun() ? 1000 : 50;
 
 describe('Duplicate protection', () => {
-  it(`of a saving goal lets one of ${requests} simultaneous payments through; all others are a 400`, async () => {
+  it(`of a saving goal lets one of ${requests} simultaneous payments through and answers all others 400`, async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const answers = await Promise.all(
@@ -34,7 +34,7 @@ describe('Duplicate protection', () => {
     expect(orders).toHaveLength(1);
   }, 120_000);
 
-  it('is held by the database, also between processes that do not know of each other', async () => {
+  it('is enforced by the database, even between processes that do not know of each other', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const orders = [0, 1].map(() => crypto.randomUUID());

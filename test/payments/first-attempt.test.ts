@@ -102,7 +102,7 @@ describe.each<[string, Rail]>([
       60_000,
     );
 
-  it('whose first attempt made the instrument unheard is never failed by the refusal of the second', async () => {
+  it('whose first attempt made the instrument without an answer is never failed by the refusal of the second', async () => {
     arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -117,7 +117,7 @@ describe.each<[string, Rail]>([
     expect(row).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 90_000);
 
-  it('whose second attempt asks otherwise than the first, which made the instrument unheard, gets that one', async () => {
+  it('whose second attempt differs from the first, which made the instrument without an answer, gets that one', async () => {
     arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -130,7 +130,7 @@ describe.each<[string, Rail]>([
     expect(others).toEqual([]);
   }, 90_000);
 
-  it('is never failed because the provider does not list at once what the first attempt made', async () => {
+  it('never fails because the provider does not list at once what the first attempt made', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const id = await rail.begin();
     await attempted(rail, id, 1);
@@ -151,7 +151,7 @@ describe.each<[string, Rail]>([
     await becomes(id, 'WAITING_PAYMENT');
   }, 90_000);
 
-  it('fails when the provider refuses it and does not know it two minutes after the last attempt', async () => {
+  it('fails if the provider refuses it and does not know it two minutes after the last attempt', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const id = await rail.begin();
     await attempted(rail, id, 1);
@@ -168,7 +168,7 @@ describe.each<[string, Rail]>([
     await becomes(id, 'FAILED');
   }, 90_000);
 
-  it('fails at once when its first and only attempt is refused', async () => {
+  it('fails at once if its first and only attempt is refused', async () => {
     await refuse(true);
     const id = await rail.begin();
     await eventually(

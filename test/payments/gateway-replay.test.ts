@@ -13,7 +13,7 @@ describe('A gateway payment sent again under its Idempotency-Key', () => {
   it.each([
     ['the texts of the payer', { transaction_name: 'Untuk Ibu', transaction_desc: 'tabungan "haji"' }],
     ['no texts', {}],
-  ])('with %s replays the first answer, field by field in its order', async (_, texts) => {
+  ])('with %s replays the first answer, field by field in order', async (_, texts) => {
     const body = {
       reference_type: 'account_top_up',
       reference_id: payer.accountId,

@@ -122,7 +122,7 @@ describe('A payment by gateway', () => {
   );
 
   it.each(types.filter(([type]) => !['charitable_cause_open_donate'].includes(type)))(
-    'of type %s for what does not exist is a 404',
+    'of type %s for a missing target is a 404',
     async (type) => {
       expect((await pay(type, '00000000-0000-4000-8000-00000000dead')).status).toBe(404);
     },
@@ -153,7 +153,7 @@ describe('A payment by gateway', () => {
     expect((await pay('account_top_up', organization.accountId)).status).toBe(403);
   });
 
-  it('is bounded by what is charged, nominal and fee together: just within the limits is taken', async () => {
+  it('is limited by what is charged, nominal and fee together: just within the limits is accepted', async () => {
     for (const amount of [6_000, 49_996_000]) {
       expect((await pay('account_top_up', payer.accountId, { amount })).status).toBe(201);
     }
@@ -185,7 +185,7 @@ describe('A payment by gateway', () => {
     expect((await pay('investment', bounded.id, { amount: 40_000 })).status).toBe(201);
   });
 
-  it('that was opened in time is settled into a product that has been closed since, or filled', async () => {
+  it('that was opened in time is settled into a product that has since been closed or filled', async () => {
     const target = await product('investment', { target: '30000' });
     const orders = [await pay('investment', target.id), await pay('investment', target.id)];
     await settle(orders[0]?.body.data);
@@ -210,7 +210,7 @@ describe('A contribution to a saving goal by gateway', () => {
     expect((await pay('saving_goal_contribution', goal.id)).status).toBe(400);
   });
 
-  it('may end above its target when the goal was filled since', async () => {
+  it('can end above its target if the goal was filled in the meantime', async () => {
     const saver = await buildIndividual(stack, { balance: '20000' });
     payer = saver;
     const goal = await buildGoal(stack, saver, '20000');
@@ -231,7 +231,7 @@ describe('A contribution to a saving goal by gateway', () => {
     expect(over.data).toMatchObject({ status: 'completed', current_amount: '40000.0000' });
   });
 
-  it('is refused with 400 while another order for the goal is open, and taken again once that is over', async () => {
+  it('is refused with 400 while another order for the goal is open, and accepted again afterwards', async () => {
     const goal = await buildGoal(stack, payer);
     const { body } = await pay('saving_goal_contribution', goal.id);
     const repeat = await pay('saving_goal_contribution', goal.id, { amount: 30_000 });
@@ -245,7 +245,7 @@ describe('A contribution to a saving goal by gateway', () => {
   });
 
   it.each([['a declined e-wallet payment', 30, '/sandbox/decline', 'FAILED', 'failed']])(
-    'is free again after %s',
+    'is possible again after %s',
     async (_, payment_id, path, status, pending) => {
       const goal = await buildGoal(stack, payer);
       const { body } = await pay('saving_goal_contribution', goal.id, { payment_id });

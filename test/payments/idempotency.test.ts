@@ -72,7 +72,7 @@ describe('An Idempotency-Key', () => {
     expect([second.status, JSON.parse(second.text).message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
   });
 
-  it.each(rails)('of a %s is the same key on the other routes: a 400 there', async (name, path, body) => {
+  it.each(rails)('of a %s is the same key on the other routes, which answer 400', async (name, path, body) => {
     await post(path(), body(), key);
     for (const [other, otherPath, otherBody] of rails.filter(([one]) => one !== name)) {
       expect([other, (await post(otherPath(), otherBody(), key)).status]).toEqual([other, 400]);
@@ -99,7 +99,7 @@ describe('An Idempotency-Key', () => {
     },
   );
 
-  it("is the user's own: another user's same key is another key", async () => {
+  it("is the user's own: the same key of another user is a different key", async () => {
     await post('/v1/payments/balance', balanceBody(), key);
     const other = await buildIndividual(stack, { balance: '1000' });
     const body = { ...balanceBody(), source_account_id: other.accountId };
@@ -111,7 +111,7 @@ describe('An Idempotency-Key', () => {
     expect(status).toBe(400);
   });
 
-  it.each(rails)('of a %s that comes twenty times at once pays once, with one answer', async (_, path, body) => {
+  it.each(rails)('of a %s, sent twenty times at once, pays once, with one answer', async (_, path, body) => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(path(), body(), key)));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]?.status).toBe(201);
@@ -120,7 +120,7 @@ describe('An Idempotency-Key', () => {
     expect(orders.body.data.total + (await paid())).toBe(1);
   });
 
-  it('is told apart by what the body means, not by how its amount is written', async () => {
+  it('is matched by what the body means, not by how its amount is written', async () => {
     const first = await post('/v1/payments/balance', balanceBody(), key);
     const raw = JSON.stringify(balanceBody()).replace('"amount":100', '"amount":100.00');
     const second = await stack.post('/v1/payments/balance', undefined, {

@@ -58,14 +58,14 @@ async function open(): Promise<{ id: string; payment_code: string }> {
 const workflowOf = (id: string) => stack.time.client.workflow.getHandle(`gateway-payment/${id}`);
 
 describe('An order whose instrument cannot be expired at its deadline', () => {
-  it('and that was paid is never left unasked: it is settled', async () => {
+  it('that was paid is never left unchecked: it is settled', async () => {
     const { id, payment_code } = await open();
     await stack.time.sleep('1415 minutes');
     await stack.sandbox.post('/sandbox/pay', { payment_code });
     expect(await workflowOf(id).result()).toBe('PAID');
   }, 60_000);
 
-  it('and that nobody paid never ends EXPIRED: operators see it, and it ends when it was expired', async () => {
+  it('that nobody paid never ends EXPIRED: operators see it, and it ends once it is expired', async () => {
     const { id } = await open();
     await stack.time.sleep('25 hours');
     const described = await eventually(

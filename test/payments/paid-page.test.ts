@@ -83,7 +83,7 @@ describe('A payer who comes back from a wallet', () => {
     expect((await read(page)).text).toContain('Rp 51.500');
   });
 
-  it('of a partner that named a place of its own lands there, as it was sent', async () => {
+  it('sent to a partner’s return_url lands there, exactly as it was given', async () => {
     const return_url = 'https://shop.example/Orders/1042?from=wallet&x=%20';
     const { payment_code } = await collect({ return_url });
     const page = await open(payment_code);
@@ -91,7 +91,7 @@ describe('A payer who comes back from a wallet', () => {
     expect(await page.getByRole('link', { name: 'Back to the merchant' }).getAttribute('href')).toBe(return_url);
   });
 
-  it('of a partner that named none is told by us, in two sentences, whatever became of it', async () => {
+  it('without a partner’s return_url is told the outcome by us, in two sentences', async () => {
     const tellingsOf = async (id: string, name: string) => {
       for (const width of [1280, 390]) {
         const page = await open(placeOf(id), width);
@@ -121,7 +121,7 @@ describe('A payer who comes back from a wallet', () => {
     expect(told.text).toMatch(/^Paid Rp 1\.250\.000 /);
   });
 
-  it('looks again by a link, and without any script', async () => {
+  it('can look again by a link, without any script', async () => {
     const { id, payment_code } = await collect();
     const page = await open(placeOf(id));
     await atSandbox('pay', payment_code);
@@ -134,7 +134,7 @@ describe('A payer who comes back from a wallet', () => {
 });
 
 describe('The page', () => {
-  it('shows nothing but status and amount, is not kept, and stands under the policy of all pages', async () => {
+  it('shows only status and amount, is not cached, and has the policy of all pages', async () => {
     const secrets = { external_ref: 'INV-SECRET', customer_name: 'Siti Rahayu', customer_email: 'siti@example.org' };
     const { id, payment_code } = await collect(secrets);
     const { status, body, headers } = await stack.get(`/paid/${id}`);
@@ -147,7 +147,7 @@ describe('The page', () => {
     expect(headers.get('content-security-policy')).toContain("script-src 'self'");
   });
 
-  it('of a payment that there is not is a 404 with a sentence', async () => {
+  it('of a missing payment is a 404 with a sentence', async () => {
     for (const id of [newId(), 'x', '%00', '1%20or%201=1']) {
       const { status, body } = await stack.get(`/paid/${id}`);
       expect([id, status]).toEqual([id, 404]);
@@ -175,7 +175,7 @@ describe('A return_url', () => {
     expect((await partner.get('/payments')).body.data.total).toBe(before);
   });
 
-  it('rests sealed, and is null as well as absent', async () => {
+  it('is stored sealed, and can be null or absent', async () => {
     const return_url = 'https://shop.example/back?token=very-secret-token';
     const { id } = await collect({ return_url });
     const rows = await stack.em().execute<object[]>('select * from partner_payments where id = ?', [id]);

@@ -41,7 +41,7 @@ const becomesSettling = (id: string) =>
   );
 
 describe('An order that the provider has made an instrument for', () => {
-  it('never ends EXPIRED because the provider’s list is without it; listed again, it is settled', async () => {
+  it('never ends EXPIRED because the provider’s list lacks it; once listed again, it is settled', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
     changeAtProvider("update instruments set reference_id = 'hidden-' || reference_id where reference_id = ?", id);
@@ -55,7 +55,7 @@ describe('An order that the provider has made an instrument for', () => {
     expect(await workflowOf(id).result()).toBe('PAID');
   }, 60_000);
 
-  it('never ends EXPIRED while its method is used up and nothing else says so yet; then it is settled', async () => {
+  it('never ends EXPIRED while only its used-up method shows a payment; then it is settled', async () => {
     const { id, payment_code } = await open();
     const faults = { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } };
     await stack.sandbox.put('/sandbox/faults', faults);
@@ -82,7 +82,7 @@ describe('An order whose request the provider calls paid never stays open when n
   const isCompleted = `update instruments set document =
     json_set(document, '$.status', 'SUCCEEDED', '$.methodStatus', 'INACTIVE') where reference_id = ?`;
 
-  it('when another amount completed it: it waits for operators until that money is dealt with, and ends', async () => {
+  it('when another amount completed it: it waits for operators until that money is resolved, and ends', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 5_000 });
     changeAtProvider(isCompleted, id);

@@ -26,7 +26,7 @@ const noLooks = async () => {
 };
 
 describe('The schedules', () => {
-  it.each(schedules.map(({ scheduleId }) => scheduleId))('%s is there and its workflow completes', async (id) => {
+  it.each(schedules.map(({ scheduleId }) => scheduleId))('%s exists and its workflow completes', async (id) => {
     await trigger(id);
     const { client, taskQueue } = stack.deps.workflows;
     const done = await eventually(
@@ -36,7 +36,7 @@ describe('The schedules', () => {
     expect(done).toBeGreaterThan(0);
   });
 
-  it('made by an earlier release, with a window of a minute, never skip a whole day again: they get theirs', async () => {
+  it('made by an earlier release with a catch-up window of a minute get the new one, and never skip a whole day again', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     const handle = client.schedule.getHandle(`${taskQueue}/reconciliation`);
     const windowMs = async () => (await handle.describe()).policies.catchupWindow;
@@ -53,7 +53,7 @@ describe('The schedules', () => {
     expect((await handle.describe()).spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
   });
 
-  it('that Temporal has lost while workers live never stay away, and the last is never there before the looks are forgotten', async () => {
+  it('that Temporal loses while workers live come back, the last only once the looks are forgotten', async () => {
     const { client } = stack.deps.workflows;
     const taskQueue = `kept/${newId()}`;
     const last = schedules.at(-1)?.scheduleId;
@@ -92,7 +92,7 @@ describe('The schedules', () => {
     for (const { scheduleId } of schedules) await client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
   }, 60_000);
 
-  it('callback-redelivery hands over a callback that was stored and not delivered', async () => {
+  it('callback-redelivery hands over a callback that was stored but not delivered', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const order = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
@@ -113,7 +113,7 @@ describe('The schedules', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   });
 
-  it('expiry-sweep starts the workflow of an overdue order again when Temporal has lost it', async () => {
+  it('expiry-sweep restarts the workflow of an overdue order that Temporal has lost', async () => {
     const order = await topUp();
     const workflow = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
     await workflow.terminate('lost');

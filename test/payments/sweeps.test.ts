@@ -96,7 +96,7 @@ describe('A sweep', () => {
     await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
   });
 
-  it('has callbacks delivered again whose money has no receipt when Temporal was lost, and no others', async () => {
+  it('redelivers callbacks whose money has no receipt after Temporal was lost, and no others', async () => {
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const { body: made } = await stack.post('/v1/payments/gateway', body, { token: payer.token });
     const paid = await stack.sandbox.post('/sandbox/pay', { payment_code: made.data.payment_code });
@@ -123,7 +123,7 @@ describe('A sweep', () => {
     await stack.owner().execute('update gateway_callbacks set delivered_at = now()');
   });
 
-  it('never lets a kind that cannot be read hold up the next, and tells it', async () => {
+  it('never lets an unreadable kind hold up the next, and reports it', async () => {
     const { woken, wake } = recorder();
     const kinds: Sweep[] = [
       { kind: 'callback', due: 'select id, since from nowhere', wake },
@@ -164,7 +164,7 @@ describe('A sweep', () => {
     expect(waits.length + (years * 366 * 1440) / Math.max(...waits)).toBeLessThan(10_000 / 2);
   });
 
-  it('begins with short waits again for what was well in between', async () => {
+  it('starts again with short waits for a row that was well in between', async () => {
     const { wake } = recorder();
     const id = newId();
     const sweep = () => sweepRows(stack.em(), [{ kind: 'receipt', due: oneRow(id), wake }], failsNever);

@@ -83,7 +83,7 @@ async function gathered(first: [Asked, Asked], others: Asked[]) {
 }
 
 describe('Payments from balances that arrive together', () => {
-  it('are written by one statement, and each is told its own outcome', async () => {
+  it('are written by one statement, and each gets its own outcome', async () => {
     const answers = await gathered(
       [{ payer: payerAt(0) }, { payer: payerAt(1) }],
       [2, 3, 4, 5, 6, 7, 8].map((index) => ({ payer: payerAt(index), body: { amount: index } })),
@@ -103,7 +103,7 @@ describe('Payments from balances that arrive together', () => {
     expect(await balanceOf(stack, cause.accountId)).toBe('55.0000');
   });
 
-  it('are refused each for itself, and no refusal takes the others with it', async () => {
+  it('are refused one by one, and no refusal affects the others', async () => {
     const key = newId();
     const earlier = await pay({ payer: payerAt(9), key });
     const closed = await buildActiveCause(stack);
@@ -167,7 +167,7 @@ describe('Payments from balances that arrive together', () => {
     expect(await balanceOf(stack, payerAt(2).accountId)).toBe('990.0000');
   });
 
-  it('do not wait for one whose account is locked by somebody else', async () => {
+  it('do not wait for one whose account somebody else has locked', async () => {
     const [locked, other] = [payerAt(0), payerAt(1)];
     const waiting = await whileHeld(
       `select 1 from account_balances where account_id = '${locked.accountId}' and shard = 0 for update`,
@@ -204,7 +204,7 @@ describe('Payments from balances that arrive together', () => {
     }
   });
 
-  it('of fifty at once for products, causes and the open pool leave the right balances', async () => {
+  it('that come by fifties for products, causes and the open pool leave the right balances', async () => {
     const admin = await buildPlatformAdmin(stack);
     const product = await buildProduct(stack, admin, { kind: 'investment' });
     const answers = await Promise.all(
@@ -260,7 +260,7 @@ describe('The statement that makes payments together', () => {
     ...change,
   });
 
-  it('says of each what the statement that makes one says of it', async () => {
+  it('says of each payment what the statement that makes one says of it', async () => {
     const nothing = { new_balance: null, answer_status: null, answer_body: null };
     const rowOf = async (told: Promise<object[]>): Promise<object | undefined> =>
       (
@@ -320,7 +320,7 @@ describe('The statement that makes payments together', () => {
     expect(await toldBy(callTogether, payerAt(2), payerAt(3))).toEqual(alone);
   });
 
-  it('makes the first of two payments of one account or under one key, and leaves the other to be made alone', async () => {
+  it('makes the first of two payments from one account or under one key, and leaves the other to be made alone', async () => {
     const targets = [cause.accountId, cause.accountId];
     const twice = [payment(payerAt(0)), payment(payerAt(0))];
     expect(await call(twice, targets)).toEqual([{ outcome: 'paid' }, { outcome: 'busy' }]);
@@ -335,7 +335,7 @@ describe('The statement that makes payments together', () => {
     expect(await call(strangers, targets)).toEqual([{ outcome: 'foreign' }, { outcome: 'paid' }]);
   });
 
-  it('holds no counter of lines while it waits for an account, as nothing else does', async () => {
+  it('holds no line counter while it waits for an account, as nothing else does', async () => {
     await call([payment(payerAt(0))], [cause.accountId]);
     await call([payment(payerAt(0))], [cause.accountId]);
     const sent = await whileHeld('lock table account_balances in share row exclusive mode', async () => {
@@ -351,7 +351,7 @@ describe('The statement that makes payments together', () => {
     expect(await sent[0]).toEqual([{ outcome: 'paid' }, { outcome: 'paid' }]);
   });
 
-  it('leaves a payer who is being suspended, or whose organization is, to be waited for alone', async () => {
+  it('leaves payers who, or whose organization, are being suspended to be waited for alone', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
     const ofAdmin = { user_type: 'organization', organization_id: admin.organizationId };
     const asked = [payment(payerAt(0)), payment(payerAt(1)), payment(admin, ofAdmin)];
@@ -368,7 +368,7 @@ describe('The statement that makes payments together', () => {
     expect(outcomes).toEqual([{ outcome: 'busy' }, { outcome: 'paid' }, { outcome: 'busy' }]);
   });
 
-  it('makes no payment of a journal that is there already, and leaves no key behind', async () => {
+  it('makes no payment whose journal exists already, and leaves no key behind', async () => {
     const first = payment(payerAt(0));
     const again = { ...first, journal_id: newId(), key_hash: 'again', fingerprint: 'again', request_number: '1' };
     expect(await call([first], [cause.accountId])).toEqual([{ outcome: 'paid' }]);

@@ -88,7 +88,7 @@ describe('A top-up by gateway', () => {
     expect(credited).toEqual([{ account_id: fee.source_account_id }]);
   });
 
-  it('leaves an event of each status that its order has had, with the request', async () => {
+  it('leaves an event for each status of its order, with the request', async () => {
     const { body, headers } = await topUp();
     const { payment_order_id: id } = body.data;
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });

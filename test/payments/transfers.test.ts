@@ -26,7 +26,7 @@ const transfer = (body: object = {}, from = owner.accountId, token = owner.token
   );
 
 describe("A transfer between one's own pockets", () => {
-  it('is answered like a balance payment and is one price row of purpose pocket_transfer', async () => {
+  it('is answered like a balance payment and is one price row with the purpose pocket_transfer', async () => {
     const { status, body } = await transfer();
     expect({ status, body }).toEqual({
       status: 201,
@@ -74,7 +74,7 @@ describe("A transfer between one's own pockets", () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('1000.0000');
   });
 
-  it('of more than an account can hold is a 400, also after an earlier debit', async () => {
+  it('of more than an account can hold is a 400, even after an earlier debit', async () => {
     await transfer({ amount: '1' });
     const answer = await transfer({ amount: '9999999999999999.9999' });
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('amount')]);
@@ -85,7 +85,7 @@ describe("A transfer between one's own pockets", () => {
     expect((await transfer({ destination_account_id: owner.accountId })).status).toBe(400);
   });
 
-  it("to or from somebody else's account is a 403, to or from none a 404, without a token a 401", async () => {
+  it("to or from somebody else's account is a 403, a missing one a 404, without a token a 401", async () => {
     const stranger = await buildIndividual(stack, { balance: '1000' });
     expect((await transfer({ destination_account_id: stranger.accountId })).status).toBe(403);
     expect((await transfer({}, stranger.accountId)).status).toBe(403);

@@ -79,21 +79,21 @@ async function sendTwins(payer: BuiltUser, request: Request, before: string): Pr
   expect(Number(before) - Number(body.data.new_balance)).toBe(Number(body.data.amount));
 }
 
-describe('A request under the key of a payment that is made', () => {
-  it.each(lastPayments)('is never told a refusal when the payment %s', async (_, balance, build) => {
+describe('A request under the key of a completed payment', () => {
+  it.each(lastPayments)('is never refused because the payment %s', async (_, balance, build) => {
     for (let n = 0; n < keys; n += 1) {
       const payer = await buildIndividual(stack, { balance });
       await sendTwins(payer, await build(payer), balance);
     }
   });
 
-  it('is never told a refusal when the payment contributes to a circle', async () => {
+  it('is never refused because the payment contributes to a circle', async () => {
     const { id, members } = await buildActiveCircle(stack, 3);
     for (const payer of members)
       await sendTwins(payer, payment(payer, 'saving_circle_contribution', id, 100_000), '1000000');
   });
 
-  it('is never told that its payer lacks the permission, once it is paid', async () => {
+  it('is never refused because its payer lacks the permission by then', async () => {
     const { payer, role } = await buildPermitted();
     const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
     const key = freshKey();
@@ -129,7 +129,7 @@ function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>)
   });
 }
 
-describe('A payment that is held up', () => {
+describe('A delayed payment', () => {
   it('before it has its key is never made once its retry was refused, and the key is free for the next', async () => {
     const { payer, role } = await buildPermitted();
     const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
@@ -147,7 +147,7 @@ describe('A payment that is held up', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('before it has its account is told as its retry is, when the rest of the goal was paid meanwhile', async () => {
+  it('before it has its account is answered like its retry if the rest of the goal was paid meanwhile', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer, '1000');
     const pocket = await openPocket(payer);
@@ -173,7 +173,7 @@ describe('A payment that is held up', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('with its key is told as its retry is, when only its retry would have been refused', async () => {
+  it('with its key decides its retry’s answer, even if only the retry would have been refused', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer, '5000');
     const request = payment(payer, 'saving_goal_contribution', goal.id);
@@ -197,7 +197,7 @@ describe('A payment that is held up', () => {
 });
 
 describe('A refusal', () => {
-  it('of another body under the key is not told to the request that the key is used for next', async () => {
+  it('of another body under the key is not given to the next request that uses the key', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer);
     const key = freshKey();
@@ -207,7 +207,7 @@ describe('A refusal', () => {
     expect((await ask(payment(payer, type, goal.id, 6000), payer, key)).body.message).toContain('Idempotency-Key');
   });
 
-  it('is forgotten after thirty days, and not before; one without a key is not kept', async () => {
+  it('is deleted after thirty days, and not before; one without a key is not stored', async () => {
     const payer = await buildIndividual(stack);
     const goal = await buildGoal(stack, payer);
     const kept = () => stack.em().execute('select 1 from refused_balance_payments where user_id = ?', [payer.id]);
