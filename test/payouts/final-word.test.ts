@@ -57,7 +57,7 @@ const settle = (id: string, settlement: PayoutSettlement) => steps.settle(id, se
 const lapsed = { status: 'lapsed', reason: 'the provider has said since how the transfer ended: succeeded' };
 
 describe('The provider’s final word, after which it falls silent', () => {
-  it('is not unsaid, and what follows from it still follows', async () => {
+  it('is not withdrawn, and what follows from it still follows', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'SUCCEEDED');
     expect(await steps.ask(id)).toMatchObject({ said: 'silent' });
@@ -66,14 +66,14 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('proves how the payout ended, also to whoever ends it by hand', async () => {
+  it('proves how the payout ended, even to whoever ends it by hand', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'FAILED');
     await expect(settle(id, { outcome: 'succeeded', note })).rejects.toThrow('it says: failed');
     expect(await settle(id, { outcome: 'failed', note })).toMatchObject({ status: 'failed' });
   });
 
-  it('has a decision lapse that two people made before, when it is carried out', async () => {
+  it('makes a decision that two people made earlier lapse when it is carried out', async () => {
     const id = await heldPayout();
     const decision = await plantDecision(stack, operators, decisionAbout(id, 'failed'));
     await endThenFallSilent(id, 'SUCCEEDED');
@@ -82,7 +82,7 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('has a decision lapse when it is approved', async () => {
+  it('makes a decision lapse when it is approved', async () => {
     const id = await heldPayout();
     const decision = await plantDecision(stack, operators, { ...decisionAbout(id, 'failed'), approved: false });
     await endThenFallSilent(id, 'SUCCEEDED');
@@ -90,7 +90,7 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('refuses whoever proposes the opposite', async () => {
+  it('refuses anyone who proposes the opposite', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'SUCCEEDED');
     const proposal = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
@@ -101,7 +101,7 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('keeps the database from ending the payout the other way, also as two people decided, or a day after they did', async () => {
+  it('keeps the database from ending the payout the other way, even as two people decided, even a day later', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'SUCCEEDED');
     await plantDecision(stack, operators, decisionAbout(id, 'failed'));
@@ -141,7 +141,7 @@ async function age(id: string, days: number): Promise<void> {
 }
 
 describe('The last look at a payout that succeeded', () => {
-  it('is made again an hour later where the provider did not answer, and was made where it did', async () => {
+  it('is repeated an hour later if the provider did not answer, and counts as made if it did', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
@@ -157,8 +157,8 @@ describe('The last look at a payout that succeeded', () => {
   });
 });
 
-describe('That the bank gave the money back, heard once, after which the provider falls silent', () => {
-  it('is booked by the next step, and the payout is looked after until then', async () => {
+describe('A bank’s return of the money, heard of once before the provider falls silent', () => {
+  it('is booked by the next step, and the payout is watched until then', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
@@ -181,7 +181,7 @@ describe('That the bank gave the money back, heard once, after which the provide
 });
 
 describe('A payout that succeeded', () => {
-  it('is taken back by nothing but a return of which the provider itself was heard', async () => {
+  it('is reversed only by a return that the provider itself reported', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
@@ -199,7 +199,7 @@ describe('A payout that succeeded', () => {
   });
 });
 
-describe('A contradiction that the provider told of after the last look', () => {
+describe('A contradiction that the provider reported after the last look', () => {
   const stuck = async (): Promise<string[]> => {
     const { token } = operators.approver;
     const { body } = await stack.get('/v1/payouts/stuck?minutes=0', { token });

@@ -98,7 +98,7 @@ async function settled(id: string, lastWord = 'not known', withinMs = 60_000): P
 
 describe('Payouts whose answer never arrives, their worker killed with -9', () => {
   it.each(cases)(
-    'at %s, callbacks %s: one transfer or none, and the ledger agrees',
+    'at %s, callbacks %s, make one transfer or none, and the ledger agrees',
     async (failpoint, fault) => {
       await setFaults(stack, callbackFaults[fault]);
       stack.arm(`${failpoint}=kill`);

@@ -37,7 +37,7 @@ describe('FUNDS_*', () => {
     expect(await post({}, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
   });
 
-  it('are found in this order: body and channel table, suspended, a limit, the balance', async () => {
+  it('are checked in this order: body and channel table, suspended, a limit, the balance', async () => {
     const payer = await buildPayer(stack, { available: '0', limits });
     await payer.administer('patch', '', { payouts_enabled: false });
     const beyond = { amount: '50001' };
@@ -50,7 +50,7 @@ describe('FUNDS_*', () => {
     expect((await payer.get('/payouts')).body.data.total).toBe(0);
   });
 
-  it('FUNDS_LIMIT_EXCEEDED for a single payout above max_payout_amount, of which the whole remains', async () => {
+  it('FUNDS_LIMIT_EXCEEDED for a single payout above max_payout_amount, all of which remains', async () => {
     const payer = await buildPayer(stack, { limits });
     const details = {
       limit: 'max_payout_amount',
@@ -90,7 +90,7 @@ describe('FUNDS_*', () => {
     expect(await post({ amount: '97500' }, undefined, payer)).toMatchObject({ status: 200 });
   });
 
-  it('a failed payout consumes none of the daily amount but counts toward the hourly count, a reversed one stays', async () => {
+  it('a failed payout uses none of the daily amount but counts toward the hourly count; a reversed one counts for both', async () => {
     const payer = await buildPayer(stack, { limits });
     const failing = await pay(payer, { ...small, bank_account_number: magicAccount('121212') });
     await payoutWhen(payer, failing.id, 'failed');
@@ -103,7 +103,7 @@ describe('FUNDS_*', () => {
     });
   });
 
-  it('refused requests count in no limit, and the windows roll', async () => {
+  it('refused requests count toward no limit, and the windows roll', async () => {
     const payer = await buildPayer(stack, { limits });
     await post({ amount: '50001' }, undefined, payer);
     const old = await pay(payer, { amount: '50000' });

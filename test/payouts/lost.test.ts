@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
-it('A callback that begins a lost payout again is asked about at once, however old the payout is', async () => {
+it('A callback that restarts a lost payout is checked at once, however old the payout is', async () => {
   const partner = await buildPayer(stack);
   const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
   await eventually(

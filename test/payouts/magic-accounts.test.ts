@@ -50,8 +50,8 @@ const returned = { balance: '1000000.0000', available: '1000000.0000', pending: 
 const reserved = { balance: '1000000.0000', available: '900000.0000', pending: '100000.0000' };
 const spent = { balance: '900000.0000', available: '900000.0000', pending: '0.0000' };
 
-describe('A payout to an account of the sandbox', () => {
-  it('that is ordinary succeeds: the reservation is spent, one transfer of the net was made under its own key', async () => {
+describe('A payout to a sandbox account', () => {
+  it('that is ordinary succeeds: the reservation is spent, and one transfer of the net was made under its own key', async () => {
     const payout = await to('111111');
     const ended = await payoutWhen(partner, payout.id, 'succeeded');
     expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String), net_amount: '97500.0000' });
@@ -61,7 +61,7 @@ describe('A payout to an account of the sandbox', () => {
     ]);
   });
 
-  it('121212 is refused: it fails with INVALID_DESTINATION, everything is returned, no transfer exists', async () => {
+  it('121212 is refused: it fails with INVALID_DESTINATION, everything is returned, and no transfer exists', async () => {
     const payout = await to('121212');
     expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
     expect(await readBalance(partner)).toMatchObject(returned);
@@ -106,7 +106,7 @@ describe('A payout to an account of the sandbox', () => {
     expect(await readBalance(partner)).toMatchObject(spent);
   });
 
-  it('900004 stays pending: the outcome is unknown, no transfer exists, the money stays reserved', async () => {
+  it('900004 stays pending: the outcome is unknown, no transfer exists, and the money stays reserved', async () => {
     const { payout } = unanswered['900004'];
     partner = unanswered['900004'].partner;
     const { token } = partner.admin;
@@ -126,7 +126,7 @@ describe('A payout to an account of the sandbox', () => {
     expect(body.data.next).toMatchObject({ at: expect.any(String), text: expect.stringContaining('asked again') });
   });
 
-  it('900005 succeeds although the first request was lost: the same is made again two minutes later, by itself', async () => {
+  it('900005 succeeds although the first request was lost: the same one is repeated two minutes later by itself', async () => {
     const { payout } = unanswered['900005'];
     partner = unanswered['900005'].partner;
     await eventually(

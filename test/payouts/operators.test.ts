@@ -52,7 +52,7 @@ const eventsOf = async (payoutId: string, event: string) =>
 const stuck = async (minutes = 0) =>
   (await stack.get(`/v1/payouts/stuck?minutes=${minutes}&limit=100`, { token: operator.token })).body.data.items;
 
-describe('Whoever reaches Temporal’s port', () => {
+describe('Anyone who reaches Temporal’s port', () => {
   it.each([
     ['an unknown outcome', { outcome: 'reversed', note }, 'outcome'],
     ['no note', { outcome: 'failed', note: ' ' }, 'note'],
@@ -68,7 +68,7 @@ describe('Whoever reaches Temporal’s port', () => {
     expect(await refusalOf(settle(unknown, settlement))).toContain(named);
   });
 
-  it('never ends a payout as the provider does not say, and is told what it says and where that is decided', async () => {
+  it('never ends a payout against the provider’s word, and is told that word and where to decide', async () => {
     await eventually(
       () => stuck(),
       (items) => items.some(({ payout_id }: { payout_id: string }) => payout_id === unknown),
@@ -82,7 +82,7 @@ describe('Whoever reaches Temporal’s port', () => {
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
   });
 
-  it('never ends one by a decision that nobody made, that is of another payout, or that one person made', async () => {
+  it('never ends one by a decision that nobody made, that is about another payout, or that one person made', async () => {
     const { id } = await to('900004');
     await eventually(
       () => stuck(),
@@ -100,7 +100,7 @@ describe('Whoever reaches Temporal’s port', () => {
     expect(await readPayout(partner, id)).toMatchObject({ status: 'pending' });
   });
 
-  it('may end one as the provider’s final word proves, and nobody is named as the one who did', async () => {
+  it('can end one as the provider’s final word proves, with nobody named as the one who did', async () => {
     const held = await buildPayer(stack);
     const { id } = await pay(held, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -130,8 +130,8 @@ describe('Whoever reaches Temporal’s port', () => {
   });
 });
 
-describe('A payout that two people ended', () => {
-  it('is told as contradicted when the provider pays it after all: no money moves, and all operators see it', async () => {
+describe('A payout ended by two people', () => {
+  it('is reported as contradicted when the provider pays it after all: no money moves, and every operator sees it', async () => {
     const { id } = await to('131313');
     await eventually(
       () => transfersOf(stack, id),
@@ -158,7 +158,7 @@ describe('A payout that two people ended', () => {
 });
 
 describe('A callback that contradicts a final payout', () => {
-  it('changes no money, is told once, and is closed when the provider agrees again', async () => {
+  it('moves no money, is reported once, and is closed when the provider agrees again', async () => {
     const { id } = await to('111111');
     await payoutWhen(partner, id, 'succeeded');
     const before = await readBalance(partner);
@@ -181,8 +181,8 @@ describe('A callback that contradicts a final payout', () => {
   });
 });
 
-describe('A step that is repeated because its answer was lost', () => {
-  it('tells the webhooks that it wrote and nobody has begun', async () => {
+describe('A step repeated because its answer was lost', () => {
+  it('returns the webhooks that it wrote and that have not been started', async () => {
     // Nobody listens there: the webhook stays to be delivered.
     const payer = await buildPayer(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
     const { id } = await pay(payer);
@@ -201,7 +201,7 @@ describe('GET /v1/payouts/stuck', () => {
     expect((await stack.get('/v1/payouts/stuck')).status).toBe(401);
   });
 
-  it('reads on after a row as by pages, and tells the number of all on a page past the end', async () => {
+  it('pages by row as well as by number, and gives the total even on a page past the end', async () => {
     const { id } = await to('111111');
     await payoutWhen(partner, id, 'succeeded');
     await settleAtProvider(stack, id, 'FAILED');
@@ -224,7 +224,7 @@ describe('GET /v1/payouts/stuck', () => {
     }
   });
 
-  it('lists what the provider has accepted and not ended for a day', async () => {
+  it('lists what the provider accepted but has not ended for a day', async () => {
     const { id } = await to('131313');
     await eventually(
       () => transfersOf(stack, id),

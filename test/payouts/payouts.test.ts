@@ -38,10 +38,10 @@ const post = async (body: object, key?: string | null, by = partner) => {
   return { status: answer.status, body: answer.body };
 };
 
-describe('A quote of a payout', () => {
+describe('A quote for a payout', () => {
   const ask = (body: object, by = partner) => by.post('/quotes', { method: 'payout', amount: '50000', ...body }, null);
 
-  it('says what the payout then costs, by its bank, and reserves nothing', async () => {
+  it('says what the payout would cost, by its bank, and reserves nothing', async () => {
     const before = await readBalance(partner);
     for (const [bank_code, fee] of [
       ['BCA', '2500.0000'],
@@ -67,7 +67,7 @@ describe('A quote of a payout', () => {
     ['of less than its fee', { bank_code: 'BCA', amount: '2500' }, 'amount'],
     ['of which no whole rupiah reach the bank', { bank_code: 'BCA', amount: '50000.5' }, 'amount'],
     ['of a payment with a bank', { method: 'qris', bank_code: 'BCA' }, 'bank_code'],
-  ])('%s is refused, and says of which field', async (_, body, field) => {
+  ])('%s is refused, naming the field', async (_, body, field) => {
     expect(await ask(body)).toMatchObject(
       refusal(400, 'REQUEST_INVALID_PAYLOAD', [{ field, message: expect.any(String) }]),
     );
@@ -109,7 +109,7 @@ describe('POST /v1/partners/payouts', () => {
     await payoutWhen(partner, body.data.id, 'succeeded');
   });
 
-  it('keeps the external_ref as sent, white space and all', async () => {
+  it('keeps the external_ref as sent, including white space', async () => {
     const external_ref = '  INV 7 ';
     const { id } = await pay(partner, { external_ref });
     expect(await readPayout(partner, id)).toMatchObject({ external_ref });
@@ -133,7 +133,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(transfer?.amount).toBe(100_000);
   });
 
-  it('takes the fee of the bank before that of the method', async () => {
+  it('prefers the fee of the bank to that of the method', async () => {
     const { body } = await post({ bank_code: 'BNI', bank_account_number: '1234567890' });
     expect(body.data).toMatchObject({ fee: '1100.0000', net_amount: '98900.0000' });
   });
@@ -181,7 +181,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(changed).toMatchObject(refusal(409, 'REQUEST_IDEMPOTENCY_KEY_REUSED'));
   });
 
-  it('leaves a key free that was refused before anything was reserved', async () => {
+  it('leaves unused a key that was refused before anything was reserved', async () => {
     const key = freshKey();
     expect(await post({ amount: '99999999' }, key)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
     expect(await post({ amount: '20000' }, key)).toMatchObject({ status: 200 });
@@ -196,7 +196,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(await payer.get('/payouts')).toMatchObject(refusal(403, 'AUTH_PERMISSION_DENIED'));
   });
 
-  it('is reserved before its organization is suspended, or refused', async () => {
+  it('is either reserved before its organization is suspended, or refused', async () => {
     const payer = await buildPayer(stack);
     const superAdmin = await buildSuperAdmin(stack);
     const asked: ReturnType<typeof payer.post>[] = [];
@@ -223,7 +223,7 @@ describe('POST /v1/partners/payouts', () => {
     });
   });
 
-  it('of the least that the bank takes, to nobody by name, is made: the provider is given the number in place of a name', async () => {
+  it('of the bank’s minimum, without a beneficiary name, is made: the provider gets the number as the name', async () => {
     const { id, beneficiary_name } = await pay(partner, { amount: '12500', beneficiary_name: undefined });
     expect(beneficiary_name).toBeNull();
     expect(await payoutWhen(partner, id, 'succeeded')).toMatchObject({
@@ -235,7 +235,7 @@ describe('POST /v1/partners/payouts', () => {
     ]);
   });
 
-  it('keeps account number and beneficiary out of the history, in the workflow only sealed', async () => {
+  it('keeps the account number and beneficiary out of the history, in the workflow only sealed', async () => {
     const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
     await payoutWhen(partner, payout.id, 'succeeded');
     const handle = stack.deps.workflows.client.workflow.getHandle(`partner-payout/${payout.id}`);
@@ -249,7 +249,7 @@ describe('POST /v1/partners/payouts', () => {
 });
 
 describe('Reading payouts', () => {
-  it('names the beneficiary in the detail, not in the list, and since when the money had left', async () => {
+  it('shows the beneficiary in the detail, not in the list, and when the payout succeeded', async () => {
     const payer = await buildPayer(stack);
     const { id } = await pay(payer, { beneficiary_name: 'Siti Rahayu' });
     const { succeeded_at, finalized_at, beneficiary_name } = await payoutWhen(payer, id, 'succeeded');
@@ -263,7 +263,7 @@ describe('Reading payouts', () => {
   it.each([
     ['654321', 'reversed'],
     ['999999', 'failed'],
-  ])('shows of one to %s, which is %s, whether and when it had succeeded', async (lastDigits, status) => {
+  ])('shows whether and when one to %s, which is %s, had succeeded', async (lastDigits, status) => {
     const { id } = await pay(partner, { bank_account_number: magicAccount(lastDigits) });
     const { succeeded_at, finalized_at } = await payoutWhen(partner, id, status);
     if (status === 'failed') expect(succeeded_at).toBeNull();
@@ -313,7 +313,7 @@ describe('Reading payouts', () => {
     expect({ status, body }).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD', details));
   });
 
-  it("reads on from another partner's payout as from none", async () => {
+  it("continues after another partner's payout as after a missing one", async () => {
     const [payer, other] = [await buildPayer(stack), await buildPayer(stack)];
     const mine = await pay(payer);
     const theirs = await pay(other);
@@ -324,7 +324,7 @@ describe('Reading payouts', () => {
     await payoutWhen(other, theirs.id, 'succeeded');
   });
 
-  it("answers 404 for another partner's payout and for none", async () => {
+  it("answers 404 for another partner's payout and for a missing one", async () => {
     const payout = await pay(partner);
     const other = await buildPayer(stack);
     for (const path of [`/payouts/${payout.id}`, `/payouts/${payout.id}/timeline`]) {
@@ -335,7 +335,7 @@ describe('Reading payouts', () => {
     expect(await readPayout(other, payout.id)).toBeUndefined();
   });
 
-  it('tells the timeline oldest first, a failure with its code, and nothing next when it is final', async () => {
+  it('shows the timeline oldest first, a failure with its code, and nothing next when it is final', async () => {
     const payout = await pay(partner, { bank_account_number: magicAccount('999999') });
     await payoutWhen(partner, payout.id, 'failed');
     const typesOf = (timeline: { items: { type: string }[] }) => timeline.items.map(({ type }) => type);
@@ -353,7 +353,7 @@ describe('Reading payouts', () => {
 });
 
 describe('The webhooks of a payout', () => {
-  it('tell succeeded, failed and reversed once each, with the resource as it was and a growing version', async () => {
+  it('report succeeded, failed and reversed once each, with the resource at that time and a growing version', async () => {
     const url = `${stack.sandbox.url}/sandbox/webhooks`;
     const payer = await buildPayer(stack, { webhook: { url } });
     const reversed = await pay(payer, { bank_account_number: magicAccount('654321') });

@@ -52,8 +52,8 @@ async function hear(id: string, said: string, failureCode: string): Promise<void
 const repeat = { said: 'not known', repeat: true };
 const mayNot = { said: 'not known' };
 
-describe('The very same request', () => {
-  it('is never made again before the provider, two minutes after the attempt, did not know it; then it pays once', async () => {
+describe('The same request', () => {
+  it('is never repeated until the provider, two minutes after the attempt, does not know it; then it pays once', async () => {
     const id = await to('900005');
     expect(await steps.send(id)).toEqual({ said: 'silent' });
     expect(await steps.ask(id)).toEqual(mayNot);
@@ -74,7 +74,7 @@ describe('The very same request', () => {
     expect(await steps.madeOf(id)).toBe(2);
   });
 
-  it('is made again at growing intervals, and never a sixth time', async () => {
+  it('is repeated at growing intervals, and never a sixth time', async () => {
     const id = await to('900004');
     const gateway = steps.openGateway();
     const how = { gateway, resendHours: 720 };
@@ -99,7 +99,7 @@ describe('The very same request', () => {
     expect(await stuckReasonOf(id)).toContain('requested 5 times, under one key');
   }, 60_000);
 
-  it('is never made again PAYOUT_RESEND_HOURS after the first attempt, nor ever when they are 0', async () => {
+  it('is never repeated PAYOUT_RESEND_HOURS after the first attempt, or at all when they are 0', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);
@@ -113,7 +113,7 @@ describe('The very same request', () => {
     expect(await steps.madeOf(id)).toBe(1);
   });
 
-  it('never makes a second transfer where the first was made and the provider lists it late', async () => {
+  it('never makes a second transfer if the first was made and the provider lists it late', async () => {
     await setFaults(stack, { listing: { lag_ms: 180_000 } });
     const id = await to('900003');
     expect(await steps.send(id)).toEqual({ said: 'silent' });
@@ -130,7 +130,7 @@ describe('The very same request', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('is never made again once the provider has known it, though it forgets it', async () => {
+  it('is never repeated once the provider has known it, even if it forgets it', async () => {
     const id = await to('131313');
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
     await setFaults(stack, { listing: { lag_ms: 180_000 } });
@@ -140,7 +140,7 @@ describe('The very same request', () => {
     expect(await steps.madeOf(id)).toBe(1);
   });
 
-  it('is never made by two at once: twins of the step make one attempt', async () => {
+  it('is never repeated by two at once: twins of the step make one attempt', async () => {
     const id = await to('900005');
     await Promise.all([steps.send(id), steps.send(id), steps.send(id)]);
     expect(await steps.madeOf(id)).toBe(1);
@@ -155,7 +155,7 @@ describe('The very same request', () => {
     ).rejects.toThrow('payout_attempts_one_open');
   });
 
-  it('is never another one: what was sent first is frozen, and a difference is a case for operators', async () => {
+  it('never changes: what was sent first is frozen, and a difference is a case for operators', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);
@@ -175,7 +175,7 @@ describe('The very same request', () => {
     ).rejects.toThrow('never changed');
   });
 
-  it('is never made again for an attempt of before requests were frozen', async () => {
+  it('is never repeated for an attempt from before requests were frozen', async () => {
     const id = await to('900005');
     await stack.owner().execute('insert into payout_attempts (payout_id, number) values (?, 1)', [id]);
     await ageAttempts(stack, id, 5);
@@ -185,7 +185,7 @@ describe('The very same request', () => {
   });
 });
 
-describe('A worker that was stopped between the row of its attempt and the wire', () => {
+describe('A worker stopped between the row of its attempt and the wire', () => {
   /** Its request is held back at the last moment before it would be written. */
   async function stopped(id: string) {
     let goOn = () => {};
@@ -201,7 +201,7 @@ describe('A worker that was stopped between the row of its attempt and the wire'
     return { gateway, sent, goOn };
   }
 
-  it('never sends when it wakes up: its twin has asked and sent meanwhile', async () => {
+  it('never sends when it wakes up: its twin has asked and sent in the meantime', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await ageAttempts(stack, id, 2);
@@ -216,7 +216,7 @@ describe('A worker that was stopped between the row of its attempt and the wire'
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  it('never sends when its attempt is older than its time-out, though nobody else has sent', async () => {
+  it('never sends when its attempt is older than its time-out, even if nobody else has sent', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await ageAttempts(stack, id, 1);
@@ -227,7 +227,7 @@ describe('A worker that was stopped between the row of its attempt and the wire'
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
   });
 
-  it('never sends a payout that has ended meanwhile', async () => {
+  it('never sends a payout that has ended in the meantime', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await hear(id, 'refused', 'CANCELLED');
@@ -265,7 +265,7 @@ describe('A refusal', () => {
     expect(await readPayout(partner, id)).toMatchObject({ failure_code: 'SETTLED_BY_OPERATOR' });
   });
 
-  it('of the only request that may have arrived fails the payout: one that was never sent is none', async () => {
+  it('of the only request that can have arrived fails the payout: one that was never sent does not count', async () => {
     const id = await to('121212');
     await setFaults(stack, { requests: { limit_rate: 1 } });
     expect(await steps.send(id)).toMatchObject({ said: 'unsent' });
@@ -274,7 +274,7 @@ describe('A refusal', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'failed' });
   });
 
-  it('of the only request stands, though the step that was to draw the consequence was lost', async () => {
+  it('of the only request stands, even if the step that should act on it was lost', async () => {
     const id = await to('121212');
     const refused = { said: 'refused', failureCode: 'INVALID_DESTINATION' };
     expect(await steps.send(id)).toEqual(refused);
@@ -284,7 +284,7 @@ describe('A refusal', () => {
   });
 });
 
-describe('What two people decided', () => {
+describe('A decision of two people', () => {
   it('never ends a payout as failed within two minutes of an attempt; after that nothing is sent', async () => {
     const id = await to('900005');
     await steps.send(id);
@@ -305,7 +305,7 @@ describe('What two people decided', () => {
 });
 
 describe('A request that the provider answers with 429', () => {
-  it('is never a case for people: nothing was sent, and the same is made again after Retry-After', async () => {
+  it('is never a case for people: nothing was sent, and the request is repeated after Retry-After', async () => {
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 7 } });
     const id = await to('111111');
     const limited = { said: 'unsent', restMs: 7_000 };
@@ -321,7 +321,7 @@ describe('A request that the provider answers with 429', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  it('leaves what is known, when it was a question, and what is unknown, when it was a repetition', async () => {
+  it('leaves a known outcome known after a question, and an unknown one unknown after a repetition', async () => {
     const accepted = await to('131313');
     await steps.send(accepted);
     const lost = await to('900005');

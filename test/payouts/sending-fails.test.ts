@@ -8,8 +8,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-describe('A step of sending that fails for ever', () => {
-  it('never keeps an operator waiting for more than its time, and sends nothing after the payout was ended', async () => {
+describe('A sending step that always fails', () => {
+  it('never holds up an operator beyond its own time, and sends nothing after the payout was ended', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner);
     const operators = await buildOperators(stack);

@@ -55,7 +55,7 @@ const runAsTyped = async (command: string, token: string): Promise<string> =>
 const days = isFullRun() ? 30 : 7;
 
 describe('A payout', () => {
-  it('that was accepted and whose callback never came is asked for, and ends', async () => {
+  it('that was accepted but whose callback never came is asked about, and ends', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -68,7 +68,7 @@ describe('A payout', () => {
     await setFaults(stack, {});
   }, 60_000);
 
-  it(`of which the provider says nothing for ${days} days is still pending and reserved, was asked for all along, is marked for operators; its history is bounded`, async () => {
+  it(`about which the provider says nothing for ${days} days stays pending and reserved, was asked about throughout and marked for operators, in a bounded history`, async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('900004') });
     await eventually(
       () => rowOf(id),

@@ -46,7 +46,7 @@ const ageReservation = (id: string) =>
   });
 
 describe('The timeline of a payout', () => {
-  it('never ends in "unknown" when a later look at a final payout meets a silent provider', async () => {
+  it('never ends in "unknown" when the provider is silent at a later look at a final payout', async () => {
     const id = await to('111111');
     await steps.send(id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -60,7 +60,7 @@ describe('The timeline of a payout', () => {
     expect(await steps.rowOf(id)).toMatchObject({ status: 'succeeded', last_word: 'succeeded' });
   });
 
-  it('that the provider contradicts after its end says so, that nothing moved, and that operators look into it', async () => {
+  it('says, when the provider contradicts its end, that nothing moved and that operators are looking into it', async () => {
     const id = await to('111111');
     await steps.send(id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -76,7 +76,7 @@ describe('The timeline of a payout', () => {
     expect(next).toEqual({ at: null, text: expect.stringContaining('our operators look into it') });
   });
 
-  it('says of an answer that cannot be used that it was none, and not that there was none', async () => {
+  it('calls an unusable answer unusable, not missing', async () => {
     const id = await to('111111');
     await steps.send(id);
     await setFaults(stack, { requests: { error_rate: 1 } });
@@ -88,8 +88,8 @@ describe('The timeline of a payout', () => {
   });
 });
 
-describe('What happens next to a payout', () => {
-  it('that waits out a 429 is that it is sent, when the provider takes calls again', async () => {
+describe('The next step of a payout', () => {
+  it('that waits out a 429 is the transfer, once the provider takes calls again', async () => {
     const id = await to('111111');
     await limit(90);
     expect(await steps.send(id)).toEqual({ said: 'unsent', restMs: 90_000 });
@@ -99,7 +99,7 @@ describe('What happens next to a payout', () => {
     });
   });
 
-  it('that the provider does not know is the same request again, from when it may be made', async () => {
+  it('that the provider does not know is the same request again, with its earliest time', async () => {
     const id = await to('900005');
     await steps.send(id);
     await steps.ask(id);
@@ -117,7 +117,7 @@ describe('What happens next to a payout', () => {
 });
 
 describe('An operator', () => {
-  it('is told of a payout that has waited for an hour without being sent, and of none that was', async () => {
+  it('is shown a payout that has waited for an hour without being sent, and none that was sent', async () => {
     expect(await unsentPayouts()).toBe(0);
     const sent = await to('131313');
     await steps.send(sent);
@@ -133,7 +133,7 @@ describe('An operator', () => {
     expect(await unsentPayouts()).toBe(2);
   });
 
-  it('who asks for payouts stuck for too many minutes reads how many there may be', async () => {
+  it('who asks for payouts stuck for too many minutes is told the maximum', async () => {
     const { status, body } = await stack.get('/v1/payouts/stuck?minutes=527041', { token: operator.token });
     expect([status, body.message]).toEqual([400, 'minutes: must be a whole number from 0 to 527040']);
   });
@@ -141,7 +141,7 @@ describe('An operator', () => {
 
 describe('An id that is no UUID', () => {
   it.each(['/payouts/abc', '/payouts/abc/timeline', '/payments/abc', '/payments/abc/timeline'])(
-    'is one that does not exist: %s is 404',
+    'is treated as missing: %s is 404',
     async (path) => {
       const { status, body } = await partner.get(path);
       expect([status, body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
