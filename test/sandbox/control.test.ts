@@ -61,7 +61,7 @@ describe('paying', () => {
     expect(await recordOf(reference)).toMatchObject({ status: 'SUCCEEDED', payments: [{}, {}] });
   });
 
-  test('money is taken twice, and after expiry, decline or completion, each time as a payment of its own', async () => {
+  test('money is accepted twice, and after expiry, decline or completion, each time as a payment of its own', async () => {
     const paid = await issue();
     await sandbox.pay(paid.paymentCode);
     await sandbox.pay(paid.paymentCode);
@@ -129,7 +129,7 @@ describe('paying', () => {
 describe('faults', () => {
   afterEach(() => sandbox.setFaults({}));
 
-  test('what is not named goes back to its default', async () => {
+  test('settings left out go back to their defaults', async () => {
     await sandbox.setFaults({ callbacks: { copies: 3, drop: true }, requests: { error_rate: 0.5 } });
     expect((await sandbox.setFaults({ requests: { hang_rate: 0.1 } })).body).toEqual({
       callbacks: { copies: 1, delay_ms: 0, shuffle: false, drop: false },
@@ -148,7 +148,7 @@ describe('faults', () => {
     expect((await sandbox.setFaults({ weather: true })).status).toBe(400);
   });
 
-  test('a lag of the listing holds payments back that their request says are paid', async () => {
+  test('a listing lag holds back payments that their request calls paid', async () => {
     await sandbox.setFaults({ listing: { lag_ms: 3_600_000 } });
     const { reference, paymentCode } = await issue();
     await sandbox.pay(paymentCode);
@@ -157,7 +157,7 @@ describe('faults', () => {
     expect(await sandbox.gateway.findInstrument(reference)).toMatchObject({ status: 'paid', payments: [{}] });
   });
 
-  test('copies come under one webhook id, dropped callbacks never', async () => {
+  test('copies come under one webhook id, dropped callbacks never come', async () => {
     await sandbox.setFaults({ callbacks: { copies: 5 } });
     const copied = await issue();
     await sandbox.pay(copied.paymentCode);
@@ -176,7 +176,7 @@ describe('faults', () => {
     expect(await recordOf(dropped.reference)).toMatchObject({ status: 'SUCCEEDED' });
   });
 
-  test('a delay answers later, with the effect', async () => {
+  test('a request delay answers later, with the effect', async () => {
     await sandbox.setFaults({ requests: { delay_ms: 400 } });
     const request = buildTransferRequest();
     const asked = performance.now();
@@ -186,7 +186,7 @@ describe('faults', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).not.toBeNull();
   });
 
-  test('a limit answers 429 without effect, and says when to come again', async () => {
+  test('a limit answers 429 without effect, and says when to try again', async () => {
     await sandbox.setFaults({ requests: { limit_rate: 1, retry_after_seconds: 9 } });
     const request = buildTransferRequest();
     await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ neverSent: true, restMs: 9_000 });
@@ -203,7 +203,7 @@ describe('faults', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).not.toBeNull();
   });
 
-  test('a delay holds callbacks back, shuffling sends them in another order', async () => {
+  test('a callback delay holds callbacks back, and shuffling sends them in another order', async () => {
     await sandbox.setFaults({ callbacks: { delay_ms: 500 } });
     const delayed = await issue();
     const paidAt = Date.now();
@@ -219,7 +219,7 @@ describe('faults', () => {
     expect(amounts).not.toEqual(amounts.toSorted((left, right) => left - right));
   });
 
-  test('an error comes without effect, a hang with its effect when that is asked for', async () => {
+  test('an error has no effect, and a hang has one if asked to', async () => {
     await sandbox.setFaults({ requests: { error_rate: 1 } });
     const failing = buildInstrumentRequest();
     await expect(sandbox.gateway.requestInstrument(failing)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
@@ -240,7 +240,7 @@ describe('faults', () => {
 });
 
 describe('webhooks of a partner', () => {
-  test('what comes is kept with its headers and its bytes', async () => {
+  test('every webhook is kept with its headers and bytes', async () => {
     const text = '{"type": "payment.succeeded",  "data": {"note": "spaces kept"}}';
     await fetch(`${sandbox.url}/sandbox/webhooks`, {
       method: 'POST',

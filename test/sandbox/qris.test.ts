@@ -22,18 +22,18 @@ describe('QRIS', () => {
     expect(crc16('123456789')).toBe('29B1');
   });
 
-  test('the payload of the published example is made character by character', () => {
+  test('the payload of the published example is reproduced character by character', () => {
     expect(buildQris(exampleMerchant, { amount: 50_000, billNumber: 'INV-0001', terminal: 'A01' })).toBe(vector);
   });
 
-  test('the published example is read back, its checksum confirmed', () => {
+  test('the published example is read back, and its checksum confirmed', () => {
     const fields = readQris(vector);
     expect(fields?.get('54')).toBe('50000');
     expect(fields?.get('53')).toBe('360');
     expect(readFields(fields?.get('62') ?? '')?.get('01')).toBe('INV-0001');
   });
 
-  test('every amount and reference makes a valid dynamic code that carries them', () => {
+  test('every amount and reference gives a valid dynamic code that contains them', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), fc.uuid(), (amount, uuid) => {
         const fields = readQris(buildQris(sandboxMerchant, { amount, reference: qrisReference(uuid) }));
@@ -45,7 +45,7 @@ describe('QRIS', () => {
     );
   });
 
-  test('a changed character is seen', () => {
+  test('a changed character is detected', () => {
     const payload = buildQris(sandboxMerchant, { amount: 15_000, reference: qrisReference(newId()) });
     expect(readQris(payload.replace('540515000', '540595000'))).toBeNull();
   });

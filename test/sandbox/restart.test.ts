@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe('the sandbox as a process', () => {
-  test('what it knows survives kill -9, idempotency keys and faults included', async () => {
+  test('its data survives kill -9, including idempotency keys and faults', async () => {
     const gateway = gatewayOf();
     const request = buildInstrumentRequest();
     const transfer = buildTransferRequest({ accountNumber: '0000131313' });
@@ -82,7 +82,7 @@ describe('the sandbox as a process', () => {
     await control('PUT', '/sandbox/faults', {});
   });
 
-  test('callbacks that nobody answered are sent again within ten seconds of the next start', async () => {
+  test('unanswered callbacks are sent again within ten seconds of the next start', async () => {
     const gateway = gatewayOf();
     const request = buildInstrumentRequest();
     const issued = await gateway.requestInstrument(request);
@@ -112,7 +112,7 @@ describe('the sandbox as a process', () => {
     expect(receiver.of(request.reference)).toHaveLength(before + 1);
   });
 
-  test('a callback is sent again while it runs, at growing intervals, until it is answered 2xx', async () => {
+  test('a callback is resent while it runs, at growing intervals, until it is answered 2xx', async () => {
     const gateway = gatewayOf();
     const request = buildTransferRequest();
     receiver.answerWith(503, 503, 204);
@@ -122,7 +122,7 @@ describe('the sandbox as a process', () => {
     expect(receiver.of(request.reference)).toHaveLength(3);
   });
 
-  test('a transfer that was on its way goes on after kill -9', async () => {
+  test('a transfer under way continues after kill -9', async () => {
     const gateway = gatewayOf();
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await gateway.requestTransfer(request);
@@ -135,7 +135,7 @@ describe('the sandbox as a process', () => {
     );
   });
 
-  test('it ends by itself on SIGTERM and when its parent goes away', async () => {
+  test('it exits on SIGTERM and when its parent goes away', async () => {
     expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
     await start();
     const exited = once(child, 'exit');

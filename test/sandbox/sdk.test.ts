@@ -72,7 +72,7 @@ describe('the sandbox through the official SDK', () => {
     expect(list.data.map(({ id }) => id)).toEqual([paymentMethod.id]);
   });
 
-  test('a QR code carries the amount, an e-wallet its checkout actions', async () => {
+  test('a QR code contains the amount, an e-wallet its checkout actions', async () => {
     const qr = await sdk.requests.createPaymentRequest({
       data: {
         amount: 23_000,
@@ -111,7 +111,7 @@ describe('the sandbox through the official SDK', () => {
     expect((await sdk.requests.getAllPaymentRequests({ referenceId: [idempotencyKey] })).data).toHaveLength(1);
   });
 
-  test('payments are objects of their own under the payment method, read page by page', async () => {
+  test('payments are objects of their own under the payment method, read in pages', async () => {
     const { id, paymentMethod } = await sdk.requests.createPaymentRequest({ data: virtualAccount(newId()) });
     for (const amount of [15_000, 1_000, 15_000]) await sandbox.pay(id, amount);
     const all: { data?: object[]; has_more?: boolean } = await sdk.methods.getPaymentsByPaymentMethodId({

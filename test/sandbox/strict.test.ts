@@ -52,7 +52,7 @@ describe('A payout', () => {
     expect(records.body.transfers).toEqual([]);
   });
 
-  test('at the edges is taken: a name of one character and of a hundred, the least amount and the most', async () => {
+  test('at the limits is accepted: a name of one character and of a hundred, the least amount and the most', async () => {
     for (const name of ['x', 'x'.repeat(100)]) {
       for (const amount of [10_000, 250_000_000]) {
         expect((await sendPayout(payoutBody({ amount }, { account_holder_name: name }))).status).toBe(200);
@@ -62,7 +62,7 @@ describe('A payout', () => {
     expect((await sendPayout(wallet)).status).toBe(200);
   });
 
-  test('the channels are listed to the SDK with their limits', async () => {
+  test('has channels that the SDK can list with their limits', async () => {
     const payouts = new Payout({ secretKey, xenditURL: sandbox.url });
     const all = await payouts.getPayoutChannels({ currency: 'IDR' });
     expect(all.length).toBeGreaterThan(30);
@@ -79,7 +79,7 @@ describe('A payout', () => {
     expect(wallets.every(({ channelCategory }) => channelCategory === 'EWALLET')).toBe(true);
   });
 
-  test('stands on the page, where a person ends it', async () => {
+  test('is on the page, where a person ends it', async () => {
     const { body } = await sendPayout(
       payoutBody({}, { account_number: '0001000131313', account_holder_name: '<b>Siti' }),
     );
@@ -137,7 +137,7 @@ describe('A payment request', () => {
 describe('The clock', () => {
   const advance = (seconds: number) => call('POST', '/sandbox/clock/advance', { seconds });
 
-  test('moved past a deadline lets what is open expire, with its callback', async () => {
+  test('moved past a deadline makes what is open expire, with its callback', async () => {
     const request = buildInstrumentRequest();
     await sandbox.gateway.requestInstrument(request);
     expect((await advance(3_000)).body).toMatchObject({ seconds: 3_000, not_moved: expect.any(String) });
@@ -149,7 +149,7 @@ describe('The clock', () => {
     expect((await sandbox.gateway.findInstrument(later.reference))?.status).toBe('waiting');
   });
 
-  test('moved on brings a reversal that would come later, and a callback that is held back', async () => {
+  test('moved forward brings a later reversal and a held-back callback', async () => {
     await sandbox.setFaults({ callbacks: { delay_ms: 3_600_000 } });
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
@@ -170,7 +170,7 @@ describe('The clock', () => {
     await sandbox.setFaults({});
   });
 
-  test('goes forward only, by whole seconds', async () => {
+  test('moves only forward, by whole seconds', async () => {
     for (const seconds of [0, -1, 0.5, 1e12]) expect((await advance(seconds)).status).toBe(400);
   });
 });

@@ -19,7 +19,7 @@ async function anotherEnds(): Promise<void> {
 const eventsOf = (reference: string) => sandbox.receiver.of(reference).map(({ body }) => body.event);
 
 describe('magic account numbers, by their last six digits', () => {
-  test('anything else succeeds at once', async () => {
+  test('any other succeeds at once', async () => {
     const request = buildTransferRequest();
     expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
       outcome: 'accepted',
@@ -85,14 +85,14 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('900004 makes none and never answers', async () => {
+  test('900004 makes no transfer and never answers', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900004' });
     await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
     expect(await recordsOf(request.reference)).toEqual([]);
   });
 
-  test('900005 does so for the first request of a key; the second succeeds', async () => {
+  test('900005 does the same for the first request of a key; the second succeeds', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900005' });
     await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await recordsOf(request.reference)).toEqual([]);
@@ -102,7 +102,7 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await recordsOf(request.reference)).toHaveLength(1);
   });
 
-  test('a request under a key with another body is never a transfer', async () => {
+  test('a repeated key with another body is never a transfer', async () => {
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
     await expect(sandbox.gateway.requestTransfer({ ...request, amount: '25001' })).rejects.toMatchObject({
@@ -113,7 +113,7 @@ describe('magic account numbers, by their last six digits', () => {
 });
 
 describe('settling by hand', () => {
-  test('works in every state, each time with a callback, so that contradictions can be made', async () => {
+  test('works in every state, each time with a callback, to make contradictions possible', async () => {
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
     await sandbox.receiver.waitFor(request.reference);
@@ -134,7 +134,7 @@ describe('settling by hand', () => {
     expect(eventsOf(request.reference)).toEqual(['payout.succeeded', 'payout.failed', 'payout.succeeded']);
   });
 
-  test('forgets what the transfer would have become, and knows no other references', async () => {
+  test('discards what the transfer would have become, and knows no other references', async () => {
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
     await sandbox.post('/sandbox/payouts/settle', { reference_id: request.reference, status: 'FAILED' });
