@@ -41,7 +41,7 @@ const journals = async () => {
 };
 
 describe('A goal is released once when a process is killed', () => {
-  it('with the money moved and nothing committed: nothing has happened, and the next request releases it', async () => {
+  it('with the money moved and nothing committed: nothing happened, and the next request releases it', async () => {
     stack.arm('release-saving-goal.posted=kill');
     await expect(release()).rejects.toThrow();
     await stack.api.exited;
@@ -53,7 +53,7 @@ describe('A goal is released once when a process is killed', () => {
     await expectChecksEmpty(stack);
   }, 90_000);
 
-  it('after the commit, before the answer: all of it has happened, and the next request finds a closed goal', async () => {
+  it('after the commit, before the answer: everything happened, and the next request finds a closed goal', async () => {
     stack.arm('release-saving-goal.after=kill');
     await expect(release()).rejects.toThrow();
     await stack.api.exited;
@@ -66,7 +66,7 @@ describe('A goal is released once when a process is killed', () => {
     await expectChecksEmpty(stack);
   }, 90_000);
 
-  it('by the worker that settles what was paid later: it follows to the account once', async () => {
+  it('if it is the worker that settles a later payment: the money follows to the account once', async () => {
     const { body } = await stack.post(
       '/v1/payments/gateway',
       { reference_type: 'saving_goal_contribution', reference_id: goal.id, payment_id: 1, amount: 20_000 },

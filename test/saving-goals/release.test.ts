@@ -39,7 +39,7 @@ const moves = () =>
     );
 
 describe('Releasing a saving goal', () => {
-  it('moves what is saved to an account of the owner, and closes the goal on both rails', async () => {
+  it('moves the savings to an account of the owner, and closes the goal on both rails', async () => {
     expect((await fromBalance(400)).status).toBe(201);
     const { status, body } = await release(saver.accountId);
     expect({ status, body }).toMatchObject({
@@ -61,7 +61,7 @@ describe('Releasing a saving goal', () => {
     expect((await stack.patch(`/v1/saving-goals/${goal.id}`, { name: 'Umrah' }, { token })).status).toBe(400);
   });
 
-  it('happens once: of 50 at once one is answered with 200 and all others with 400, and the money moves once', async () => {
+  it('happens once: of 50 at once one gets 200 and all others 400, and the money moves once', async () => {
     await fromBalance(400);
     const answers = await Promise.all(Array.from({ length: 50 }, () => asAClient(() => release(saver.accountId))));
     const counts = Map.groupBy(answers, ({ status }) => status);
@@ -80,7 +80,7 @@ describe('Releasing a saving goal', () => {
     expect(await balanceOf(stack, goal.accountId)).toBe('0.0000');
   });
 
-  it('of a completed goal, and of an empty one, closes it as well', async () => {
+  it('closes a completed goal, and an empty one, as well', async () => {
     const completed = await buildGoal(stack, saver, '100');
     await fund(stack, completed.accountId, '100');
     const { token } = saver;
@@ -91,7 +91,7 @@ describe('Releasing a saving goal', () => {
     expect(await moves()).toEqual([]);
   });
 
-  it('sends the money of an order that is paid later to the account', async () => {
+  it('sends the money of an order paid later to the account', async () => {
     const { data } = (await byGateway()).body;
     await release(saver.accountId);
     await stack.sandbox.post('/sandbox/pay', { payment_code: data.payment_code });
@@ -105,7 +105,7 @@ describe('Releasing a saving goal', () => {
     ]);
   });
 
-  it('is refused to others, and to accounts that are not the owner’s, and then changes nothing', async () => {
+  it('is refused to others and into accounts that are not the owner’s, and changes nothing then', async () => {
     await fromBalance(400);
     const other = await buildIndividual(stack);
     expect((await release(other.accountId, other)).status).toBe(403);
@@ -117,7 +117,7 @@ describe('Releasing a saving goal', () => {
     expect(await balanceOf(stack, goal.accountId)).toBe('400.0000');
   });
 
-  it('of a user of an organization goes to an account of the organization', async () => {
+  it('by a user of an organization goes to an account of the organization', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { token } = admin;
     const made = await stack.post('/v1/saving-goals', { name: 'Van', target_amount: '500' }, { token });
@@ -126,7 +126,7 @@ describe('Releasing a saving goal', () => {
     expect(await balanceOf(stack, made.body.data.account_id)).toBe('0.0000');
   });
 
-  it('is kept by the database: no statement releases to somebody else, or takes a release back', async () => {
+  it('is enforced by the database: no statement releases to somebody else, or undoes a release', async () => {
     const other = await buildIndividual(stack);
     const set = 'update saving_goals set closed_at = now(), released_to = ? where id = ?';
     await expect(stack.em().execute(set, [other.accountId, goal.id])).rejects.toThrow('no account of the saver');

@@ -45,13 +45,13 @@ describe('A saving goal', () => {
     ['a date that is none', { target_date: '2031-02-30' }, 'target_date'],
     ['a date of the year 0000', { target_date: '0000-01-01' }, 'target_date'],
     ['an unknown field', { status: 'completed' }, 'status'],
-  ])('with %s is refused with 400, which names the field', async (_, body, field) => {
+  ])('with %s is refused with a 400 that names the field', async (_, body, field) => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it('is listed to its owner only, and to platform', async () => {
+  it('is listed only to its owner and platform', async () => {
     const owner = await buildIndividual(stack);
     const other = await buildIndividual(stack);
     const { body } = await create({}, owner.token);
@@ -73,14 +73,14 @@ describe('A saving goal', () => {
     expect((await stack.get('/v1/saving-goals/none', { token: saver.token })).status).toBe(400);
   });
 
-  it('belongs to a user of an organization as well, and its account to the organization', async () => {
+  it('can belong to a user of an organization, with its account belonging to the organization', async () => {
     const organization = await buildOrganizationAdmin(stack);
     const { body } = await create({}, organization.token);
     const { status } = await stack.get(`/v1/accounts/${body.data.account_id}`, { token: organization.token });
     expect(status).toBe(200);
   });
 
-  it('is completed by what it holds and made active again by a higher target', async () => {
+  it('is completed by what it holds and reactivated by a higher target', async () => {
     const { body } = await create();
     await fund(stack, body.data.account_id, '700.25');
     const { status, body: changed } = await change(body.data.id, { target_amount: '700.25', target_date: null });
