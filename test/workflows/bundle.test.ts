@@ -30,19 +30,19 @@ function modulesOf(bundle: string): string[] {
 describe('The workflow bundle', () => {
   const modules = modulesOf(readFileSync(testRun().workflowBundle, 'utf8')).map((path) => path.replace(`${root}/`, ''));
 
-  it('holds no package beyond those that are allowed in the sandbox', () => {
+  it('contains no package beyond those allowed in the sandbox', () => {
     const packages = modules.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
     expect(packages.length).toBeGreaterThan(0);
     expect([...new Set(packages)].filter((name) => !allowed.some((pattern) => pattern.test(name)))).toEqual([]);
   });
 
-  it('holds of our own files the workflows and pure facts, never an activity, an entity or a route', () => {
+  it('contains of our own files only workflows and pure facts, never an activity, an entity or a route', () => {
     const mine = modules.filter((path) => /^(workflows|activities|src)\//.test(path));
     expect(mine).toContain('workflows/gateway-payment.ts');
     expect(mine.filter((path) => forbidden.test(path) || !ours.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
-  it('exports every workflow by the name that histories and schedules know', async () => {
+  it('exports every workflow under the name that histories and schedules know', async () => {
     const exported = await import('../../workflows/index.ts');
     expect(Object.keys(exported)).toEqual(
       expect.arrayContaining([

@@ -44,8 +44,8 @@ const topUp = async () => {
 const statusOf = async (id: string) =>
   (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
 
-describe('A workflow of money whose cancellation is requested goes on, and says so', () => {
-  it('with a payment: it is paid all the same, and another one says nothing of it', async () => {
+describe('A money workflow whose cancellation is requested carries on, and says so', () => {
+  it('with a payment: it is paid anyway, and another one says nothing of it', async () => {
     const [order, other] = [await topUp(), await topUp()];
     const id = `gateway-payment/${order.payment_order_id}`;
     expect(await requestCancellation(id)).toContain('Deadline');
@@ -59,7 +59,7 @@ describe('A workflow of money whose cancellation is requested goes on, and says 
     expect(await detailsOf(id)).toContain(asked);
   });
 
-  it('with a payout: the provider’s callback ends it, which comes after the request', async () => {
+  it('with a payout: the provider’s callback, coming after the request, ends it', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -72,7 +72,7 @@ describe('A workflow of money whose cancellation is requested goes on, and says 
     expect(await handleOf(`partner-payout/${id}`).result()).toBe('succeeded');
   });
 
-  it('with money in suspense: two people end it by an update, which comes after the request', async () => {
+  it('with money in suspense: an update of two people, coming after the request, ends it', async () => {
     const order = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
     const [receipt] = await eventually(
@@ -104,7 +104,7 @@ describe('A workflow of money whose cancellation is requested goes on, and says 
   });
 });
 
-describe('A workflow of a schedule', () => {
+describe('A workflow started by a schedule', () => {
   it('is cancelled as usual', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     const workflowId = `compare-clearing/${Date.now()}`;

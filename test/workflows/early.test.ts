@@ -23,7 +23,7 @@ afterEach(() => expectChecksEmpty(stack));
 const strict = { skipsTime: false };
 const dayMs = 24 * 60 * 60 * 1000;
 
-describe('A period of a subscription', () => {
+describe('A subscription period', () => {
   let donor: BuiltUser;
   let causeId: string;
   beforeEach(async () => {
@@ -54,7 +54,7 @@ describe('A period of a subscription', () => {
         id,
       ]);
 
-  it('is not tried before its day, whatever a workflow says, and is then', async () => {
+  it('is not tried before its day, whatever a workflow says, but is then', async () => {
     const id = await open(new Date());
     const early = await pay(id, 1, new Date(Date.now() + 8 * dayMs));
     expect(early).toMatchObject({ period: 1, attempt: 1, earlyByMs: expect.any(Number) });
@@ -76,12 +76,12 @@ describe('A period of a subscription', () => {
     expect(await pay(id, 2)).toMatchObject({ attempt: 3 });
   });
 
-  it('is not due because the subscription was dated back when it began', async () => {
+  it('is not due merely because its subscription was dated back', async () => {
     const id = await open(new Date(Date.now() - 365 * dayMs));
     expect(await pay(id, 1)).toMatchObject({ period: 1, attempt: 1, earlyByMs: expect.any(Number) });
   });
 
-  it('is waited for by a workflow whose clock is ahead, and paid when it is due', async () => {
+  it('is awaited by a workflow whose clock is ahead, and paid when it is due', async () => {
     const body = { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
     const begun = await stack.post('/v1/donations/subscriptions', body, { token: donor.token });
     const { id } = begun.body.data;
@@ -99,7 +99,7 @@ describe('A period of a subscription', () => {
 });
 
 describe('The net of a partner’s payment', () => {
-  it('is not released before its day, whatever a workflow says, and is then', async () => {
+  it('is not released before its day, whatever a workflow says, but is then', async () => {
     const partner = await buildPartner(stack, { settlementDelayHours: 48 });
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' });
     const { id, payment_code } = body.data;

@@ -34,8 +34,8 @@ async function logOf(work: () => Promise<never>, attempts: number, maximumAttemp
 }
 const fail = () => Promise.reject(new Error('the database is away'));
 
-describe('A step that fails again and again', () => {
-  it('is told once, with its workflow, and then one time in ten', async () => {
+describe('A step that keeps failing', () => {
+  it('is logged once, with its workflow, and then one time in ten', async () => {
     const lines = await logOf(fail, 25);
     expect(lines.map(({ attempt }) => attempt)).toEqual([1, 10, 20]);
     expect(lines[0]).toMatchObject({
@@ -45,14 +45,14 @@ describe('A step that fails again and again', () => {
     });
   });
 
-  it('is told, too, when it is the provider that does not answer, and not when calls to it are limited', async () => {
+  it('is logged, too, when the provider does not answer, but not when calls to it are limited', async () => {
     const silent = () => Promise.reject(new ProviderUnknown('no answer'));
     expect((await logOf(silent, 12)).map(({ attempt }) => attempt)).toEqual([1, 10]);
     const limited = () => Promise.reject(new ProviderUnknown('limited', { restMs: 1_000 }));
     expect(await logOf(limited, 12)).toEqual([]);
   });
 
-  it('is told the last time where it is not retried for ever', async () => {
+  it('is logged the last time if it has a limited number of tries', async () => {
     const lines = await logOf(fail, 3, 3);
     expect(lines.map(({ attempt, text }) => [attempt, text])).toEqual([
       [1, 'an activity failed and will be retried'],
@@ -60,7 +60,7 @@ describe('A step that fails again and again', () => {
     ]);
   });
 
-  it('is not told where it refuses: that is an answer', async () => {
+  it('is not logged if it refuses: that is an answer', async () => {
     expect(await logOf(async () => refuse('REQUEST_INVALID', 'not so'), 12)).toEqual([]);
   });
 });
