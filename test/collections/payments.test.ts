@@ -232,7 +232,7 @@ describe('A payment', () => {
   });
 
   it.each(['suspended', 'inactive'])(
-    'for a linked organization that is %s is RESOURCE_NOT_LINKED, and so is a quote',
+    'for a linked organization that is %s is RESOURCE_NOT_LINKED until it is active again',
     async (status) => {
       const organization_id = await buildOrganization(stack);
       await partner.administer('post', '/organizations', { organization_id });
