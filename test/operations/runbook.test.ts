@@ -144,6 +144,8 @@ async function type({ language, text }: Typed): Promise<{ code: number; printed:
           output: `${stdout}\n${stderr}`,
         }),
     );
+    // A command that reads nothing may have ended.
+    child.stdin?.on('error', () => undefined);
     child.stdin?.end(language === 'sql' ? filled : '');
   });
 }

@@ -6,6 +6,7 @@ import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 import {
   ageAttempts,
   buildPayer,
@@ -125,7 +126,7 @@ describe('Anyone who reaches Temporal’s port', () => {
         { payoutId: id, settlement, at: new Date().toISOString(), signal: AbortSignal.timeout(10_000) },
       );
     expect(await repeat({ outcome: 'failed', note })).toMatchObject({ status: 'failed' });
-    await expect(repeat({ outcome: 'failed', note: 'another' })).rejects.toThrow('the payout is failed already');
+    await expect(repeat({ outcome: 'failed', note: 'another' })).rejects.toThrow('the payout is already failed');
     expect(await eventsOf(id, 'PAYOUT_SETTLED')).toHaveLength(1);
   });
 });
@@ -235,6 +236,8 @@ describe('GET /v1/payouts/stuck', () => {
     await eventually(accepted, ([row]) => row?.word === 'accepted');
     const listed = async (minutes: number) =>
       (await stuck(minutes)).find((each: { payout_id: string }) => each.payout_id === id);
+    expect(await listed(0)).toBeUndefined();
+    await withoutTriggers(stack, "update payouts set created_at = now() - interval '25 hours' where id = ?", [id]);
     expect(await listed(0)).toBeUndefined();
     await ageAttempts(stack, id, 25 * 60);
     expect(await listed(0)).toMatchObject({
