@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAtDoor } from './at-door.ts';
 import type { Attempt, EndingKind, OperationKind } from './facts.ts';
 import type { Manners } from './plan.ts';
 
@@ -44,8 +45,6 @@ const lastTries = 8;
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status < 300;
 /** Nothing is known after it: no answer, or one that says that the server does not know. */
 const isUnknown = ({ status }: Attempt): boolean => status === null || (status >= 500 && status !== 502);
-/** Refused at the door, as with a clock that runs ahead: such an answer tells nothing of the key. */
-const isAtDoor = ({ status }: Attempt): boolean => status === 401 || status === 403 || status === 429;
 /** The provider has refused it, which is kept under the key. */
 const isProvidersRefusal = ({ status }: Attempt): boolean => status === 502;
 const textOf = (value: unknown): string | null => (value === undefined ? null : String(value));

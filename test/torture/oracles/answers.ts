@@ -1,4 +1,5 @@
 import { compareMoney } from '../../../src/shared/money.ts';
+import { isAtDoor } from '../at-door.ts';
 import type { Attempt, EffectEvent, EndFact, Facts, Finding, OperationKind } from '../facts.ts';
 
 /** The event that says that an operation was done; each is written in the transaction that does it. */
@@ -24,8 +25,6 @@ const isEnding = ({ kind }: Attempt): boolean => doneBy[kind] === null;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
 const isRefusal = ({ status }: Attempt): boolean => status !== null && status >= 400 && status < 500;
-/** Refused before anything was looked at: such an answer says nothing about the key. */
-const saysNothing = new Set([401, 403, 429]);
 
 const tell = ({ kind, requestId, status, answer }: Attempt): string =>
   `${kind} ${requestId} was answered ${status ?? 'nothing'} (${answer.slice(0, 160)})`;
@@ -73,7 +72,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
   const later = operationsOf(facts).flatMap((operation) => {
     const made = effectsOf(operation, events);
     return operation
-      .filter((attempt) => attempt.key !== null && isRefusal(attempt) && !saysNothing.has(attempt.status ?? 0))
+      .filter((attempt) => attempt.key !== null && isRefusal(attempt) && !isAtDoor(attempt))
       .flatMap((refused) =>
         made
           .filter(({ requestId, begunAt, at }) => {
@@ -178,7 +177,7 @@ export function madeIsNotRefused(facts: Facts): Finding[] {
   return operationsOf(facts).flatMap((operation) => {
     const made = effectsOf(operation, events);
     return operation
-      .filter((attempt) => attempt.key !== null && isRefusal(attempt) && !saysNothing.has(attempt.status ?? 0))
+      .filter((attempt) => attempt.key !== null && isRefusal(attempt) && !isAtDoor(attempt))
       .flatMap((attempt) =>
         made
           .filter(({ requestId, at }) => {
@@ -328,7 +327,7 @@ function toldAmount({ answer }: Attempt): string | undefined {
 export function askingTells(facts: Facts): Finding[] {
   return operationsOf(facts).flatMap((operation) => {
     const last = operation.findLast(({ variant, key }) => key !== null && variant === 'same');
-    const isTold = last !== undefined && isRefusal(last) && !saysNothing.has(last.status ?? 0);
+    const isTold = last !== undefined && isRefusal(last) && !isAtDoor(last);
     if (last === undefined || isSuccess(last) || isTold || last.status === 502) return [];
     if (operation.some((attempt) => attempt.variant === 'same' && isSuccess(attempt))) return [];
     return [
