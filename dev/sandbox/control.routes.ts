@@ -6,6 +6,8 @@ import { faultsSchema, readFaults, writeFaults } from './faults.ts';
 import { queryValue, readBytes, readJson } from './http.ts';
 import { presentPayment, presentRequest, type SandboxInstrument } from './instrument.ts';
 import { findInstrumentByCode, listInstruments, listPayments } from './instrument-store.ts';
+import { presentRefund } from './refund.ts';
+import { listRefunds, refundSettlement, settleRefunds } from './refunds.ts';
 import {
   declineInstrument,
   expireInstrument,
@@ -35,6 +37,7 @@ const settleBody = z.strictObject({
   reference_id: z.string().min(1),
   status: settlement,
 });
+const settleRefundBody = z.strictObject({ reference_id: z.string().min(1), status: refundSettlement });
 const balanceBody = z.strictObject({ amount: z.number().int().min(-1e12).max(1e12) });
 const advanceBody = z.strictObject({
   seconds: z
@@ -107,6 +110,14 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
     ctx.body = { data: settled.map(presentTransfer) };
   });
 
+  router.post('/refunds/settle', async (ctx) => {
+    const { reference_id, status } = await readJson(ctx, settleRefundBody);
+    const settled = settleRefunds(store, reference_id, status);
+    if (settled.length === 0) throw notFound('refund');
+    wake();
+    ctx.body = { data: settled.map(presentRefund) };
+  });
+
   router.post('/clock/advance', async (ctx) => {
     const { seconds } = await readJson(ctx, advanceBody);
     const moved = advanceClock(store, seconds * 1000);
@@ -157,6 +168,10 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
       transfers: transfers.map((transfer) => ({
         ...presentTransfer(transfer),
         idempotency_key: transfer.idempotencyKey,
+      })),
+      refunds: listRefunds(store, { referenceId: reference, limit: everything }).map((refund) => ({
+        ...presentRefund(refund),
+        idempotency_key: refund.idempotencyKey,
       })),
     };
   });

@@ -17,6 +17,8 @@ import {
 import { presentMethodResource, presentPayment, presentRequest, type SandboxInstrument } from './instrument.ts';
 import { findInstrumentByMethod, findInstrumentByRequest, listInstruments, listPayments } from './instrument-store.ts';
 import { payoutChannels, presentPayoutChannel, requirePayable } from './payout-channels.ts';
+import { presentRefund, refundFateOf } from './refund.ts';
+import { cancelRefund, createRefund, createRefundBody, findRefund, listRefunds } from './refunds.ts';
 import { expireInstrument, payInstrument, upToDate } from './settle-instrument.ts';
 import type { Store } from './store.ts';
 import { fateOf, presentTransfer } from './transfer.ts';
@@ -192,6 +194,44 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const transfer = cancelTransfer(store, ctx.params.id ?? '');
     wake();
     ctx.body = presentTransfer(transfer);
+  });
+
+  router.post('/refunds', ...door, async (ctx) => {
+    const key = idempotencyKey(ctx);
+    if (key === null) throw invalid('the header idempotency-key is required');
+    const body = await readJson(ctx, createRefundBody);
+    const fate = refundFateOf(body.amount);
+    if (fate.refused) throw new WireError(400, fate.refused, 'the payment is not refunded');
+    if (fate.silence === 'instead') return leaveUnanswered(ctx);
+    const id = makeOnce(store, 'refunds', key, body, () => createRefund(store, body, key).id);
+    wake();
+    if (fate.silence === 'after') return leaveUnanswered(ctx);
+    const refund = findRefund(store, id);
+    if (!refund) throw notFound('refund');
+    ctx.body = presentRefund(refund);
+  });
+
+  router.get('/refunds', ...door, (ctx) => {
+    const limit = queryLimit(ctx);
+    const listedUntil = Date.now() - readFaults(store).listing.lag_ms;
+    const found = listRefunds(store, {
+      requestId: queryValue(ctx, 'payment_request_id'),
+      afterId: queryValue(ctx, 'after_id'),
+      limit,
+    }).filter(({ created }) => Date.parse(created) <= listedUntil);
+    ctx.body = presentList(found, limit, presentRefund);
+  });
+
+  router.get('/refunds/:id', ...door, (ctx) => {
+    const refund = findRefund(store, ctx.params.id ?? '');
+    if (!refund) throw notFound('refund');
+    ctx.body = presentRefund(refund);
+  });
+
+  router.post('/refunds/:id/cancel', ...door, (ctx) => {
+    const refund = cancelRefund(store, ctx.params.id ?? '');
+    wake();
+    ctx.body = presentRefund(refund);
   });
 
   router.get('/balance', ...door, (ctx) => {

@@ -7,6 +7,7 @@ import { presentErrors } from './http.ts';
 import { openOutbox } from './outbox.ts';
 import { pageRoutes } from './page.routes.ts';
 import { providerRoutes } from './provider.routes.ts';
+import { refundJob } from './refunds.ts';
 import { startScheduler } from './scheduler.ts';
 import { expiryJob } from './settle-instrument.ts';
 import { openStore } from './store.ts';
@@ -63,7 +64,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   server.listen(options.port, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const scheduler = startScheduler([transferJob(store), expiryJob(store), outbox]);
+  const scheduler = startScheduler([transferJob(store), refundJob(store), expiryJob(store), outbox]);
 
   let stopping: Promise<void> | undefined;
   const stop = () => {

@@ -45,6 +45,17 @@ const schema = `
   ) strict;
   create index if not exists transfers_reference on transfers (reference_id);
   create index if not exists transfers_next on transfers (next_at) where next_at is not null;
+  create table if not exists refunds (
+    seq integer primary key autoincrement,
+    id text not null unique,
+    request_id text not null,
+    reference_id text not null,
+    next_at integer,
+    document text not null
+  ) strict;
+  create index if not exists refunds_request on refunds (request_id);
+  create index if not exists refunds_reference on refunds (reference_id);
+  create index if not exists refunds_next on refunds (next_at) where next_at is not null;
   create table if not exists idempotency (
     route text not null,
     key text not null,

@@ -20,7 +20,10 @@ const everything = `
   from payments p join instruments i on i.method_id = p.method_id
   union all
   select 'DISBURSEMENT', id, reference_id, document ->> 'amount', document ->> 'status', document ->> 'created',
-    document ->> 'updated' from transfers`;
+    document ->> 'updated' from transfers
+  union all
+  select 'REFUND', id, reference_id, document ->> 'amount', document ->> 'status', document ->> 'created',
+    document ->> 'updated' from refunds`;
 
 function present(row: Row) {
   const isPayment = row.type === 'PAYMENT';
@@ -29,7 +32,7 @@ function present(row: Row) {
     product_id: String(row.id),
     type: String(row.type),
     status: transactionStatuses[String(row.status)] ?? 'PENDING',
-    channel_category: isPayment ? 'VIRTUAL_ACCOUNT' : 'BANK',
+    channel_category: isPayment ? 'VIRTUAL_ACCOUNT' : row.type === 'REFUND' ? 'EWALLET' : 'BANK',
     channel_code: null,
     account_identifier: null,
     reference_id: String(row.reference_id),

@@ -132,7 +132,8 @@ export function settleTransfers(
 }
 
 /**
- * The business's balance: payments and its own deposits, less transfers that were not returned and the provider's fees.
+ * The business's balance: payments and its own deposits, less refunds, transfers that were not returned and the
+ * provider's fees.
  * A failed transfer costs nothing, one that the bank reversed does.
  */
 export function readBalance(store: Store): number {
@@ -146,7 +147,10 @@ export function readBalance(store: Store): number {
        + coalesce(document ->> 'cost', 0)) as total
      from transfers where document ->> 'status' in ('ACCEPTED', 'SUCCEEDED', 'REVERSED')`,
   );
-  return openingBalance + readOwnMoney(store) + sum(paid) - sum(sent);
+  const refunded = store.get(
+    `select sum(document ->> 'amount') as total from refunds where document ->> 'status' in ('PENDING', 'SUCCEEDED')`,
+  );
+  return openingBalance + readOwnMoney(store) + sum(paid) - sum(sent) - sum(refunded);
 }
 
 /** Newest first, for the page. */

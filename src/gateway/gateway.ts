@@ -66,6 +66,15 @@ export interface TransferRequest {
   description: string;
 }
 
+/** A payment, or a part of it, back to the wallet that paid. Its states are those of a transfer. */
+export interface RefundRequest {
+  /** Our refund's own id: reference and idempotency key at the provider, the same for every attempt. */
+  reference: string;
+  /** The provider's id of the payment request that was paid. */
+  refundOf: string;
+  amount: Money;
+}
+
 export interface TransferState {
   providerTransferId: string;
   reference: string;
@@ -83,7 +92,7 @@ export interface ProviderRecord {
   /** The provider's id of the entry itself, from which its list continues. */
   entryId: string;
   kind: 'payment' | 'transfer';
-  /** The provider's id of the payment or transfer. */
+  /** The provider's id of the payment, transfer or refund. */
   providerId: string;
   reference: string;
   amount: Money;
@@ -135,10 +144,14 @@ export interface Gateway {
   ): Promise<ProviderPayment | null>;
   /** Expires the instrument so that it takes no more money; one that is already final is no error. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
-  requestTransfer(request: TransferRequest, options?: CallOptions): Promise<TransferOutcome>;
+  requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;
   /** SHA-256 (hex) over everything that this request sends: another digest is another transfer. */
-  digestTransfer(request: TransferRequest): string;
-  findTransfer(reference: string, options?: CallOptions): Promise<TransferState | null>;
+  digestTransfer(request: TransferRequest | RefundRequest): string;
+  /** The transfer of this reference, or, with `refundOf`, the refund of that payment request; null when it knows none. */
+  findTransfer(
+    reference: string,
+    options?: CallOptions & { refundOf?: string | null | undefined },
+  ): Promise<TransferState | null>;
   /**
    * The provider's records of a period, page by page, after the entry `after` if given; `to` is exclusive. An entry
    * that cannot be read is returned as unreadable. Throws ProviderUnknown.

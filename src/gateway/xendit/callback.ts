@@ -29,6 +29,11 @@ const unnamed = {
   providerTransferId: null,
 } as const;
 
+function readTransfer(event: string, data: unknown): CallbackHint {
+  const { id: providerTransferId, reference_id: reference } = identified.parse(data);
+  return { ...unnamed, kind: 'transfer', event, reference, providerTransferId };
+}
+
 /** One reader per family of events; the family is the part before the first dot. */
 const readers: Record<string, (event: string, data: unknown) => CallbackHint> = {
   payment: (event, data) => {
@@ -64,16 +69,8 @@ const readers: Record<string, (event: string, data: unknown) => CallbackHint> = 
       providerPaymentMethodId: method.id,
     };
   },
-  payout: (event, data) => {
-    const payout = identified.parse(data);
-    return {
-      ...unnamed,
-      kind: 'transfer',
-      event,
-      reference: payout.reference_id,
-      providerTransferId: payout.id,
-    };
-  },
+  payout: readTransfer,
+  refund: readTransfer,
 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

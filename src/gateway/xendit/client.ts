@@ -1,4 +1,4 @@
-import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout, Transaction } from 'xendit-node';
+import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout, Refund, Transaction } from 'xendit-node';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { askingTimeLeft } from '../../time-limit.ts';
 import { type CallOptions, isProviderUnknown, ProviderUnknown, restAfter } from '../gateway.ts';
@@ -9,6 +9,7 @@ export interface Client {
   paymentRequests: PaymentRequest;
   paymentMethods: PaymentMethod;
   payouts: Payout;
+  refunds: Refund;
   balance: Balance;
   transactions: Transaction;
 }
@@ -51,6 +52,13 @@ class BoundPayout extends Payout {
   }
 }
 
+class BoundRefund extends Refund {
+  constructor(secretKey: string, configuration: Configuration) {
+    super({ secretKey });
+    this.configuration.config = configuration;
+  }
+}
+
 class BoundBalance extends Balance {
   constructor(secretKey: string, configuration: Configuration) {
     super({ secretKey });
@@ -71,6 +79,7 @@ function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<t
     paymentRequests: new BoundPaymentRequest(secretKey, configuration),
     paymentMethods: new BoundPaymentMethod(secretKey, configuration),
     payouts: new BoundPayout(secretKey, configuration),
+    refunds: new BoundRefund(secretKey, configuration),
     balance: new BoundBalance(secretKey, configuration),
     transactions: new BoundTransaction(secretKey, configuration),
   };

@@ -5,6 +5,7 @@ import type { Gateway } from '../gateway.ts';
 import { readCallback } from './callback.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
 import { listRecords } from './records.ts';
+import { digestRefund, findRefund, requestRefund } from './refunds.ts';
 import type { ClientSettings } from './settings.ts';
 import { digestTransfer, findTransfer, readBalance, requestTransfer } from './transfers.ts';
 
@@ -39,9 +40,15 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     findInstrument: (reference, callOptions) => findInstrument(settings, reference, callOptions),
     findPayment: (methodId, paymentId, callOptions) => findPayment(settings, methodId, paymentId, callOptions),
     expireInstrument: (methodId, callOptions) => expireInstrument(settings, methodId, callOptions),
-    requestTransfer: (request, callOptions) => requestTransfer(settings, request, callOptions),
-    digestTransfer,
-    findTransfer: (reference, callOptions) => findTransfer(settings, reference, callOptions),
+    requestTransfer: (request, callOptions) =>
+      'refundOf' in request
+        ? requestRefund(settings, request, callOptions)
+        : requestTransfer(settings, request, callOptions),
+    digestTransfer: (request) => ('refundOf' in request ? digestRefund(request) : digestTransfer(request)),
+    findTransfer: (reference, { refundOf, ...callOptions } = {}) =>
+      refundOf
+        ? findRefund(settings, { reference, refundOf }, callOptions)
+        : findTransfer(settings, reference, callOptions),
     listRecords: (period, callOptions) => listRecords(settings, period, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),
     readCallback,

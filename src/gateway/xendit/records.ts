@@ -21,6 +21,7 @@ const kinds: Record<string, ProviderRecord['kind']> = {
   PAYMENT: 'payment',
   DISBURSEMENT: 'transfer',
   BATCH_DISBURSEMENT: 'transfer',
+  REFUND: 'transfer',
 };
 const statuses: Record<string, ProviderRecord['status']> = {
   PENDING: 'pending',
@@ -50,7 +51,7 @@ function amountOf(amount: number | null | undefined): Money | null {
   }
 }
 
-/** The provider's payments and transfers of a period (`to` is exclusive), newest first, after the entry `after`. */
+/** The provider's payments, transfers and refunds of a period (`to` is exclusive), newest first, after the entry `after`. */
 export async function* listRecords(
   settings: ClientSettings,
   { from, to, after: begun }: { from: Date; to: Date; after?: string },
@@ -60,7 +61,7 @@ export async function* listRecords(
     const afterId = after;
     const page = await lookUp(settings, 'list records', options, async (client) => {
       const answer = await client.transactions.getAllTransactions({
-        types: ['PAYMENT', 'DISBURSEMENT', 'BATCH_DISBURSEMENT'],
+        types: ['PAYMENT', 'DISBURSEMENT', 'BATCH_DISBURSEMENT', 'REFUND'],
         created: { gte: from, lte: new Date(to.getTime() - 1) },
         limit: perPage,
         ...(afterId === undefined ? {} : { afterId }),

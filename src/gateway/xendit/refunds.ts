@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { CreateRefundToJSON } from 'xendit-node/refund/models/index.js';
+import { z } from 'zod';
+import {
+  type CallOptions,
+  ProviderUnknown,
+  type RefundRequest,
+  type TransferOutcome,
+  type TransferState,
+} from '../gateway.ts';
+import { exchange, lookUp, ProviderRefusal } from './client.ts';
+import { type ClientSettings, first } from './settings.ts';
+import { moneyFromWire, wireAmount } from './wire-amount.ts';
+
+/** As it is on the wire: the SDK's model of a refund leaves out its status. */
+const refundAnswer = z.object({
+  id: z.string().min(1),
+  payment_request_id: z.string().nullish(),
+  reference_id: z.string().nullish(),
+  amount: z.number(),
+  status: z.string(),
+  failure_code: z.string().nullish(),
+});
+const refundList = z.object({ data: z.array(refundAnswer), has_more: z.boolean().nullish() });
+
+const statuses: Record<string, TransferState['status']> = {
+  PENDING: 'accepted',
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+};
+
+function stateOf({ id, reference_id, amount, status, failure_code }: z.infer<typeof refundAnswer>): TransferState {
+  const known = statuses[status];
+  if (!known) throw new ProviderUnknown(`the provider answered the unknown refund status ${status}`);
+  return {
+    providerTransferId: id,
+    reference: reference_id ?? '',
+    amount: moneyFromWire(amount),
+    status: known,
+    failureCode: failure_code ?? (status === 'CANCELLED' ? 'CANCELLED' : null),
+  };
+}
+
+/** The body that is sent, the same for every attempt. The partner's own reason stays with us. */
+const bodyOf = ({ reference, refundOf, amount }: RefundRequest) => ({
+  paymentRequestId: refundOf,
+  referenceId: reference,
+  amount: wireAmount(amount),
+  currency: 'IDR',
+  reason: 'REQUESTED_BY_CUSTOMER' as const,
+});
+
+/** SHA-256 (hex) over the body that the request sends. */
+export const digestRefund = (request: RefundRequest): string =>
+  createHash('sha256')
+    .update(JSON.stringify(CreateRefundToJSON(bodyOf(request))))
+    .digest('hex');
+
+/** Asks for a refund, with its reference as the idempotency key of every attempt. */
+export async function requestRefund(
+  settings: ClientSettings,
+  request: RefundRequest,
+  options: CallOptions = {},
+): Promise<TransferOutcome> {
+  const data = bodyOf(request);
+  try {
+    const transfer = await exchange(first(settings), 'request refund', options, async (client) => {
+      // biome-ignore lint/complexity/useLiteralKeys: private in the SDK's types; the public method drops the status
+      const { raw } = await client.refunds['createRefundRaw']({ idempotencyKey: request.reference, data });
+      const answer = refundAnswer.parse(await raw.json());
+      if (answer.reference_id !== request.reference || answer.amount !== data.amount) {
+        throw new ProviderUnknown('request refund: the provider answered with another refund');
+      }
+      return stateOf(answer);
+    });
+    return { outcome: 'accepted', transfer };
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return { outcome: 'refused', code: error.code, message: error.message };
+    throw error;
+  }
+}
+
+/** If the provider ever holds two refunds of one reference, one whose money may have left comes first. */
+const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'failed'];
+
+const perPage = 50;
+/** More refunds of one payment than this are not looked through: nothing is concluded then. */
+const mostPages = 20;
+
+/** The provider's state of the refund of this reference among those of a payment request; null when it knows none. */
+export async function findRefund(
+  settings: ClientSettings,
+  { reference, refundOf }: { reference: string; refundOf: string },
+  options: CallOptions = {},
+): Promise<TransferState | null> {
+  return lookUp(first(settings), 'find refund', options, async (client) => {
+    const found: TransferState[] = [];
+    let afterId: string | undefined;
+    for (let page = 1; ; page += 1) {
+      if (page > mostPages) throw new ProviderUnknown('find refund: the payment has too many refunds');
+      // biome-ignore lint/complexity/useLiteralKeys: as above
+      const { raw } = await client.refunds['getAllRefundsRaw']({
+        paymentRequestId: refundOf,
+        limit: perPage,
+        ...(afterId === undefined ? {} : { afterId }),
+      });
+      const { data, has_more } = refundList.parse(await raw.json());
+      found.push(...data.filter(({ reference_id }) => reference_id === reference).map(stateOf));
+      afterId = data.at(-1)?.id;
+      if (!has_more || afterId === undefined) break;
+    }
+    found.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
+    return found[0] ?? null;
+  });
+}

@@ -1,0 +1,119 @@
+import type { RefundRequest } from '../../src/gateway/gateway.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { buildInstrumentRequest, openSandbox } from './open-sandbox.ts';
+
+let sandbox: Awaited<ReturnType<typeof openSandbox>>;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox.close());
+
+/** A wallet payment that was paid; answers the provider's id of its request. */
+async function buildPaid(channelCode = 'DANA', amount = '2000000.0000'): Promise<string> {
+  const outcome = await sandbox.gateway.requestInstrument(
+    buildInstrumentRequest({ method: 'ewallet', channelCode, amount }),
+  );
+  if (outcome.outcome !== 'accepted') throw new Error('not accepted');
+  await sandbox.pay(outcome.instrument.paymentCode);
+  return outcome.instrument.providerPaymentRequestId;
+}
+const requestOf = (refundOf: string, amount: string): RefundRequest => ({ reference: newId(), refundOf, amount });
+const find = ({ reference, refundOf }: RefundRequest) => sandbox.gateway.findTransfer(reference, { refundOf });
+
+test('A refund succeeds within a second, is found among those of its payment, and calls back', async () => {
+  const request = requestOf(await buildPaid(), '25000.0000');
+  expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
+    outcome: 'accepted',
+    transfer: { status: 'accepted', amount: '25000.0000', reference: request.reference },
+  });
+  const [callback] = await sandbox.receiver.waitFor(request.reference);
+  expect(callback?.body).toMatchObject({
+    event: 'refund.succeeded',
+    data: {
+      status: 'SUCCEEDED',
+      amount: 25_000,
+      reference_id: request.reference,
+      payment_request_id: request.refundOf,
+    },
+  });
+  expect(sandbox.gateway.readCallback(Buffer.from(JSON.stringify(callback?.body)))).toMatchObject({
+    hint: { kind: 'transfer', reference: request.reference },
+  });
+  expect(await find(request)).toMatchObject({ status: 'succeeded', failureCode: null });
+  expect(await sandbox.gateway.findTransfer(newId(), { refundOf: request.refundOf })).toBeNull();
+});
+
+test('The same request under the same key is one refund, and another body is no refusal', async () => {
+  const request = requestOf(await buildPaid(), '25000.0000');
+  await sandbox.gateway.requestTransfer(request);
+  await sandbox.gateway.requestTransfer(request);
+  await expect(sandbox.gateway.requestTransfer({ ...request, amount: '26000.0000' })).rejects.toMatchObject({
+    code: 'PROVIDER_UNKNOWN',
+  });
+});
+
+test.each([
+  ['121212 is refused', '121212.0000', 'INELIGIBLE_TRANSACTION'],
+  ['more than was paid is refused', '2000001.0000', 'MAXIMUM_REFUND_AMOUNT_REACHED'],
+])('%s', async (_, amount, code) => {
+  const request = requestOf(await buildPaid(), amount);
+  expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'refused', code });
+  expect(await find(request)).toBeNull();
+});
+
+test('A part of a payment by LinkAja is refused, and so is one by virtual account', async () => {
+  const part = requestOf(await buildPaid('LINKAJA'), '1000.0000');
+  expect(await sandbox.gateway.requestTransfer(part)).toMatchObject({ code: 'PARTIAL_REFUND_NOT_SUPPORTED' });
+  const made = await sandbox.gateway.requestInstrument(buildInstrumentRequest());
+  if (made.outcome !== 'accepted') throw new Error('not accepted');
+  const refund = requestOf(made.instrument.providerPaymentRequestId, '1000.0000');
+  expect(await sandbox.gateway.requestTransfer(refund)).toMatchObject({ code: 'REFUND_NOT_SUPPORTED' });
+});
+
+test('999999 is accepted, then fails; 131313 stays accepted until it is settled by hand', async () => {
+  const refundOf = await buildPaid();
+  const failing = requestOf(refundOf, '999999.0000');
+  await sandbox.gateway.requestTransfer(failing);
+  const [callback] = await sandbox.receiver.waitFor(failing.reference);
+  expect(callback?.body).toMatchObject({ event: 'refund.failed', data: { failure_code: 'REFUND_FAILED' } });
+  expect(await find(failing)).toMatchObject({ status: 'failed', failureCode: 'REFUND_FAILED' });
+  const late = requestOf(refundOf, '131313.0000');
+  await sandbox.gateway.requestTransfer(late);
+  expect(await find(late)).toMatchObject({ status: 'accepted' });
+  await sandbox.post('/sandbox/refunds/settle', { reference_id: late.reference, status: 'SUCCEEDED' });
+  expect(await find(late)).toMatchObject({ status: 'succeeded' });
+});
+
+test('900003 makes the refund and never answers, 900004 makes none and never answers', async () => {
+  const refundOf = await buildPaid();
+  for (const [amount, state] of [
+    ['900003.0000', { status: expect.stringMatching(/accepted|succeeded/) }],
+    ['900004.0000', null],
+  ] as const) {
+    const request = requestOf(refundOf, amount);
+    await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    const found = await find(request);
+    if (state === null) expect(found).toBeNull();
+    else expect(found).toMatchObject(state);
+  }
+});
+
+test('Refunds leave the balance and are records of the provider', async () => {
+  const from = new Date();
+  const request = requestOf(await buildPaid(), '30000.0000');
+  const before = Number(await sandbox.gateway.readBalance());
+  await sandbox.gateway.requestTransfer(request);
+  await sandbox.receiver.waitFor(request.reference);
+  expect(before - Number(await sandbox.gateway.readBalance())).toBe(30_000);
+  const records: object[] = [];
+  const period = { from, to: new Date(Date.now() + 1000) };
+  for await (const page of sandbox.gateway.listRecords(period)) records.push(...page);
+  expect(records).toContainEqual(
+    expect.objectContaining({
+      kind: 'transfer',
+      reference: request.reference,
+      amount: '30000.0000',
+      status: 'succeeded',
+    }),
+  );
+});
