@@ -576,7 +576,7 @@ create table openings (
   constraint openings_check CHECK ((refused_upto IS NULL) = (refusal IS NULL)),
   constraint openings_check1 CHECK (refused_upto < made),
   constraint openings_decided_at_is_real CHECK (decided_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND decided_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint openings_kind_check CHECK (kind = ANY (ARRAY['payout'::text, 'withdrawal'::text, 'payment_order'::text, 'partner_payment'::text, 'saving_circle'::text, 'donation_subscription'::text, 'donation_allocation'::text]))
+  constraint openings_kind_check CHECK (kind = ANY (ARRAY['payout'::text, 'withdrawal'::text, 'payment_refund'::text, 'payment_order'::text, 'partner_payment'::text, 'saving_circle'::text, 'donation_subscription'::text, 'donation_allocation'::text]))
 );
 CREATE INDEX openings_by_decision ON openings USING btree (decided_at);
 
@@ -654,7 +654,7 @@ create table partner_idempotency_keys (
   constraint partner_idempotency_keys_answered_at_is_real CHECK (answered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND answered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_idempotency_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_idempotency_keys_keep_one_answer CHECK (num_nonnulls(answer_body, answer_sealed) = num_nonnulls(answer_status)),
-  constraint partner_idempotency_keys_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text]))
+  constraint partner_idempotency_keys_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text, 'refund'::text]))
 );
 CREATE INDEX partner_idempotency_keys_by_answer ON partner_idempotency_keys USING btree (answered_at) WHERE answer_status IS NOT NULL;
 CREATE UNIQUE INDEX partner_idempotency_keys_by_id ON partner_idempotency_keys USING btree (id);
@@ -676,7 +676,7 @@ create table partner_keys (
   constraint partner_keys_pkey PRIMARY KEY (id),
   constraint partner_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_keys_key_hash_key UNIQUE (key_hash),
-  constraint partner_keys_permissions_check CHECK (permissions <@ '{collect-payment,read-gateway,request-payout,manage-webhooks,manage-keys}'::text[]),
+  constraint partner_keys_permissions_check CHECK (permissions <@ '{collect-payment,read-gateway,request-payout,refund-payment,manage-webhooks,manage-keys}'::text[]),
   constraint partner_keys_revoked_at_is_real CHECK (revoked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND revoked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_keys_valid_until_is_real CHECK (valid_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND valid_until < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
@@ -795,6 +795,9 @@ create table payment_channels (
   minimum_amount numeric(20,4) not null,
   maximum_amount numeric(20,4) not null,
   needs_phone boolean not null default false,
+  refundable boolean not null default false,
+  refundable_in_part boolean not null default false,
+  refund_window_days smallint not null default 0,
   active boolean not null default true,
   constraint payment_channels_pkey PRIMARY KEY (id),
   constraint payment_channels_check CHECK (maximum_amount >= minimum_amount),
@@ -804,7 +807,8 @@ create table payment_channels (
   constraint payment_channels_method_check CHECK (method = ANY (ARRAY['virtual_account'::text, 'qris'::text, 'ewallet'::text])),
   constraint payment_channels_minimum_amount_check CHECK (minimum_amount >= 1::numeric),
   constraint payment_channels_provider_fee_basis_points_check CHECK (provider_fee_basis_points >= 0 AND provider_fee_basis_points <= 10000),
-  constraint payment_channels_provider_fee_fixed_check CHECK (provider_fee_fixed >= 0::numeric AND provider_fee_fixed < 'Infinity'::numeric)
+  constraint payment_channels_provider_fee_fixed_check CHECK (provider_fee_fixed >= 0::numeric AND provider_fee_fixed < 'Infinity'::numeric),
+  constraint payment_channels_refund_window_days_check CHECK (refund_window_days >= 0)
 );
 
 create table payment_orders (
@@ -850,6 +854,15 @@ CREATE INDEX payment_orders_of_user ON payment_orders USING btree (user_id, crea
 CREATE INDEX payment_orders_open ON payment_orders USING btree (COALESCE(cancelled_at, expires_at)) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
 CREATE INDEX payment_orders_pending ON payment_orders USING btree (created_at) WHERE status = 'PENDING'::text;
 CREATE INDEX payment_orders_settling ON payment_orders USING btree (settling_since) WHERE settling_since IS NOT NULL AND (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]));
+
+create table payment_refunds (
+  id uuid not null,
+  payment_id uuid not null,
+  created_at timestamp with time zone not null,
+  constraint payment_refunds_pkey PRIMARY KEY (id),
+  constraint payment_refunds_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE INDEX payment_refunds_of_payment ON payment_refunds USING btree (payment_id, created_at, id);
 
 create table payout_attempts (
   payout_id uuid not null,
@@ -911,7 +924,8 @@ create table payouts (
   net_amount numeric(20,4) not null,
   provider_fee numeric(20,4) not null default 0,
   provider_cost numeric(20,4) not null default 0,
-  bank_code text not null,
+  bank_code text,
+  refund_of text,
   texts_sealed text not null,
   request_digest text,
   status text not null,
@@ -935,24 +949,27 @@ create table payouts (
   constraint payouts_pkey PRIMARY KEY (id),
   constraint payouts_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint payouts_asked_at_is_real CHECK (asked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND asked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint payouts_check CHECK ((kind = 'partner_payout'::text) = (partner_id IS NOT NULL)),
-  constraint payouts_check1 CHECK (amount =
+  constraint payouts_check CHECK ((kind = 'withdrawal'::text) = (partner_id IS NULL)),
+  constraint payouts_check1 CHECK (refund_of IS NULL OR kind = 'payment_refund'::text),
+  constraint payouts_check2 CHECK (kind <> 'payment_refund'::text OR fee = 0::numeric),
+  constraint payouts_check3 CHECK (amount =
 CASE fee_mode
     WHEN 'DEDUCTED'::text THEN net_amount + fee
     ELSE net_amount
 END),
-  constraint payouts_check2 CHECK ((status = 'pending'::text) = (finalized_at IS NULL)),
-  constraint payouts_check3 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
-  constraint payouts_check4 CHECK (unknown_since IS NULL OR status = 'pending'::text),
-  constraint payouts_check5 CHECK (contradicted_at IS NULL OR status <> 'pending'::text),
-  constraint payouts_check6 CHECK (succeeded_at IS NULL OR (status = ANY (ARRAY['succeeded'::text, 'reversed'::text]))),
+  constraint payouts_check4 CHECK ((status = 'pending'::text) = (finalized_at IS NULL)),
+  constraint payouts_check5 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
+  constraint payouts_check6 CHECK (unknown_since IS NULL OR status = 'pending'::text),
+  constraint payouts_check7 CHECK (contradicted_at IS NULL OR status <> 'pending'::text),
+  constraint payouts_check8 CHECK (succeeded_at IS NULL OR (status = ANY (ARRAY['succeeded'::text, 'reversed'::text]))),
   constraint payouts_contradicted_at_is_real CHECK (contradicted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND contradicted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_delay_told_at_is_real CHECK (delay_told_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND delay_told_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_fee_check CHECK (fee >= 0::numeric AND fee < 'Infinity'::numeric),
   constraint payouts_fee_mode_check CHECK (fee_mode = ANY (ARRAY['DEDUCTED'::text, 'ADDED'::text])),
   constraint payouts_finalized_at_is_real CHECK (finalized_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND finalized_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint payouts_kind_check CHECK (kind = ANY (ARRAY['partner_payout'::text, 'withdrawal'::text])),
+  constraint payouts_go_to_a_bank_or_back CHECK ((bank_code IS NULL) = (refund_of IS NOT NULL)),
+  constraint payouts_kind_check CHECK (kind = ANY (ARRAY['partner_payout'::text, 'withdrawal'::text, 'payment_refund'::text])),
   constraint payouts_last_word_at_is_real CHECK (last_word_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND last_word_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint payouts_last_word_check CHECK (last_word = ANY (ARRAY['accepted'::text, 'succeeded'::text, 'failed'::text, 'reversed'::text, 'refused'::text, 'repeat refused'::text, 'unsent'::text, 'not known'::text, 'silent'::text, 'another amount'::text, 'request differs'::text])),
   constraint payouts_look_again_at_is_real CHECK (look_again_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND look_again_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -1665,7 +1682,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_delivered_at_is_real CHECK (delivered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND delivered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_next_attempt_at_is_real CHECK (next_attempt_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND next_attempt_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_redeliveries_check CHECK (redeliveries >= 0),
-  constraint webhook_deliveries_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text, 'endpoint'::text])),
+  constraint webhook_deliveries_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text, 'refund'::text, 'endpoint'::text])),
   constraint webhook_deliveries_status_check CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'parked'::text])),
   constraint webhook_deliveries_version_check CHECK (version > 0)
 );
@@ -1839,6 +1856,9 @@ alter table payment_orders add constraint payment_orders_organization_id_fkey FO
 alter table payment_orders add constraint payment_orders_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payment_channels(id);
 alter table payment_orders add constraint payment_orders_target_account_id_fkey FOREIGN KEY (target_account_id) REFERENCES accounts(id);
 alter table payment_orders add constraint payment_orders_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table payment_refunds add constraint payment_refunds_id_fkey FOREIGN KEY (id) REFERENCES payouts(id);
+alter table payment_refunds add constraint payment_refunds_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES partner_payments(id);
 
 alter table payout_attempts add constraint payout_attempts_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id);
 
@@ -2448,6 +2468,23 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_payment_refund()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+      select from payouts o join partner_payments p on p.id = new.payment_id
+      where o.id = new.id and o.kind = 'payment_refund' and o.status = 'pending' and o.created_at = new.created_at
+        and p.partner_id = o.partner_id and p.status = 'PAID'
+        and (o.refund_of is null or o.refund_of = p.provider_payment_request_id)
+        and refunded_of_payment(p.id) + o.amount <= p.amount) then
+    raise exception 'a refund gives back what was paid' using errcode = 'AM010', detail = new.id::text;
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_payout()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2455,9 +2492,9 @@ CREATE OR REPLACE FUNCTION public.keep_payout()
 AS $function$
 begin
   if (new.kind, new.source_account_id, new.reserved_account_id, new.partner_id, new.amount, new.fee, new.net_amount,
-        new.bank_code, new.created_at)
+        new.bank_code, new.refund_of, new.created_at)
       is distinct from (old.kind, old.source_account_id, old.reserved_account_id, old.partner_id, old.amount, old.fee,
-        old.net_amount, old.bank_code, old.created_at) then
+        old.net_amount, old.bank_code, old.refund_of, old.created_at) then
     raise exception 'what a payout pays is never changed' using errcode = 'AM003';
   end if;
   return new;
@@ -2470,10 +2507,10 @@ CREATE OR REPLACE FUNCTION public.keep_payout_accounts()
 AS $function$
 begin
   if not (case new.kind
-      when 'partner_payout' then exists (select from partners t where t.id = new.partner_id
-        and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id))
-      else exists (select from accounts s join accounts r on r.owner_id = s.id where s.id = new.source_account_id
+      when 'withdrawal' then exists (select from accounts s join accounts r on r.owner_id = s.id where s.id = new.source_account_id
         and s.kind in ('user', 'organization') and r.id = new.reserved_account_id and r.kind = 'withdrawal_reserved')
+      else exists (select from partners t where t.id = new.partner_id
+        and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id))
       end) then
     raise exception 'a payout is of money of its own' using errcode = 'AM010', detail = new.id::text;
   end if;
@@ -3057,6 +3094,7 @@ AS $function$
   where p.id = p_payout_id and e.amount is not null
     -- Whose money a withdrawal is was judged with its row.
     and (p.kind <> 'withdrawal' or exists (select from withdrawals w where w.id = p.id))
+    and (p.kind <> 'payment_refund' or exists (select from payment_refunds r where r.id = p.id))
     and (s.follows is null
       or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
 $function$;
@@ -3239,6 +3277,16 @@ AS $function$
       order by a.created_at, a.id limit 1) end
   from donations d join transactions t on t.id = d.transaction_id join users u on u.id = d.user_id
   where d.id = p_donation_id
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refunded_of_payment(p_payment_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(p.amount), 0)::numeric(20, 4) from payment_refunds r join payouts p on p.id = r.id
+  where r.payment_id = p_payment_id and p.status in ('pending', 'succeeded')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_balance_payment(p_user_id uuid, p_key_hash text, p_fingerprint text, p_refusal jsonb)
@@ -3605,6 +3653,9 @@ CREATE TRIGGER payment_orders_keep_their_cancellation BEFORE UPDATE OF cancelled
 CREATE TRIGGER payment_orders_keep_their_instrument BEFORE UPDATE OF payment_code, provider_payment_request_id, provider_payment_method_id ON payment_orders FOR EACH ROW WHEN (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0 AND (old.payment_code IS DISTINCT FROM new.payment_code OR old.provider_payment_request_id IS DISTINCT FROM new.provider_payment_request_id OR old.provider_payment_method_id IS DISTINCT FROM new.provider_payment_method_id)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payment_orders_status_law BEFORE INSERT OR UPDATE OF status ON payment_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID', 'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 CREATE TRIGGER payment_orders_take_money_for_people BEFORE INSERT OR UPDATE OF target_account_id ON payment_orders FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('target_account_id', 'user organization open_donation_pool saving_goal product circle_holding');
+
+CREATE TRIGGER payment_refunds_are_final BEFORE DELETE OR UPDATE ON payment_refunds FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payment_refunds_give_back BEFORE INSERT ON payment_refunds FOR EACH ROW EXECUTE FUNCTION keep_payment_refund();
 
 CREATE TRIGGER payout_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON payout_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
@@ -4127,6 +4178,10 @@ create view check_openings_are_kept as
           WHERE o.kind = 'withdrawal'::text AND r.id = o.resource_id
         UNION ALL
          SELECT 1
+           FROM payment_refunds r
+          WHERE o.kind = 'payment_refund'::text AND r.id = o.resource_id
+        UNION ALL
+         SELECT 1
            FROM payment_orders r
           WHERE o.kind = 'payment_order'::text AND r.id = o.resource_id
         UNION ALL
@@ -4239,6 +4294,24 @@ create view check_partner_receipts_applied_once as
      FULL JOIN receipts r ON r.partner_payment_id = p.id
   WHERE (p.status = 'PAID'::text OR r.partner_payment_id IS NOT NULL) AND (p.status IS DISTINCT FROM 'PAID'::text OR r.amount IS DISTINCT FROM p.amount);
 
+create view check_payments_refunded_within as
+ SELECT p.id AS payment_id,
+    p.status,
+    p.amount,
+    refunded_of_payment(p.id) AS refunded
+   FROM partner_payments p
+  WHERE (p.id IN ( SELECT r.payment_id
+           FROM payment_refunds r)) AND (p.status <> 'PAID'::text OR refunded_of_payment(p.id) > p.amount)
+UNION ALL
+ SELECT NULL::uuid AS payment_id,
+    o.status,
+    o.amount,
+    NULL::numeric AS refunded
+   FROM payouts o
+  WHERE o.kind = 'payment_refund'::text AND NOT (EXISTS ( SELECT
+           FROM payment_refunds r
+          WHERE r.id = o.id));
+
 create view check_payouts_are_reversed_as_was_said as
  SELECT id AS payout_id
    FROM payouts p
@@ -4255,7 +4328,7 @@ create view check_payouts_posted_once as
             - sum(g.amount) FILTER (WHERE g.account_id = '00000000-0000-4000-8000-000000000003'::uuid) AS cost
            FROM journals j
              JOIN postings g ON g.journal_id = j.id
-          WHERE j.business_key ~~ ANY ('{partner-payout/%,withdrawal/%}'::text[])
+          WHERE j.business_key ~~ ANY ('{partner-payout/%,withdrawal/%,payment-refund/%}'::text[])
           GROUP BY (split_part(j.business_key, '/'::text, 1)), (split_part(j.business_key, '/'::text, 2)), (split_part(j.business_key, '/'::text, 3))
         ), due AS (
          SELECT p_1.id,
@@ -4272,6 +4345,7 @@ create view check_payouts_posted_once as
             p_1.provider_fee,
             p_1.provider_cost,
             p_1.bank_code,
+            p_1.refund_of,
             p_1.texts_sealed,
             p_1.request_digest,
             p_1.status,
@@ -4830,6 +4904,8 @@ revoke execute on function keep_decision() from public;
 
 revoke execute on function keep_own_accounts() from public;
 
+revoke execute on function keep_payment_refund() from public;
+
 revoke execute on function keep_payout() from public;
 
 revoke execute on function keep_payout_accounts() from public;
@@ -4921,6 +4997,12 @@ revoke execute on function refund_account(uuid) from public;
 grant execute on function refund_account(uuid) to amanah_app;
 
 grant execute on function refund_account(uuid) to amanah_reader;
+
+revoke execute on function refunded_of_payment(uuid) from public;
+
+grant execute on function refunded_of_payment(uuid) to amanah_app;
+
+grant execute on function refunded_of_payment(uuid) to amanah_reader;
 
 revoke execute on function refuse_balance_payment(uuid,text,text,jsonb) from public;
 
@@ -5140,6 +5222,10 @@ grant select on table check_partner_receipts_applied_once to amanah_app;
 
 grant select on table check_partner_receipts_applied_once to amanah_reader;
 
+grant select on table check_payments_refunded_within to amanah_app;
+
+grant select on table check_payments_refunded_within to amanah_reader;
+
 grant select on table check_payouts_are_reversed_as_was_said to amanah_app;
 
 grant select on table check_payouts_are_reversed_as_was_said to amanah_reader;
@@ -5344,13 +5430,17 @@ grant insert, select, update (fee_mode), update (max_daily_amount), update (max_
 
 grant select (available_account_id), select (created_at), select (created_by), select (fee_mode), select (id), select (max_daily_amount), select (max_hourly_count), select (max_payout_amount), select (name), select (organization_id), select (payouts_enabled), select (pending_account_id), select (reserved_account_id), select (settlement_delay_hours), select (status), select (updated_at) on table partners to amanah_reader;
 
-grant select (active), select (channel_code), select (fee_basis_points), select (fee_fixed), select (id), select (maximum_amount), select (method), select (minimum_amount), select (name), select (needs_phone), select (provider_fee_basis_points), select (provider_fee_fixed) on table payment_channels to amanah_reader;
+grant select (active), select (channel_code), select (fee_basis_points), select (fee_fixed), select (id), select (maximum_amount), select (method), select (minimum_amount), select (name), select (needs_phone), select (provider_fee_basis_points), select (provider_fee_fixed), select (refund_window_days), select (refundable), select (refundable_in_part) on table payment_channels to amanah_reader;
 
 grant select on table payment_channels to amanah_app;
 
 grant insert, select, update (cancelled_at), update (failure_code), update (finalized_at), update (instrument_asked_at), update (payment_code), update (provider_fee), update (provider_payment_method_id), update (provider_payment_request_id), update (settling_since), update (status), update (texts_sealed), update (updated_at) on table payment_orders to amanah_app;
 
 grant select (admin_fee), select (cancelled_at), select (created_at), select (expires_at), select (failure_code), select (finalized_at), select (id), select (instrument_asked_at), select (nominal), select (on_behalf_of), select (organization_id), select (payment_code), select (payment_id), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (reference_id), select (reference_type), select (request_id), select (settling_since), select (status), select (target_account_id), select (updated_at), select (user_id) on table payment_orders to amanah_reader;
+
+grant insert, select on table payment_refunds to amanah_app;
+
+grant select (created_at), select (id), select (payment_id) on table payment_refunds to amanah_reader;
 
 grant select (answered_at), select (failure_code), select (not_known_at), select (number), select (outcome), select (payout_id), select (sent_at) on table payout_attempts to amanah_reader;
 
@@ -5366,7 +5456,7 @@ grant select (at), select (failure_code), select (id), select (payout_id), selec
 
 grant insert, select, update (asked_at), update (asks), update (contradicted_at), update (delay_told_at), update (explained_word), update (failure_code), update (finalized_at), update (last_word), update (last_word_at), update (look_again_at), update (provider_cost), update (provider_transfer_id), update (request_digest), update (status), update (succeeded_at), update (texts_sealed), update (unknown_since), update (updated_at), update (version) on table payouts to amanah_app;
 
-grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (delay_told_at), select (explained_word), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (kind), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (request_id), select (reserved_account_id), select (source_account_id), select (status), select (succeeded_at), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
+grant select (amount), select (asked_at), select (asks), select (bank_code), select (contradicted_at), select (created_at), select (delay_told_at), select (explained_word), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (kind), select (last_word), select (last_word_at), select (look_again_at), select (net_amount), select (partner_id), select (provider_cost), select (provider_fee), select (provider_transfer_id), select (reference), select (refund_of), select (request_id), select (reserved_account_id), select (source_account_id), select (status), select (succeeded_at), select (unknown_since), select (updated_at), select (version) on table payouts to amanah_reader;
 
 grant select (display_name), select (id), select (name) on table permission_categories to amanah_reader;
 

@@ -9,6 +9,8 @@ import { resolvePayout } from '../src/payouts/resolve-payout.ts';
 import { sendTransfer } from '../src/payouts/send-transfer.ts';
 import { settlePayout } from '../src/payouts/settle-payout.ts';
 import { sweepPayouts } from '../src/payouts/sweep-payouts.ts';
+import type { RefundOpening } from '../src/refunds/refund.ts';
+import { reserveRefund } from '../src/refunds/reserve-refund.ts';
 import { reserveWithdrawal } from '../src/withdrawals/reserve-withdrawal.ts';
 import type { WithdrawalOpening } from '../src/withdrawals/withdrawal.ts';
 import { reportSweepFailure, step } from './step.ts';
@@ -43,6 +45,15 @@ export function createPayoutActivities(deps: Dependencies) {
         reserveWithdrawal(em, deps, {
           withdrawalId: payoutId,
           opening: provenOpening(prover, { kind: 'withdrawal', resourceId: payoutId }, opening),
+        }),
+    ),
+    reserveRefund: step(
+      deps,
+      'reserveRefund',
+      (em, { payoutId, opening }: OnePayout & { opening: Proved<RefundOpening> | null }) =>
+        reserveRefund(em, {
+          refundId: payoutId,
+          opening: provenOpening(prover, { kind: 'payment_refund', resourceId: payoutId }, opening),
         }),
     ),
     sendTransfer: step(deps, 'sendTransfer', (em, input: OnePayout & At) =>

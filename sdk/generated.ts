@@ -35,7 +35,7 @@ export type PartnerError = {
   /** Why the request was refused, or what is not known. */
   error: {
     /** For programs: branch on this, not on the message. The error catalogue says what to do about each. */
-    code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
+    code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
     /** For people: says what is wrong, and names the field where there is one. */
     message: string;
     /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with PROVIDER_INDETERMINATE what to poll. */
@@ -140,6 +140,39 @@ export type Payout = {
   status_url?: string;
 };
 
+export type Refund = {
+  /** Made by the platform; never changes. */
+  id: string;
+  /** The payment that is refunded. */
+  payment_id: string;
+  /** The platform's own reference. */
+  reference: string;
+  /** `pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded. */
+  status: 'pending' | 'succeeded' | 'failed';
+  /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
+  is_final: boolean;
+  /** What is given back, a whole amount in IDR. */
+  amount: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** As you sent it. */
+  reason: string;
+  /** Null for a refund to the wallet that paid. */
+  bank_code: string | null;
+  /** Null for a refund to the wallet that paid. */
+  bank_account_number: string | null;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
+  /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
+  failure_code: string | null;
+  /** When it was made. */
+  created_at: string;
+  /** When it reached a final status; null before. */
+  finalized_at: string | null;
+  /** In the answer to creation. */
+  status_url?: string;
+};
+
 export type WebhookDelivery = {
   /** Names the delivery. */
   id: string;
@@ -148,8 +181,8 @@ export type WebhookDelivery = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
-  /** The id of the payment or payout that it tells of. */
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+  /** The id of the payment, payout or refund that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
   version: number;
@@ -177,8 +210,8 @@ export type WebhookDeliveryWithBody = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
-  /** The id of the payment or payout that it tells of. */
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+  /** The id of the payment, payout or refund that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
   version: number;
@@ -206,7 +239,7 @@ export type WebhookEndpoint = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -229,7 +262,7 @@ export type WebhookEndpointWithSecret = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -328,13 +361,48 @@ export type WebhookPayout = {
   version: number;
 };
 
+export type WebhookRefund = {
+  /** Made by the platform; never changes. */
+  id: string;
+  /** The payment that is refunded. */
+  payment_id: string;
+  /** The platform's own reference. */
+  reference: string;
+  /** `pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded. */
+  status: 'pending' | 'succeeded' | 'failed';
+  /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
+  is_final: boolean;
+  /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
+  amount: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** As you sent it. */
+  reason: string;
+  /** Null for a refund to the wallet that paid. */
+  bank_code: string | null;
+  /** Null for a refund to the wallet that paid. */
+  bank_account_number: string | null;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
+  /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
+  failure_code: string | null;
+  /** When it was made. */
+  created_at: string;
+  /** When it reached a final status; null before. */
+  finalized_at: string | null;
+  /** In the answer to creation. */
+  status_url?: string;
+  /** Grows with each event of the resource: a lower one came late. */
+  version: number;
+};
+
 export type WebhookTest = {
   /** Made by the platform; never changes. */
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -472,7 +540,7 @@ export interface Operations {
       /** The beginning of the key, by which you recognize it. */
       prefix: string;
       /** What the key may do. */
-      permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'manage-webhooks' | 'manage-keys')[];
+      permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'refund-payment' | 'manage-webhooks' | 'manage-keys')[];
       /** Whether calls with this key must carry the signature over the whole request. */
       require_signature_v2: boolean;
       /** When it was made. */
@@ -600,6 +668,77 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: PartnerPayment;
+  };
+  /** List the refunds of a payment, newest first. */
+  'GET /v1/partners/payments/{id}/refunds': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: {
+      /** The page, from 1. One beyond the last is empty. */
+      page?: number;
+      /** How many rows a page has, at most 100. */
+      limit?: number;
+      /** Id of the last row seen; the list continues after it. Replaces `page`. */
+      after?: string;
+    };
+    body: undefined;
+    answer: {
+      /** The rows of this page, newest first. */
+      items: Refund[];
+      /** The page, from 1. One beyond the last is empty. */
+      page: number;
+      /** How many rows a page has, at most 100. */
+      limit: number;
+      /** How many rows there are on all pages. */
+      total: number;
+    };
+  };
+  /** Refund a payment, whole or in part. */
+  'POST /v1/partners/payments/{id}/refunds': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: {
+      /** A whole IDR amount. Without it all that is left. */
+      amount?: string | null;
+      /** For your own records; the customer is not told. */
+      reason: string;
+      /** A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer. */
+      bank_code?: string | null;
+      /** Required where the refund is a transfer. */
+      bank_account_number?: string | null;
+      /** The holder's name as the bank has it. */
+      beneficiary_name?: string | null;
+    };
+    answer: Refund;
+  };
+  /** Read a refund. */
+  'GET /v1/partners/payments/{id}/refunds/{refund_id}': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+      /** The refund. */
+      refund_id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: Refund;
+  };
+  /** What happened to a refund, in plain words, and what happens next. */
+  'GET /v1/partners/payments/{id}/refunds/{refund_id}/timeline': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+      /** The refund. */
+      refund_id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: PartnerTimeline;
   };
   /** What happened to a payment, and what happens next. */
   'GET /v1/partners/payments/{id}/timeline': {
@@ -889,7 +1028,7 @@ export interface Operations {
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
       /** Only those of this kind. */
-      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
       /** Only those of this endpoint. */
       endpoint_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
@@ -979,7 +1118,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
       /** The events that it receives. Types that it does not name are not sent to it. */
-      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
     };
@@ -996,7 +1135,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
       /** The events that it receives from now on. */
-      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
       /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';
     };
@@ -1083,6 +1222,22 @@ export interface Webhooks {
     timestamp: string;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
+  };
+  'refund.succeeded': {
+    /** What happened. */
+    type: 'refund.succeeded';
+    /** When it happened. */
+    timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookRefund;
+  };
+  'refund.failed': {
+    /** What happened. */
+    type: 'refund.failed';
+    /** When it happened. */
+    timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookRefund;
   };
   'payment.available': {
     /** What happened. */

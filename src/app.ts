@@ -62,6 +62,7 @@ import { payoutsRoutes } from './payouts/payouts.routes.ts';
 import { stuckPayoutsRoutes } from './payouts/stuck-payouts.routes.ts';
 import { productsRoutes } from './products/products.routes.ts';
 import { reconciliationsRoutes } from './reconciliation/reconciliations.routes.ts';
+import { refundsRoutes } from './refunds/refunds.routes.ts';
 import { savingGoalsRoutes } from './saving-goals/saving-goals.routes.ts';
 import { settlementsRoutes } from './settlements/settlements.routes.ts';
 import { version } from './version.ts';
@@ -123,6 +124,7 @@ export const routeGroups: readonly RouteGroup[] = [
   decisionsRoutes,
   operationsRoutes,
   collectionsRoutes,
+  refundsRoutes,
 ];
 
 /** Sorts literal paths before parameters: the router takes the first pattern that matches. */

@@ -28,6 +28,7 @@ import { Payout } from './payouts/payout.entity.ts';
 import { Product } from './products/product.entity.ts';
 import { ClearingComparison } from './reconciliation/clearing-comparison.entity.ts';
 import { Reconciliation } from './reconciliation/reconciliation.entity.ts';
+import { PaymentRefund } from './refunds/payment-refund.entity.ts';
 import { SavingGoal } from './saving-goals/saving-goal.entity.ts';
 import { WebhookDelivery } from './webhooks/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.ts';
@@ -56,6 +57,7 @@ export const entities = [
   PartnerPayment,
   PaymentChannel,
   PaymentOrder,
+  PaymentRefund,
   Payout,
   Product,
   Receipt,

@@ -6,6 +6,7 @@ const lookAfterMoney: ReadonlySet<string> = new Set([
   'partnerPayment',
   'partnerPayout',
   'withdrawal',
+  'paymentRefund',
   'savingCircle',
   'donationAllocation',
   'donationSubscription',

@@ -4,6 +4,7 @@ export { donationSubscription } from './donation-subscription.ts';
 export { gatewayPayment } from './gateway-payment.ts';
 export { partnerPayment } from './partner-payment.ts';
 export { partnerPayout } from './partner-payout.ts';
+export { paymentRefund } from './payment-refund.ts';
 export { reconciliation } from './reconciliation.ts';
 export { savingCircle } from './saving-circle.ts';
 export {

@@ -42,6 +42,7 @@ const queues: Record<keyof Activities, StepQueue> = {
   sweepDeliveries: 'background',
   reservePayout: 'ledger',
   reserveWithdrawal: 'ledger',
+  reserveRefund: 'ledger',
   sendTransfer: 'provider',
   askTransfer: 'provider',
   resolvePayout: 'ledger',

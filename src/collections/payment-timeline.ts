@@ -49,6 +49,7 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
     { at: payment.created_at, type: 'request', text: requestText(payment) },
     ...(await findCallbackItems(em, payment.id)),
     ...(await findReceiptItems(em, payment)),
+    ...(await findRefundItems(em, payment.id)),
   ];
   if (payment.instrument_at) {
     items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made the payment code.' });
@@ -107,6 +108,39 @@ function nextOf(payment: PartnerPayment) {
     return { at: available_at ?? null, text: `IDR ${net_amount} becomes available.` };
   }
   return null;
+}
+
+interface RefundRow {
+  amount: string;
+  reference: string;
+  status: string;
+  failure_code: string | null;
+  created_at: Date | string;
+  succeeded_at: Date | string | null;
+  finalized_at: Date | string | null;
+}
+
+/** The payment's refunds, and how they ended. */
+async function findRefundItems(em: EntityManager, paymentId: string): Promise<TimelineItem[]> {
+  const rows = await em.execute<RefundRow[]>(
+    `select p.amount::text, p.reference, p.status, p.failure_code, p.created_at, p.succeeded_at, p.finalized_at
+     from payment_refunds r join payouts p on p.id = r.id where r.payment_id = ? order by r.created_at, r.id limit 100`,
+    [paymentId],
+  );
+  return rows.flatMap(({ amount, reference, status, failure_code, created_at, succeeded_at, finalized_at }) => {
+    const items: TimelineItem[] = [
+      { at: new Date(created_at), type: 'request', text: `A refund of IDR ${amount} was requested (${reference}).` },
+    ];
+    if (succeeded_at) {
+      items.push({ at: new Date(succeeded_at), type: 'outcome', text: `IDR ${amount} was refunded (${reference}).` });
+    }
+    if (finalized_at && status !== 'succeeded') {
+      const why = status === 'reversed' ? 'the bank returned it after its success' : failure_code;
+      const text = `The refund ${reference} failed: ${why}. IDR ${amount} is available again.`;
+      items.push({ at: new Date(finalized_at), type: 'outcome', text });
+    }
+    return items;
+  });
 }
 
 interface ReceiptRow {

@@ -126,6 +126,7 @@ const ownFunctions = [
   'disbursable_of_cause',
   'kept_for_causes',
   'refund_account',
+  'refunded_of_payment',
   'is_operator',
 ];
 /** Append-only tables. */

@@ -30,6 +30,7 @@ const domains = [
   'payouts',
   'bank-accounts',
   'withdrawals',
+  'payment-refunds',
   'callbacks',
   'webhooks',
   'reconciliation',

@@ -2,6 +2,7 @@
 export const openingKinds = [
   'payout',
   'withdrawal',
+  'payment_refund',
   'payment_order',
   'partner_payment',
   'saving_circle',

@@ -50,6 +50,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     cause: 'The payment was paid before it could be cancelled.',
     remedy: 'Treat it as paid: read it again.',
   },
+  PAYMENT_NOT_PAID: {
+    cause: 'The payment is not paid, so there is nothing to refund.',
+    remedy: 'Cancel it instead, or wait until it is paid.',
+  },
   FUNDS_INSUFFICIENT_BALANCE: {
     cause: 'The available balance does not cover the amount and its fee.',
     remedy: 'Wait for settlements, or send less. The key is free again.',
@@ -57,6 +61,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   FUNDS_LIMIT_EXCEEDED: {
     cause: 'One of your limits would be passed; `details` says which, and what is left of it.',
     remedy: 'Send less, wait until the window has moved on, or have the limit raised.',
+  },
+  FUNDS_REFUND_EXCEEDED: {
+    cause: 'More would be refunded than was paid; `details` says what is left, refunds under way counted.',
+    remedy: 'Refund what is left, or wait whether a refund that is under way fails.',
   },
   FUNDS_PAYOUT_SUSPENDED: {
     cause: 'Payouts are switched off for you, or no limits are set.',
@@ -80,7 +88,7 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   },
 };
 
-/** What each failure code of a payment or payout means. The list may grow: treat others like TRANSFER_ERROR. */
+/** What each failure code of a payment, payout or refund means. The list may grow: treat others like TRANSFER_ERROR. */
 export const failureCodes: Readonly<Record<string, string>> = {
   INVALID_DESTINATION: 'No such account: have the number and the bank corrected.',
   ACCOUNT_NAME_MISMATCH: "The name is not the holder's: have it corrected.",
@@ -94,6 +102,10 @@ export const failureCodes: Readonly<Record<string, string>> = {
   CANCELLED: 'The provider cancelled the transfer: ask the operator before you try again.',
   SETTLED_BY_OPERATOR:
     'Two operators ended the payout as failed because the provider knows of no transfer: make a new payout.',
+  RETURNED_BY_BANK: 'The bank returned the refund after it had succeeded: another refund, to another account.',
+  REFUND_FAILED: 'The wallet did not take it back: another refund later; ask the operator if it happens again.',
+  REFUND_NOT_SUPPORTED: 'The wallet cannot be refunded: ask the operator.',
+  INELIGIBLE_TRANSACTION: 'The provider does not refund this payment: ask the operator.',
   DECLINED_BY_ISSUER: "The payer's bank or wallet declined: let the customer pay in another way.",
   PAYMENT_FAILED: 'The payment failed and the provider named no reason: make a new payment.',
 };
@@ -127,7 +139,7 @@ ${Object.entries(partnerErrors).map(
 )}
 </dl>
 <h1>Failure codes</h1>
-<p>Why a payment or payout failed, as the provider says it. Its money is available again.</p>
+<p>Why a payment, payout or refund failed, as the provider says it. Its money is available again.</p>
 <dl>
 ${Object.entries(failureCodes).map(
   ([code, text]) => html`<dt id="${code}"><code>${code}</code></dt>

@@ -21,7 +21,7 @@ export interface KeptAnswer {
 /** How many plaintext answers one sweep seals; the next sweep continues. */
 const sealedAtOnce = 5000;
 
-export type WebhookedResource = 'payment' | 'payout';
+export type WebhookedResource = 'payment' | 'payout' | 'refund';
 
 /** SHA-256 of a key; keys are stored as hashes only. */
 export const hashPartnerKey = (key: string): string => createHash('sha256').update(key).digest('hex');

@@ -16,6 +16,7 @@ export const partnerPermissions = [
   'collect-payment',
   'read-gateway',
   'request-payout',
+  'refund-payment',
   'manage-webhooks',
   'manage-keys',
 ] as const;
@@ -26,7 +27,7 @@ export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const
 export const feeMethods = [...collectionMethods, 'payout'] as const;
 export type FeeMethod = (typeof feeMethods)[number];
 
-/** The outcomes of payments and payouts, which every partner needs to know. */
+/** The outcomes of payments, payouts and refunds, which every partner needs to know. */
 export const outcomeEvents = [
   'payment.succeeded',
   'payment.failed',
@@ -34,6 +35,8 @@ export const outcomeEvents = [
   'payout.succeeded',
   'payout.failed',
   'payout.reversed',
+  'refund.succeeded',
+  'refund.failed',
 ] as const;
 
 /** The events that an endpoint can subscribe to. */

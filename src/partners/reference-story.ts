@@ -10,6 +10,7 @@ import {
   line,
   newPayment,
   newPayout,
+  newRefund,
   nothing,
   ofPayment,
   ofPayout,
@@ -20,6 +21,8 @@ import {
   paidPayment,
   paymentId,
   payoutId,
+  refunded,
+  refundId,
   reserved,
   sent,
   settled,
@@ -30,6 +33,7 @@ import { paymentSucceeded, storyWebhooks } from './story-webhooks.ts';
 const atEndpoint = { parameters: { id: endpointId } };
 const atDelivery = { parameters: { id: deliveryId } };
 const atPayment = { parameters: { id: paymentId } };
+const atRefund = { parameters: { id: paymentId, refund_id: refundId } };
 const atPayout = { parameters: { id: payoutId } };
 
 const operations: Readonly<Record<string, OperationExample>> = {
@@ -117,6 +121,46 @@ const operations: Readonly<Record<string, OperationExample>> = {
           type: 'webhook',
           text: 'The webhook payment.available was delivered, at attempt 1.',
         },
+      ],
+      next: null,
+    },
+  },
+
+  createPaymentRefund: {
+    parameters: { id: paymentId, 'X-Idempotency-Key': 'refund-invoice-2026-0042' },
+    body: {
+      amount: '100000',
+      reason: newRefund.reason,
+      bank_code: newRefund.bank_code,
+      bank_account_number: newRefund.bank_account_number,
+      beneficiary_name: newRefund.beneficiary_name,
+    },
+    answer: { ...newRefund, status_url: `/v1/partners/payments/${paymentId}/refunds/${refundId}` },
+  },
+  listPaymentRefunds: { ...atPayment, answer: page(refunded) },
+  getPaymentRefund: { ...atRefund, answer: refunded },
+  getPaymentRefundTimeline: {
+    ...atRefund,
+    answer: {
+      items: [
+        {
+          at: '2026-01-16T03:20:14.000Z',
+          type: 'request',
+          text: 'A refund of IDR 100000.0000 to BCA was requested (RF-019BC4D27E187A538C40).',
+        },
+        {
+          at: '2026-01-16T03:20:14.000Z',
+          type: 'reservation',
+          text: 'IDR 100000.0000 was reserved from the available balance.',
+        },
+        { at: '2026-01-16T03:20:14.200Z', type: 'provider', text: 'The provider was asked to make the transfer.' },
+        { at: '2026-01-16T03:20:15.900Z', type: 'provider', text: 'The provider says that the transfer succeeded.' },
+        {
+          at: '2026-01-16T03:20:16.000Z',
+          type: 'ledger',
+          text: 'IDR 100000.0000 left to the bank; the fee was IDR 0.0000.',
+        },
+        { at: '2026-01-16T03:20:16.000Z', type: 'outcome', text: 'The refund succeeded.' },
       ],
       next: null,
     },
@@ -253,7 +297,14 @@ const operations: Readonly<Record<string, OperationExample>> = {
     answer: {
       id: '019bd48e-4c00-7b19-8e63-7d2f5a0c9b41',
       prefix: 'amk_Hk3vT9qZ',
-      permissions: ['collect-payment', 'read-gateway', 'request-payout', 'manage-webhooks', 'manage-keys'],
+      permissions: [
+        'collect-payment',
+        'read-gateway',
+        'request-payout',
+        'refund-payment',
+        'manage-webhooks',
+        'manage-keys',
+      ],
       require_signature_v2: false,
       created_at: '2026-01-19T04:42:24.000Z',
       valid_until: null,
@@ -267,7 +318,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
 /**
  * The examples of the partners' reference. They tell one story, of a partner whose settlement delay is 0: an endpoint for
  * webhooks, a quote, a payment that the customer pays, its webhooks, a payout that arrives, and the statement of that
- * day; and beside it a payment that is cancelled. Ids and amounts are the same throughout.
+ * day; beside it a payment that is cancelled, and a part of the first one refunded on the next day. Ids and amounts are the same throughout.
  */
 export const partnerStory: WrittenExamples = {
   operations,

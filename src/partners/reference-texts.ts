@@ -69,6 +69,17 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   'listPayouts.status': 'Only those with this status.',
   'listPayouts.external_ref': 'Only those with exactly this reference of yours.',
 
+  // Refunds
+  'Refund.status':
+    '`pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded.',
+  'WebhookRefund.status':
+    '`pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded.',
+  payment_id: 'The payment that is refunded.',
+  refund_id: 'The refund.',
+  'Refund.amount': 'What is given back, a whole amount in IDR.',
+  'Refund.reason': 'As you sent it.',
+  'WebhookRefund.reason': 'As you sent it.',
+
   // Quotes
   'createQuote.amount': 'The amount that you would send at creation, in IDR.',
   'createQuote.method': 'A payment method, or `payout`.',
@@ -105,7 +116,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   'WebhookDelivery.id': 'Names the delivery.',
   webhook_id: 'The `webhook-id` that your receiver sees, the same at every attempt.',
   'WebhookDelivery.type': 'What happened.',
-  resource_id: 'The id of the payment or payout that it tells of.',
+  resource_id: 'The id of the payment, payout or refund that it tells of.',
   version: 'Grows with each event of the resource: of two webhooks believe the greater.',
   'WebhookDelivery.status':
     '`pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.',

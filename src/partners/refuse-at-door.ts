@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuseOnce } from '../openings/open-once.ts';
 import type { OpeningPlace } from '../openings/opening.ts';
 import { type DomainError, isDomainError } from '../shared/errors.ts';
-import { partnerPaymentIdFor, payoutIdFor } from '../shared/ids.ts';
+import { partnerPaymentIdFor, payoutIdFor, refundIdFor } from '../shared/ids.ts';
 import type { PartnerPermission } from './partner.ts';
 
 interface Made {
@@ -14,6 +14,7 @@ interface Made {
 /** What a route with an idempotency key creates, by the permission that it needs. */
 const makes: Partial<Record<PartnerPermission, Made>> = {
   'request-payout': { kind: 'payout', table: 'payouts', idFor: payoutIdFor },
+  'refund-payment': { kind: 'payment_refund', table: 'payment_refunds', idFor: refundIdFor },
   'collect-payment': { kind: 'partner_payment', table: 'partner_payments', idFor: partnerPaymentIdFor },
 };
 

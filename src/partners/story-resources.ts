@@ -112,6 +112,30 @@ export const otherPayout = (id: string, externalRef: string) => ({
   external_ref: externalRef,
 });
 
+export const refundId = '019bc4d2-7e18-7a53-8c40-6f1b2d9e0a74';
+export const newRefund = {
+  id: refundId,
+  payment_id: paymentId,
+  reference: 'RF-019BC4D27E187A538C40',
+  status: 'pending',
+  is_final: false,
+  amount: '100000.0000',
+  currency: 'IDR',
+  reason: 'One of five was out of stock',
+  bank_code: 'BCA',
+  bank_account_number: '0987654321',
+  beneficiary_name: 'Budi Santoso',
+  failure_code: null,
+  created_at: '2026-01-16T03:20:14.000Z',
+  finalized_at: null,
+};
+export const refunded = {
+  ...newRefund,
+  status: 'succeeded',
+  is_final: true,
+  finalized_at: '2026-01-16T03:20:16.000Z',
+};
+
 export const delivery = {
   id: deliveryId,
   endpoint_id: endpointId,

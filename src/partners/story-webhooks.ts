@@ -4,9 +4,11 @@ import {
   declinedPayment,
   endpoint,
   failedPayoutId,
+  newRefund,
   otherPayout,
   paidOut,
   paidPayment,
+  refunded,
   slowPayoutId,
 } from './story-resources.ts';
 
@@ -36,6 +38,14 @@ export const storyWebhooks: Readonly<Record<WebhookType, unknown>> = {
     ...paidOut,
     status: 'reversed',
     finalized_at: '2026-01-16T04:20:00.000Z',
+  }),
+  'refund.succeeded': told('refund.succeeded', '2026-01-16T03:20:16.000Z', 1, refunded),
+  'refund.failed': told('refund.failed', '2026-01-16T03:20:16.000Z', 1, {
+    ...newRefund,
+    status: 'failed',
+    is_final: true,
+    failure_code: 'INVALID_DESTINATION',
+    finalized_at: '2026-01-16T03:20:16.000Z',
   }),
   'payment.available': told('payment.available', '2026-01-15T03:02:10.000Z', 2, paidPayment),
   'payment.unmatched': told('payment.unmatched', '2026-01-15T05:41:00.000Z', 3, {

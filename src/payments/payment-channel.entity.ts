@@ -17,6 +17,10 @@ const PaymentChannelSchema = defineEntity({
     minimum_amount: p.decimal().precision(20).scale(4),
     maximum_amount: p.decimal().precision(20).scale(4),
     needs_phone: p.boolean().default(false),
+    /** Whether the provider refunds a payment to the wallet that paid, also in part, and for how many days. */
+    refundable: p.boolean().default(false),
+    refundable_in_part: p.boolean().default(false),
+    refund_window_days: p.smallint().default(0),
     active: p.boolean().default(true),
   },
 });

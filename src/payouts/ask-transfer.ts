@@ -13,10 +13,15 @@ import { mayRepeat } from './repeating.ts';
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
 export async function hearProvider(
   gateway: Gateway,
-  { payoutId, amount, signal }: { payoutId: string; amount: Money; signal: AbortSignal },
+  {
+    payoutId,
+    amount,
+    refundOf,
+    signal,
+  }: { payoutId: string; amount: Money; refundOf?: string | null; signal: AbortSignal },
 ): Promise<TransferWord> {
   try {
-    const transfer = await gateway.findTransfer(payoutId, { signal });
+    const transfer = await gateway.findTransfer(payoutId, { signal, refundOf });
     if (transfer === null) return { said: 'not known' };
     const { status, providerTransferId, failureCode } = transfer;
     return compareMoney(transfer.amount, amount) === 0
@@ -38,9 +43,9 @@ export async function askTransfer(
   sending: Sending,
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<TransferWord> {
-  const { net_amount: amount } = await em.findOneOrFail(Payout, { id: payoutId });
+  const { net_amount: amount, refund_of: refundOf } = await em.findOneOrFail(Payout, { id: payoutId });
   const askedAt = await readDatabaseClock(em);
-  const heard = await hearProvider(sending.gateway, { payoutId, amount, signal });
+  const heard = await hearProvider(sending.gateway, { payoutId, amount, refundOf, signal });
   const word = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     const concluded = heard.said === 'not known' ? await concludeFromIgnorance(tx, sending, payout, askedAt) : heard;

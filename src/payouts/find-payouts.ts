@@ -22,6 +22,7 @@ export function findPayouts(
 ): Promise<{ items: Payout[]; total: number }> {
   const where: FilterQuery<Payout> = {
     partner_id: partnerId,
+    kind: 'partner_payout',
     ...(status === undefined ? {} : { status }),
     ...(external_ref === undefined ? {} : { external_ref }),
     ...(from === undefined && to === undefined
@@ -33,6 +34,6 @@ export function findPayouts(
 
 /** A partner's payout. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */
 export async function getPayout(em: EntityManager, partnerId: string, id: string): Promise<Payout> {
-  const payout = await em.findOne(Payout, { id, partner_id: partnerId });
+  const payout = await em.findOne(Payout, { id, partner_id: partnerId, kind: 'partner_payout' });
   return payout ?? refuse('RESOURCE_NOT_FOUND', 'There is no such payout');
 }

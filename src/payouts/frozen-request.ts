@@ -1,5 +1,6 @@
 import type { Sealer } from '../encryption/sealer.ts';
-import type { Gateway, TransferRequest } from '../gateway/gateway.ts';
+import type { Gateway, RefundRequest, TransferRequest } from '../gateway/gateway.ts';
+import { must } from '../shared/assert.ts';
 import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import type { PayoutTexts } from './payout.ts';
@@ -20,18 +21,24 @@ export interface Sending {
 export async function buildRequest(
   { gateway, sealer }: Pick<Sending, 'gateway' | 'sealer'>,
   payout: Payout,
-): Promise<{ request: TransferRequest; digest: string; differs: boolean }> {
-  const texts = await openPayoutTexts(sealer, payout);
-  const request = {
-    reference: payout.id,
-    bankCode: payout.bank_code,
-    accountNumber: texts.bank_account_number,
-    accountHolder: accountHolderOf(texts),
-    amount: payout.net_amount,
-    description: payout.reference,
-  };
+): Promise<{ request: TransferRequest | RefundRequest; digest: string; differs: boolean }> {
+  const request = await requestOf(sealer, payout);
   const digest = gateway.digestTransfer(request);
   return { request, digest, differs: isFrozen(payout) && payout.request_digest !== digest };
+}
+
+async function requestOf(sealer: Sealer, payout: Payout): Promise<TransferRequest | RefundRequest> {
+  const { id: reference, net_amount: amount, refund_of: refundOf } = payout;
+  if (refundOf) return { reference, amount, refundOf };
+  const texts = await openPayoutTexts(sealer, payout);
+  return {
+    reference,
+    bankCode: must(payout.bank_code, 'a transfer goes to a bank'),
+    accountNumber: texts.bank_account_number,
+    accountHolder: accountHolderOf(texts),
+    amount,
+    description: payout.reference,
+  };
 }
 
 /**

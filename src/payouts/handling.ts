@@ -5,7 +5,7 @@ import type { Payout } from './payout.entity.ts';
 /** What differs for one kind of payout once its money is reserved. */
 export interface PayoutHandling {
   /** Its resource type in events and webhooks. */
-  resourceType: 'payout' | 'withdrawal';
+  resourceType: 'payout' | 'withdrawal' | 'refund';
   /** Whether a payout waits for the decision of people before it is sent, or has to fail because they said no. */
   heldBy?(tx: EntityManager, payout: Payout): Promise<{ isHeld: boolean; failureCode: string | null }>;
   /**

@@ -1,3 +1,4 @@
+import { refundingPayer } from '../refunds/refunding-payer.ts';
 import { payingOwner } from '../withdrawals/paying-owner.ts';
 import type { PayoutHandling } from './handling.ts';
 import { payingPartner } from './paying-partner.ts';
@@ -7,4 +8,5 @@ import type { PayoutKind } from './payout.ts';
 export const handlings: Record<PayoutKind, PayoutHandling> = {
   partner_payout: payingPartner,
   withdrawal: payingOwner,
+  payment_refund: refundingPayer,
 };

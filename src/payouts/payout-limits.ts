@@ -61,7 +61,7 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
        select coalesce(sum(o.amount) filter (where o.status <> 'failed'), 0)::numeric(20, 4)::text as daily_amount,
          count(*) filter (where o.created_at > clock.at - interval '1 hour')::int as hourly_count, clock.at
        from (select clock_timestamp() as at) clock
-       left join payouts o on o.partner_id = p.id and o.created_at > clock.at - interval '24 hours'
+       left join payouts o on o.partner_id = p.id and o.kind = 'partner_payout' and o.created_at > clock.at - interval '24 hours'
        group by clock.at) used
      where p.id = ?`,
     [partnerId],

@@ -37,6 +37,7 @@ const wordTexts: Record<Said, string> = {
 const namesOf: Record<PayoutKind, { name: string; source: string }> = {
   partner_payout: { name: 'payout', source: 'available balance' },
   withdrawal: { name: 'withdrawal', source: 'account' },
+  payment_refund: { name: 'refund', source: 'available balance' },
 };
 
 /**
@@ -47,21 +48,25 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { re
   const { id, created_at: at, reference } = payout;
   const reserved = addMoney(payout.net_amount, payout.fee);
   const { name, source } = namesOf[payout.kind];
+  const { resourceType } = handlings[payout.kind];
   const items: TimelineItem[] = [
     {
       at,
       type: 'request',
-      text: `A ${name} of IDR ${payout.amount} to ${payout.bank_code} was requested (${reference}).`,
+      text: `A ${name} of IDR ${payout.amount} to ${placeOf(payout)} was requested (${reference}).`,
     },
     { at, type: 'reservation', text: `IDR ${reserved} was reserved from the ${source}.` },
     ...(await findAttempts(em, id)),
     ...(await findWords(em, payout)),
     ...(await findCallbackItems(em, id)),
     ...(await findLedgerItems(em, payout)),
-    ...(await findWebhookItems(em, 'payout', id)),
+    ...(resourceType === 'withdrawal' ? [] : await findWebhookItems(em, resourceType, id)),
   ];
   return presentTimeline(items, await findNext(em, payout, resendHours));
 }
+
+/** Where its money goes, in words. */
+const placeOf = ({ bank_code }: Payout): string => bank_code ?? 'the wallet that paid';
 
 async function findNext(em: EntityManager, payout: Payout, resendHours: number) {
   const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
@@ -167,12 +172,15 @@ async function findLedgerItems(em: EntityManager, payout: Payout): Promise<Timel
   });
 }
 
-function endTexts(step: string, { kind, net_amount, fee, failure_code }: Payout): string[] {
+function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code }: Payout): string[] {
   const { name, source } = namesOf[kind];
   const code = failure_code ?? '';
   const by = code === settledByOperator ? ' An operator established it.' : '';
   if (step === 'spent') {
-    return [`IDR ${net_amount} left to the bank; the fee was IDR ${fee}.`, `The ${name} succeeded.`];
+    return [
+      `IDR ${net_amount} left to ${bank_code === null ? 'the wallet' : 'the bank'}; the fee was IDR ${fee}.`,
+      `The ${name} succeeded.`,
+    ];
   }
   if (step === 'returned') {
     return [`IDR ${addMoney(net_amount, fee)} was returned to the ${source}.`, `The ${name} failed: ${code}.${by}`];

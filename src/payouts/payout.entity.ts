@@ -12,7 +12,7 @@ const PayoutSchema = defineEntity({
     source_account_id: p.uuid(),
     /** Where it is held until then. */
     reserved_account_id: p.uuid(),
-    /** For a partner's payout. */
+    /** Whose money it is, unless it is a withdrawal. */
     partner_id: p.uuid().nullable(),
     reference: p.string().length(40),
     external_ref: p.string().length(128).nullable(),
@@ -26,7 +26,10 @@ const PayoutSchema = defineEntity({
     provider_fee: p.decimal().precision(20).scale(4),
     /** How much of `provider_fee` was posted: all of it once the transfer succeeded. */
     provider_cost: p.decimal().precision(20).scale(4).default('0'),
-    bank_code: p.text(),
+    /** Null for a refund to the wallet that paid. */
+    bank_code: p.text().nullable(),
+    /** For a refund to the wallet that paid: the provider's id of the payment request. */
+    refund_of: p.text().nullable(),
     texts_sealed: p.text(),
     status: p.text().$type<PayoutStatus>(),
     failure_code: p.text().nullable(),

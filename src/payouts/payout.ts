@@ -8,7 +8,7 @@ import { type StatusOf, statusLaw } from '../shared/status-law.ts';
  * Pure facts about payouts: money that leaves for a bank account. All kinds share one life cycle; whose money it is,
  * what is checked before the reservation and what follows from the end differ by kind.
  */
-export const payoutKinds = ['partner_payout', 'withdrawal'] as const;
+export const payoutKinds = ['partner_payout', 'withdrawal', 'payment_refund'] as const;
 export type PayoutKind = (typeof payoutKinds)[number];
 
 /** The prefix of a kind's journal keys and workflow ids. */
@@ -52,15 +52,20 @@ export const settledByOperator = 'SETTLED_BY_OPERATOR';
 /** The path of a payout's detail. */
 export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
 
+const referencePrefixes: Record<PayoutKind, string> = { partner_payout: 'PO', withdrawal: 'WD', payment_refund: 'RF' };
+
 /** The platform's own reference, for people; the provider gets the id itself. */
 export const payoutReferenceOf = (id: string, kind: PayoutKind = 'partner_payout'): string =>
-  `${kind === 'withdrawal' ? 'WD' : 'PO'}-${id.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
+  `${referencePrefixes[kind]}-${id.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
 
 /** Where the money goes, and the partner's own reference: sent and stored sealed, as one text. */
 export interface PayoutTexts {
+  /** Empty for a refund to a wallet. */
   bank_account_number: string;
   beneficiary_name: string | null;
   external_ref: string | null;
+  /** For a refund. */
+  reason?: string;
 }
 export const payoutTextsPlace = (payoutId: string) => ({ table: 'payouts', column: 'texts_sealed', row: payoutId });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Sealer } from '../encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
+import { must } from '../shared/assert.ts';
 import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import { isFinalPayout, payoutLaw } from './payout.ts';
@@ -17,7 +18,7 @@ export function presentPayout(payout: Payout) {
     fee: payout.fee,
     net_amount: payout.net_amount,
     currency: 'IDR' as const,
-    bank_code: payout.bank_code,
+    bank_code: must(payout.bank_code, 'a payout goes to a bank'),
     created_at: payout.created_at.toISOString(),
     succeeded_at: payout.succeeded_at?.toISOString() ?? null,
     finalized_at: payout.finalized_at?.toISOString() ?? null,

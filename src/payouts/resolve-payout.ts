@@ -76,7 +76,7 @@ async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Pro
 /** The webhooks about a payout that are written but not started. */
 export async function findUntold(tx: EntityManager, { id, kind }: Payout): Promise<string[]> {
   const { resourceType } = handlings[kind];
-  return resourceType === 'payout' ? findPendingWebhooks(tx, { resourceType, resourceId: id }) : [];
+  return resourceType === 'withdrawal' ? [] : findPendingWebhooks(tx, { resourceType, resourceId: id });
 }
 
 /** The failure code of the provider's last status. */

@@ -1,5 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Gateway, isNeverSent, isProviderUnknown, restAfter, type TransferRequest } from '../gateway/gateway.ts';
+import {
+  type Gateway,
+  isNeverSent,
+  isProviderUnknown,
+  type RefundRequest,
+  restAfter,
+  type TransferRequest,
+} from '../gateway/gateway.ts';
 import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney } from '../shared/money.ts';
@@ -60,7 +67,7 @@ async function hearOfEarlier(
     [lateAfterMs / 1000, payoutId],
   );
   if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return null;
-  const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, signal });
+  const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, refundOf: payout.refund_of, signal });
   if (word.said === 'not known') return null;
   return word.said === 'silent' ? { ...word, said: 'unsent' } : word;
 }
@@ -87,7 +94,7 @@ async function beginAttempt(
   sending: Sending,
   payoutId: string,
   at: Date,
-): Promise<{ number: number; request: TransferRequest } | TransferWord | 'ask'> {
+): Promise<{ number: number; request: TransferRequest | RefundRequest } | TransferWord | 'ask'> {
   const payout = await lockPayout(tx, payoutId);
   if (isFinalPayout(payout.status)) return 'ask';
   // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
@@ -111,7 +118,7 @@ async function beginAttempt(
 
 async function makeRequest(
   gateway: Gateway,
-  transfer: TransferRequest,
+  transfer: TransferRequest | RefundRequest,
   options: { signal: AbortSignal; beforeSend: () => Promise<boolean> },
 ): Promise<TransferWord> {
   try {

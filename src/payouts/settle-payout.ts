@@ -47,8 +47,8 @@ export async function settlePayout(
   { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
   { payoutId, settlement, at, signal }: Settling,
 ): Promise<PayoutStanding> {
-  const { net_amount: amount } = await em.findOneOrFail(Payout, { id: payoutId });
-  const word = await hearProvider(gateway, { payoutId, amount, signal });
+  const { net_amount: amount, refund_of: refundOf } = await em.findOneOrFail(Payout, { id: payoutId });
+  const word = await hearProvider(gateway, { payoutId, amount, refundOf, signal });
   const standing = await em.fork().transactional(async (tx) => {
     const decision = await decisionOf(tx, payoutId, settlement);
     const payout = await lockPayout(tx, payoutId);

@@ -11,11 +11,11 @@ import { type PayoutKind, type PayoutOpening, payoutFamilyOf } from './payout.ts
 
 /** The initial fields of a payout; amounts are IDR, scale 4. */
 export interface NewPayout
-  extends Pick<
-    PayoutOpening,
-    'feeMode' | 'amount' | 'fee' | 'net' | 'providerFee' | 'bankCode' | 'textsSealed' | 'requestId'
-  > {
+  extends Pick<PayoutOpening, 'feeMode' | 'amount' | 'fee' | 'net' | 'providerFee' | 'textsSealed' | 'requestId'> {
   id: string;
+  /** Null for a refund to the wallet that paid, which `refundOf` names. */
+  bankCode: string | null;
+  refundOf?: string | null;
   kind: PayoutKind;
   sourceAccountId: string;
   reservedAccountId: string;
@@ -42,6 +42,7 @@ export async function writePayout(tx: EntityManager, facts: NewPayout): Promise<
     net_amount: facts.net,
     provider_fee: facts.providerFee,
     bank_code: facts.bankCode,
+    refund_of: facts.refundOf ?? null,
     texts_sealed: facts.textsSealed,
     status: 'pending',
     look_again_at: new Date(facts.at.getTime() + overdueGraceMs),

@@ -53,8 +53,8 @@ export async function findMissingTransfers(
   gateway: Gateway,
   { day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
-  const rows = await em.execute<(PayoutRow & { at: string })[]>(
-    `select p.id, p.status, p.net_amount, a.sent_at::text as at
+  const rows = await em.execute<(PayoutRow & { at: string; refund_of: string | null })[]>(
+    `select p.id, p.status, p.net_amount, p.refund_of, a.sent_at::text as at
      from payout_attempts a join payouts p on p.id = a.payout_id
      where a.sent_at >= ? and a.sent_at < ? and (a.sent_at, a.payout_id) > (?, ?) and p.status <> 'failed'
        and a.outcome is distinct from 'unsent'
@@ -65,8 +65,8 @@ export async function findMissingTransfers(
     [from, to, ...readCursor(after, from), day, missingPerPage],
   );
   const differences: Difference[] = [];
-  for (const { id, status, net_amount: amount } of rows) {
-    const transfer = await gateway.findTransfer(id, { ...(signal && { signal }) });
+  for (const { id, status, net_amount: amount, refund_of: refundOf } of rows) {
+    const transfer = await gateway.findTransfer(id, { refundOf, ...(signal && { signal }) });
     const theirs = transfer && {
       status: transfer.status === 'accepted' ? ('pending' as const) : transfer.status,
       amount: transfer.amount,

@@ -72,7 +72,8 @@ export function readSettlement(
          l.available::numeric(20, 4)::text, l.pending::numeric(20, 4)::text, coalesce(c.external_ref, o.external_ref) as external_ref
        from (${journalsOfDay}) l
        left join partner_payments c on c.id = substring(l.business_key from '^partner-payment/([0-9a-f-]{36})/')::uuid
-       left join payouts o on o.id = substring(l.business_key from '^partner-payout/([0-9a-f-]{36})/')::uuid
+       left join payouts o on o.id = case when split_part(l.business_key, '/', 1) in ('partner-payout', 'payment-refund')
+         then split_part(l.business_key, '/', 2)::uuid end
        order by l.created_at, l.journal_id`,
       of,
     );

@@ -59,6 +59,10 @@ export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): 
 export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payout/${partnerId}/${idempotencyKey}`, namespace);
 
+/** The id of a refund of a partner's payment, from the partner and its idempotency key. */
+export const refundIdFor = (partnerId: string, idempotencyKey: string): string =>
+  v5(`payment-refund/${partnerId}/${idempotencyKey}`, namespace);
+
 /** The id of a withdrawal: from its requester and idempotency key, or a new one without a key. */
 export const withdrawalIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : v5(`withdrawal/${userId}/${idempotencyKey}`, namespace);

@@ -1,4 +1,5 @@
 import type { PayoutKind, PayoutPlace, PayoutWorkflows } from '../payouts/payout.ts';
+import type { RefundWorkflows } from '../refunds/refund.ts';
 import { wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
 import type { WithdrawalWorkflows } from '../withdrawals/withdrawal.ts';
@@ -6,7 +7,7 @@ import { searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
 import { handDecision, updateIdOf } from './update-id.ts';
 
-export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & WithdrawalWorkflows => ({
+export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & WithdrawalWorkflows & RefundWorkflows => ({
   startPartnerPayout(payoutId, opening, waitMs) {
     const run = {
       workflow: 'partnerPayout' as const,
@@ -39,6 +40,24 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
     const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
     return temporal.startAndAwait(run, update, waitMs);
   },
+  startPaymentRefund(refundId, opening, waitMs) {
+    const run = {
+      workflow: 'paymentRefund' as const,
+      subject: refundId,
+      input: {
+        payoutId: refundId,
+        opening: temporal.prove({ kind: 'payment_refund', resourceId: refundId }, opening),
+      },
+      summary: `Refund: IDR ${opening.amount} to ${opening.bankCode ?? 'the wallet that paid'}`,
+      attributes: [
+        { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },
+        { key: searchAttributeKeys.PartnerId, value: opening.partnerId },
+        { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(opening.amount) },
+      ],
+    };
+    const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
+    return temporal.startAndAwait(run, update, waitMs);
+  },
   hintPayout: (payout) => temporal.signalWithStart(again(payout), 'callbackArrived'),
   decidePayout: (payout, decision, waitMs) =>
     handDecision(decision, (update) =>
@@ -49,6 +68,7 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
 const families = {
   partner_payout: { workflow: 'partnerPayout', summary: 'A partner payout, looked after again' },
   withdrawal: { workflow: 'withdrawal', summary: 'A withdrawal, looked after again' },
+  payment_refund: { workflow: 'paymentRefund', summary: 'A refund, looked after again' },
 } as const satisfies Record<PayoutKind, { workflow: string; summary: string }>;
 
 /** The workflow of a payout that has its row: joined if it runs, otherwise started again. */

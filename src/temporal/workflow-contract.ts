@@ -6,6 +6,7 @@ import type { GatewayPaymentInput, StrayPayment } from '../payments/payment-cont
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import type { ReceiptState } from '../payments/receipt.ts';
 import type { PartnerPayoutInput, PayoutStatus } from '../payouts/payout.ts';
+import type { RefundInput } from '../refunds/refund.ts';
 import type { WebhookDeliveryInput } from '../webhooks/webhook-delivery.ts';
 import type { WithdrawalInput } from '../withdrawals/withdrawal.ts';
 
@@ -31,6 +32,11 @@ export interface WorkflowContract {
   };
   withdrawal: {
     input: WithdrawalInput;
+    updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
+    signals: 'callbackArrived';
+  };
+  paymentRefund: {
+    input: RefundInput;
     updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
     signals: 'callbackArrived';
   };

@@ -6,6 +6,7 @@ import type { SubscriptionWorkflows } from '../donations/subscription.ts';
 import type { Prover } from '../encryption/prover.ts';
 import type { GatewayPaymentWorkflows, ReceiptDecisions, ReceiptWorkflows } from '../payments/payment-contract.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
+import type { RefundWorkflows } from '../refunds/refund.ts';
 import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
 import type { WithdrawalWorkflows } from '../withdrawals/withdrawal.ts';
 import { createAllocationWorkflows } from './donation-allocations.ts';
@@ -27,6 +28,7 @@ export interface Workflows
     PartnerPaymentWorkflows,
     PayoutWorkflows,
     WithdrawalWorkflows,
+    RefundWorkflows,
     CircleWorkflows,
     AllocationWorkflows,
     SubscriptionWorkflows,

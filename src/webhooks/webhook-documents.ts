@@ -4,6 +4,7 @@ import { amount, timestamp } from '../http/fields.ts';
 import type { WebhookDocument } from '../http/openapi.ts';
 import { type WebhookType, webhookTypes } from '../partners/partner.ts';
 import { PayoutShape } from '../payouts/present-payout.ts';
+import { RefundShape } from '../refunds/present-refund.ts';
 import { EndpointShape } from './present-endpoint.ts';
 import type { WebhookResource } from './webhook-delivery.ts';
 
@@ -14,6 +15,8 @@ const summaries: Record<WebhookType, string> = {
   'payout.succeeded': 'The bank took the transfer',
   'payout.failed': 'The transfer failed; the whole reservation is available again',
   'payout.reversed': 'The bank returned the transfer after success; the net is available again, the fee stays',
+  'refund.succeeded': 'The payer has the money of a refund back',
+  'refund.failed': 'A refund failed, or the bank returned it; its money is available again',
   'payment.available': 'The net of a payment can be paid out now',
   'payment.unmatched': 'Money came for a payment and is not part of it: late, a second time, or of another amount',
   'payout.delayed': 'The outcome of the transfer has been unknown for ten minutes; it follows once known',
@@ -29,12 +32,14 @@ const UnmatchedTold = PaymentTold.extend({
     .meta({ description: 'The money that came. Operators decide what becomes of it; the payment stays as it is.' }),
 }).meta({ id: 'WebhookUnmatchedPayment' });
 const PayoutTold = PayoutShape.extend({ version }).meta({ id: 'WebhookPayout' });
+const RefundTold = RefundShape.extend({ version }).meta({ id: 'WebhookRefund' });
 const EndpointTold = EndpointShape.extend({ version }).meta({ id: 'WebhookTest' });
 
 /** The data of a webhook by kind of resource, the first part of its type. */
 const told: Record<WebhookResource, z.ZodType> = {
   payment: PaymentTold,
   payout: PayoutTold,
+  refund: RefundTold,
   endpoint: EndpointTold,
 };
 

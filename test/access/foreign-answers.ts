@@ -35,6 +35,7 @@ const bodies: Record<string, (ids: Ids) => object> = {
   }),
   'PUT /v1/partner-accounts/:/fees': () => ({ fees: [] }),
   'POST /v1/partner-accounts/:/organizations': ({ organization_id = '' }) => ({ organization_id }),
+  'POST /v1/partners/payments/:/refunds': () => ({ reason: 'Returned goods' }),
   'PATCH /v1/partners/webhook-endpoints/:': () => ({ events: ['payment.expired'] }),
   'PUT /v1/partner-accounts/:/webhook': () => ({ url: 'http://127.0.0.1:9/hook', events: ['payment.failed'] }),
 };

@@ -99,6 +99,47 @@ const partnerPayment = async (stack: Stack, { partner }: Owner): Promise<Ids> =>
   return ids;
 };
 
+/** One that was paid, with a refund that nobody looks after. */
+async function refundedPayment(stack: Stack, { partner }: Owner): Promise<Ids> {
+  const ids = { id: newId(), refund_id: newId() };
+  const texts = JSON.stringify({ bank_account_number: '1234567890', beneficiary_name: null, reason: 'Returned' });
+  const sealed = await stack.deps.sealer.seal({ table: 'payouts', column: 'texts_sealed', row: ids.refund_id }, texts);
+  const em = stack.em();
+  await insert(
+    stack,
+    ids.id,
+    `insert into partner_payments (id, partner_id, channel_id, fee_mode, amount, fee, net_amount, status, expires_at,
+       created_at, updated_at)
+     values (?, ?, 1, 'DEDUCTED', 20000, 1, 19999, 'PENDING', now() + interval '1 day', now(), now())`,
+    [partner.id],
+  );
+  await em.execute(
+    `update partner_payments set status = 'PAID', finalized_at = now(), available_at = now(), released_at = now()
+     where id = ?`,
+    [ids.id],
+  );
+  await em.transactional(async (tx) => {
+    await tx.execute(
+      `insert into payouts (id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount,
+         fee, net_amount, bank_code, texts_sealed, status, created_at, updated_at)
+       values (?, 'payment_refund', ?, ?, ?, ?, 'DEDUCTED', 10, 0, 10, 'BCA', ?, 'pending', now(), now())`,
+      [
+        ids.refund_id,
+        partner.account.available,
+        partner.account.reserved,
+        partner.id,
+        `RF-${ids.refund_id.slice(-20)}`,
+        sealed,
+      ],
+    );
+    await tx.execute('insert into payment_refunds (id, payment_id, created_at) values (?, ?, now())', [
+      ids.refund_id,
+      ids.id,
+    ]);
+  });
+  return ids;
+}
+
 async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
   const id = newId();
   const texts = JSON.stringify({ bank_account_number: '1234567890', account_holder_name: 'Ani' });
@@ -312,7 +353,7 @@ const things: Record<string, Things> = {
     make: async (_, { user }) => ({ organization_id: user.organizationId ?? newId() }),
   },
   '/v1/partner-accounts/': { foreign: 'shared', make: partnerAccount },
-  '/v1/partners/payments/': { foreign: 404, make: partnerPayment },
+  '/v1/partners/payments/': { foreign: 404, make: refundedPayment },
   '/v1/partners/payouts/': { foreign: 404, make: partnerPayout },
   '/v1/partners/webhook-deliveries/': { foreign: 404, make: parkedDelivery },
   '/v1/partners/webhook-endpoints/': { foreign: 404, make: webhookEndpoint },

@@ -83,6 +83,7 @@ const attemptsOf = (status: string, count: number, notKnownAfter: string | null)
      where reference = 'PO-PLANTED'`,
   );
 
+const refundedPayment = newId();
 const donation = (causeId: string | null, batchId: string | null = null) =>
   `insert into donations (id, user_id, type, amount, status, cause_id, allocation_batch_id, transaction_id)
    values ('${newId()}', '${user}', 'open', 5, 'completed', ${causeId === null ? 'null' : `'${causeId}'`},
@@ -235,6 +236,25 @@ const corruptions: [view: string, sql: string][] = [
       payoutOf('succeeded'),
       `insert into decisions (id, kind, withdrawal_id, note, evidence, proposed_by)
        select '${newId()}', 'disburse', id, 'planted', '{}', '${newId()}' from payouts where reference = 'PO-PLANTED'`,
+    ),
+  ],
+  [
+    'check_payments_refunded_within',
+    together(
+      payoutOf('pending'),
+      "update payouts set kind = 'payment_refund', fee = 0, amount = 9 where reference = 'PO-PLANTED'",
+    ),
+  ],
+  [
+    'check_payments_refunded_within',
+    together(
+      payoutOf('pending'),
+      `insert into partner_payments (id, partner_id, channel_id, fee_mode, amount, fee, net_amount, status, expires_at,
+         finalized_at, created_at, updated_at)
+       select '${refundedPayment}', partner_id, 1, 'DEDUCTED', 10, 1, 9, 'FAILED', now(), now(), now(), now()
+       from payouts where reference = 'PO-PLANTED'`,
+      `insert into payment_refunds (id, payment_id, created_at)
+       select id, '${refundedPayment}', now() from payouts where reference = 'PO-PLANTED'`,
     ),
   ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],

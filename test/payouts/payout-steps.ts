@@ -1,5 +1,5 @@
 import type { CallBudget } from '../../src/gateway/call-budget.ts';
-import type { Gateway, TransferRequest } from '../../src/gateway/gateway.ts';
+import type { Gateway, RefundRequest, TransferRequest } from '../../src/gateway/gateway.ts';
 import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
 import { askTransfer } from '../../src/payouts/ask-transfer.ts';
 import type { PayoutSettlement } from '../../src/payouts/payout.ts';
@@ -18,7 +18,8 @@ export function openSteps(stack: Stack) {
   const { sealer } = stack.deps;
   const asked = new Set<string>();
   /** Whether the sandbox never answers this request: for that nobody waits long. */
-  function isUnanswered({ accountNumber, reference }: TransferRequest): boolean {
+  function isUnanswered({ reference, ...request }: TransferRequest | RefundRequest): boolean {
+    const accountNumber = 'accountNumber' in request ? request.accountNumber : '';
     const isFirst = !asked.has(reference);
     asked.add(reference);
     return /90000[34]$/.test(accountNumber) || (isFirst && accountNumber.endsWith('900005'));

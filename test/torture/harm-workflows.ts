@@ -9,6 +9,7 @@ const families = [
   'partnerPayment',
   'partnerPayout',
   'withdrawal',
+  'paymentRefund',
   'savingCircle',
   'donationAllocation',
   'donationSubscription',

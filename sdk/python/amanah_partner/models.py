@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of db790df815d14ec6a56e00780a6d92153fe79c8b7c1327f6930c839526350028
+# Made of e4b397f66992a631c28f1ce2723ed37ba2a8b608125a592429a5d97a1e574214
 # ruff: noqa
 
 from __future__ import annotations
@@ -161,6 +161,73 @@ class WebhookPayout(TypedDict):
     """
 
 
+class WebhookRefund(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    payment_id: str
+    """
+    The payment that is refunded.
+    """
+    reference: str
+    """
+    The platform's own reference.
+    """
+    status: Literal['pending', 'succeeded', 'failed']
+    """
+    `pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded.
+    """
+    is_final: bool
+    """
+    Whether the status can no longer change. A payout that succeeded can still be returned by the bank.
+    """
+    amount: str
+    """
+    IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    reason: str
+    """
+    As you sent it.
+    """
+    bank_code: str | None
+    """
+    Null for a refund to the wallet that paid.
+    """
+    bank_account_number: str | None
+    """
+    Null for a refund to the wallet that paid.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    failure_code: str | None
+    """
+    On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    finalized_at: str | None
+    """
+    When it reached a final status; null before.
+    """
+    status_url: NotRequired[str]
+    """
+    In the answer to creation.
+    """
+    version: int
+    """
+    Grows with each event of the resource: a lower one came late.
+    """
+
+
 class Unmatched(TypedDict):
     """
     The money that came. Operators decide what becomes of it; the payment stays as it is.
@@ -268,7 +335,7 @@ class WebhookTest(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
     The events that it receives.
     """
@@ -315,7 +382,7 @@ class WebhookEndpointWithSecret(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
     The events that it receives.
     """
@@ -358,7 +425,7 @@ class Error(TypedDict):
     Why the request was refused, or what is not known.
     """
 
-    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
+    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'PAYMENT_NOT_PAID', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_REFUND_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
     """
     For programs: branch on this, not on the message. The error catalogue says what to do about each.
     """
@@ -392,7 +459,7 @@ class WebhookEndpoint(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
     The events that it receives.
     """
@@ -439,13 +506,13 @@ class WebhookDelivery(TypedDict):
     """
     The `webhook-id` that your receiver sees, the same at every attempt.
     """
-    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
+    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
     """
     What happened.
     """
     resource_id: str
     """
-    The id of the payment or payout that it tells of.
+    The id of the payment, payout or refund that it tells of.
     """
     version: int
     """
@@ -494,13 +561,13 @@ class WebhookDeliveryWithBody(TypedDict):
     """
     The `webhook-id` that your receiver sees, the same at every attempt.
     """
-    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
+    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
     """
     What happened.
     """
     resource_id: str
     """
-    The id of the payment or payout that it tells of.
+    The id of the payment, payout or refund that it tells of.
     """
     version: int
     """
@@ -786,12 +853,75 @@ class PartnerPayment(TypedDict):
     """
 
 
+class Refund(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    payment_id: str
+    """
+    The payment that is refunded.
+    """
+    reference: str
+    """
+    The platform's own reference.
+    """
+    status: Literal['pending', 'succeeded', 'failed']
+    """
+    `pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded.
+    """
+    is_final: bool
+    """
+    Whether the status can no longer change. A payout that succeeded can still be returned by the bank.
+    """
+    amount: str
+    """
+    What is given back, a whole amount in IDR.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    reason: str
+    """
+    As you sent it.
+    """
+    bank_code: str | None
+    """
+    Null for a refund to the wallet that paid.
+    """
+    bank_account_number: str | None
+    """
+    Null for a refund to the wallet that paid.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    failure_code: str | None
+    """
+    On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    finalized_at: str | None
+    """
+    When it reached a final status; null before.
+    """
+    status_url: NotRequired[str]
+    """
+    In the answer to creation.
+    """
+
+
 class CreateWebhookEndpointBody(TypedDict):
     url: str
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
     The events that it receives. Types that it does not name are not sent to it.
     """
@@ -844,7 +974,7 @@ class UpdateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed']]]
+    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]]
     """
     The events that it receives from now on.
     """
@@ -884,7 +1014,7 @@ ListWebhookDeliveriesQuery = TypedDict(
         'limit': NotRequired[int],
         'after': NotRequired[str],
         'status': NotRequired[Literal['pending', 'delivered', 'parked']],
-        'type': NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']],
+        'type': NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']],
         'endpoint_id': NotRequired[str],
         'from': NotRequired[str],
         'to': NotRequired[str],
@@ -1027,7 +1157,7 @@ class RotateKeysAnswer(TypedDict):
     """
     The beginning of the key, by which you recognize it.
     """
-    permissions: list[Literal['collect-payment', 'read-gateway', 'request-payout', 'manage-webhooks', 'manage-keys']]
+    permissions: list[Literal['collect-payment', 'read-gateway', 'request-payout', 'refund-payment', 'manage-webhooks', 'manage-keys']]
     """
     What the key may do.
     """
@@ -1698,6 +1828,67 @@ ListPaymentsQuery = TypedDict(
 )
 
 
+class CreatePaymentRefundBody(TypedDict):
+    amount: NotRequired[str | None]
+    """
+    A whole IDR amount. Without it all that is left.
+    """
+    reason: str
+    """
+    For your own records; the customer is not told.
+    """
+    bank_code: NotRequired[str | None]
+    """
+    A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer.
+    """
+    bank_account_number: NotRequired[str | None]
+    """
+    Required where the refund is a transfer.
+    """
+    beneficiary_name: NotRequired[str | None]
+    """
+    The holder's name as the bank has it.
+    """
+
+
+class ListPaymentRefundsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[Refund]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+
+
+class ListPaymentRefundsQuery(TypedDict):
+    page: NotRequired[int]
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: NotRequired[int]
+    """
+    How many rows a page has, at most 100.
+    """
+    after: NotRequired[str]
+    """
+    Id of the last row seen; the list continues after it. Replaces `page`.
+    """
+
+
 class PaymentSucceededWebhook(TypedDict):
     type: Literal['payment.succeeded']
     """
@@ -1788,6 +1979,36 @@ class PayoutReversedWebhook(TypedDict):
     """
 
 
+class RefundSucceededWebhook(TypedDict):
+    type: Literal['refund.succeeded']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookRefund
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
+class RefundFailedWebhook(TypedDict):
+    type: Literal['refund.failed']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookRefund
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
 class PaymentAvailableWebhook(TypedDict):
     type: Literal['payment.available']
     """
@@ -1848,4 +2069,4 @@ class EndpointTestWebhook(TypedDict):
     """
 
 
-Webhook: TypeAlias = PaymentSucceededWebhook | PaymentFailedWebhook | PaymentExpiredWebhook | PayoutSucceededWebhook | PayoutFailedWebhook | PayoutReversedWebhook | PaymentAvailableWebhook | PaymentUnmatchedWebhook | PayoutDelayedWebhook | EndpointTestWebhook
+Webhook: TypeAlias = PaymentSucceededWebhook | PaymentFailedWebhook | PaymentExpiredWebhook | PayoutSucceededWebhook | PayoutFailedWebhook | PayoutReversedWebhook | RefundSucceededWebhook | RefundFailedWebhook | PaymentAvailableWebhook | PaymentUnmatchedWebhook | PayoutDelayedWebhook | EndpointTestWebhook

@@ -16,6 +16,10 @@ create table payment_channels (
   minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
   maximum_amount numeric(20, 4) not null,
   needs_phone boolean not null default false,
+  -- Whether the provider gives a payment back to the wallet that paid it: for so many days, in parts too or only whole.
+  refundable boolean not null default false,
+  refundable_in_part boolean not null default false,
+  refund_window_days smallint not null default 0 check (refund_window_days >= 0),
   active boolean not null default true,
   unique (method, channel_code),
   check (maximum_amount >= minimum_amount)
@@ -500,3 +504,6 @@ values
   (31, 'ShopeePay', 'ewallet', 'SHOPEEPAY', 1500, 1, 20000000, false),
   (32, 'LinkAja', 'ewallet', 'LINKAJA', 1500, 1, 20000000, false),
   (33, 'OVO', 'ewallet', 'OVO', 1500, 100, 20000000, true);
+update payment_channels c set refundable = true, refundable_in_part = r.in_part, refund_window_days = r.days
+  from (values ('DANA', true, 30), ('SHOPEEPAY', true, 365), ('LINKAJA', false, 30)) r (code, in_part, days)
+  where c.method = 'ewallet' and c.channel_code = r.code;

@@ -19,7 +19,7 @@ create table payout_banks (
 create table payouts (
   id uuid primary key,
   -- Its journals have the kind as their family: partner_payout is partner-payout/<id>/reserved.
-  kind text not null check (kind in ('partner_payout', 'withdrawal')),
+  kind text not null check (kind in ('partner_payout', 'withdrawal', 'payment_refund')),
   -- Where the money comes from, and comes back to when it is not spent; and where it is until then.
   source_account_id uuid not null references accounts (id),
   reserved_account_id uuid not null references accounts (id),
@@ -33,7 +33,9 @@ create table payouts (
   provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0 and provider_fee < 'Infinity'),
   -- What the provider took for the transfer, posted with the settlement.
   provider_cost numeric(20, 4) not null default 0 check (provider_cost >= 0 and provider_cost < 'Infinity'),
-  bank_code text not null references payout_banks (bank_code),
+  bank_code text references payout_banks (bank_code),
+  -- Of a refund that the provider makes to the wallet that paid: the provider's id of the payment request.
+  refund_of text,
   texts_sealed text not null,
   -- What is sent is frozen by a digest.
   request_digest text check (request_digest ~ '^[0-9a-f]{64}$'),
@@ -59,7 +61,10 @@ create table payouts (
   finalized_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  check ((kind = 'partner_payout') = (partner_id is not null)),
+  check ((kind = 'withdrawal') = (partner_id is null)),
+  constraint payouts_go_to_a_bank_or_back check ((bank_code is null) = (refund_of is not null)),
+  check (refund_of is null or kind = 'payment_refund'),
+  check (kind <> 'payment_refund' or fee = 0),
   check (amount = case fee_mode when 'DEDUCTED' then net_amount + fee else net_amount end),
   check ((status = 'pending') = (finalized_at is null)),
   check ((status = 'failed') = (failure_code is not null)),
@@ -118,10 +123,10 @@ create function keep_payout_accounts() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   if not (case new.kind
-      when 'partner_payout' then exists (select from partners t where t.id = new.partner_id
-        and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id))
-      else exists (select from accounts s join accounts r on r.owner_id = s.id where s.id = new.source_account_id
+      when 'withdrawal' then exists (select from accounts s join accounts r on r.owner_id = s.id where s.id = new.source_account_id
         and s.kind in ('user', 'organization') and r.id = new.reserved_account_id and r.kind = 'withdrawal_reserved')
+      else exists (select from partners t where t.id = new.partner_id
+        and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id))
       end) then
     raise exception 'a payout is of money of its own' using errcode = 'AM010', detail = new.id::text;
   end if;
@@ -135,9 +140,9 @@ create function keep_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   if (new.kind, new.source_account_id, new.reserved_account_id, new.partner_id, new.amount, new.fee, new.net_amount,
-        new.bank_code, new.created_at)
+        new.bank_code, new.refund_of, new.created_at)
       is distinct from (old.kind, old.source_account_id, old.reserved_account_id, old.partner_id, old.amount, old.fee,
-        old.net_amount, old.bank_code, old.created_at) then
+        old.net_amount, old.bank_code, old.refund_of, old.created_at) then
     raise exception 'what a payout pays is never changed' using errcode = 'AM003';
   end if;
   return new;
@@ -203,7 +208,7 @@ create view check_payouts_posted_once as
       -sum(g.amount) filter (where g.amount < 0 and g.account_id <> '00000000-0000-4000-8000-000000000003') as amount,
       -sum(g.amount) filter (where g.account_id = '00000000-0000-4000-8000-000000000003') as cost
     from journals j join postings g on g.journal_id = j.id
-    where j.business_key like any ('{partner-payout/%,withdrawal/%}') group by 1, 2, 3),
+    where j.business_key like any ('{partner-payout/%,withdrawal/%,payment-refund/%}') group by 1, 2, 3),
   due as (select p.*, replace(p.kind, '_', '-') as family from payouts p)
   select p.id as payout_id, p.status, p.net_amount + p.fee as amount, reserved.amount as reserved,
     spent.amount as spent, returned.amount as returned, reversed.amount as reversed, p.provider_cost, spent.cost

@@ -22,6 +22,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   where p.id = p_payout_id and e.amount is not null
     -- Whose money a withdrawal is was judged with its row.
     and (p.kind <> 'withdrawal' or exists (select from withdrawals w where w.id = p.id))
+    and (p.kind <> 'payment_refund' or exists (select from payment_refunds r where r.id = p.id))
     and (s.follows is null
       or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
 $$;

@@ -22,7 +22,7 @@ grant select on all tables in schema public to amanah_app;
 -- Written down and never changed or taken away by the application.
 grant insert on events, donation_allocations, donation_subscription_attempts, payout_words, document_uploads, cause_managers,
   recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
-  callback_keys, webhook_version_keys, withdrawals
+  callback_keys, webhook_version_keys, withdrawals, payment_refunds
   to amanah_app;
 grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to amanah_app;
 
@@ -125,7 +125,7 @@ grant execute on function
 grant execute on function
   account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction, missing_of_decision,
   outcome_of_word, decision_lives, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
-  refund_account
+  refund_account, refunded_of_payment
   to amanah_app, amanah_reader;
 
 -- The reader: the views whole, and of tables every column but those that hold a secret, by their names.

@@ -1,0 +1,46 @@
+-- Refunds of what partners collected: payouts from the partner's available balance to the wallet that paid, or to a bank
+-- account. What is of every payout stands in payouts, under the same id; here stands which payment is given back.
+
+create table payment_refunds (
+  id uuid primary key references payouts (id),
+  payment_id uuid not null references partner_payments (id),
+  created_at timestamptz not null
+);
+create index payment_refunds_of_payment on payment_refunds (payment_id, created_at, id);
+create trigger payment_refunds_are_final before update or delete on payment_refunds
+  for each row execute function refuse_change();
+
+-- What of a payment is given back, or is on its way back.
+create function refunded_of_payment(p_payment_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(sum(p.amount), 0)::numeric(20, 4) from payment_refunds r join payouts p on p.id = r.id
+  where r.payment_id = p_payment_id and p.status in ('pending', 'succeeded')
+$$;
+
+-- A refund is of a payment of the same partner that was paid, to the wallet that paid it where it goes to one, and never
+-- of more than was paid: whoever writes it holds the partner's lock.
+create function keep_payment_refund() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if not exists (
+      select from payouts o join partner_payments p on p.id = new.payment_id
+      where o.id = new.id and o.kind = 'payment_refund' and o.status = 'pending' and o.created_at = new.created_at
+        and p.partner_id = o.partner_id and p.status = 'PAID'
+        and (o.refund_of is null or o.refund_of = p.provider_payment_request_id)
+        and refunded_of_payment(p.id) + o.amount <= p.amount) then
+    raise exception 'a refund gives back what was paid' using errcode = 'AM010', detail = new.id::text;
+  end if;
+  return new;
+end $$;
+create trigger payment_refunds_give_back before insert on payment_refunds
+  for each row execute function keep_payment_refund();
+
+-- Each refund is a payout, and no more of a payment is given back than was paid.
+create view check_payments_refunded_within as
+  select p.id as payment_id, p.status, p.amount, refunded_of_payment(p.id) as refunded
+  from partner_payments p
+  where p.id in (select r.payment_id from payment_refunds r)
+    and (p.status <> 'PAID' or refunded_of_payment(p.id) > p.amount)
+  union all
+  select null, o.status, o.amount, null from payouts o
+  where o.kind = 'payment_refund' and not exists (select from payment_refunds r where r.id = o.id);

@@ -1,0 +1,43 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../database/find-page.ts';
+import { Payout } from '../payouts/payout.entity.ts';
+import { must } from '../shared/assert.ts';
+import { refuse } from '../shared/errors.ts';
+import { PaymentRefund } from './payment-refund.entity.ts';
+import type { WholeRefund } from './present-refund.ts';
+
+/** The refund of this id of this partner, as it is in the database now; null when there is none. */
+export async function findRefund(
+  em: EntityManager,
+  { partnerId, id }: { partnerId: string; id: string },
+): Promise<WholeRefund | null> {
+  const payout = await em.findOne(Payout, { id, partner_id: partnerId, kind: 'payment_refund' });
+  if (payout === null) return null;
+  const { payment_id: paymentId } = await em.findOneOrFail(PaymentRefund, { id });
+  return { payout, paymentId };
+}
+
+/** A refund of this partner's payment. Throws RESOURCE_NOT_FOUND alike for a missing one and another's. */
+export async function getRefund(
+  em: EntityManager,
+  { partnerId, paymentId, id }: { partnerId: string; paymentId: string; id: string },
+): Promise<WholeRefund> {
+  const refund = await findRefund(em, { partnerId, id });
+  return refund?.paymentId === paymentId ? refund : refuse('RESOURCE_NOT_FOUND', 'There is no such refund');
+}
+
+/** A page of a payment's refunds, newest first; whose payment it is has been checked. */
+export async function findRefunds(
+  em: EntityManager,
+  paymentId: string,
+  window: ListWindow,
+): Promise<{ items: WholeRefund[]; total: number }> {
+  const { items, total } = await findPage(em, PaymentRefund, { payment_id: paymentId }, window);
+  const payouts = new Map(
+    (await em.find(Payout, { id: { $in: items.map(({ id }) => id) } })).map((payout) => [payout.id, payout]),
+  );
+  return {
+    items: items.map(({ id }) => ({ payout: must(payouts.get(id), 'a refund is a payout'), paymentId })),
+    total,
+  };
+}

@@ -1,0 +1,95 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
+import { refuseField } from '../partners/refuse-field.ts';
+import { complainOfAccountNumber } from '../payouts/account-number.ts';
+import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
+import { readPayoutHeadroom } from '../payouts/payout-limits.ts';
+import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
+import { leftOf, type Refundable, readRefundable, refuseBeyondAvailable, refuseBeyondPaid } from './read-refundable.ts';
+import type { RefundOpening } from './refund.ts';
+
+export interface RefundRequest {
+  /** Without it all that can still be refunded. */
+  amount?: Money | undefined;
+  reason: string;
+  /** For refunds that do not go to the wallet that paid. */
+  bank_code?: string | undefined;
+  bank_account_number?: string | undefined;
+  beneficiary_name?: string | undefined;
+}
+
+interface Preparing {
+  refundId: string;
+  partnerId: string;
+  paymentId: string;
+  body: RefundRequest;
+  idempotency: { keyHash: string; fingerprint: string };
+  requestId: string;
+}
+
+/**
+ * Every check of a refund that can refuse it before its workflow starts; returns the workflow's input. What can still
+ * be refunded and the balance are checked here only to keep hopeless requests out: the binding check is made under the
+ * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED and
+ * FUNDS_INSUFFICIENT_BALANCE.
+ */
+export async function prepareRefund(
+  em: EntityManager,
+  sealer: Sealer,
+  { refundId, partnerId, paymentId, body, idempotency, requestId }: Preparing,
+): Promise<Omit<RefundOpening, 'stamp'>> {
+  const refundable = await readRefundable(em, { partnerId, paymentId });
+  const amount = body.amount === undefined ? leftOf(refundable) : formatMoney(body.amount);
+  if (!isWholeRupiah(amount)) refuseField('amount', 'a refund is a whole IDR amount');
+  refuseBeyondPaid(refundable, amount);
+  const refundOf = walletOf(refundable, amount);
+  const bank = refundOf === null ? await requireBank(em, body, amount) : null;
+  refuseBeyondAvailable((await readPayoutHeadroom(em, partnerId)).available, amount);
+  const texts: PayoutTexts = {
+    bank_account_number: bank?.accountNumber ?? '',
+    beneficiary_name: bank === null ? null : (body.beneficiary_name ?? null),
+    external_ref: null,
+    reason: body.reason,
+  };
+  return {
+    partnerId,
+    paymentId,
+    amount,
+    refundOf,
+    bankCode: bank?.code ?? null,
+    textsSealed: await sealer.seal(payoutTextsPlace(refundId), JSON.stringify(texts)),
+    requestId,
+    idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
+  };
+}
+
+/** The payment request whose wallet the provider refunds; null when it cannot, and a transfer has to be made. */
+function walletOf(refundable: Refundable, amount: Money): string | null {
+  const isWhole = compareMoney(amount, refundable.amount) === 0;
+  const can = isWhole ? refundable.to_wallet : refundable.to_wallet_in_part;
+  return can ? refundable.provider_payment_request_id : null;
+}
+
+/** The bank account of a refund by transfer. Throws REQUEST_INVALID_PAYLOAD, naming the field. */
+async function requireBank(
+  em: EntityManager,
+  { bank_code: code, bank_account_number: accountNumber }: RefundRequest,
+  amount: Money,
+): Promise<{ code: string; accountNumber: string }> {
+  const why = 'is required: this refund cannot go back the way it came, and is made as a transfer';
+  if (code === undefined) return refuseField('bank_code', why);
+  if (accountNumber === undefined) return refuseField('bank_account_number', why);
+  const [bank] = await em.execute<{ minimum: Money; maximum: Money; shortest: number; longest: number }[]>(
+    `select minimum_amount::text as minimum, maximum_amount::text as maximum, account_number_min_length as shortest,
+       account_number_max_length as longest
+     from payout_banks where bank_code = ? and active`,
+    [code],
+  );
+  if (bank === undefined) return refuseField('bank_code', 'no bank of this code is served');
+  const complaint = complainOfAccountNumber(accountNumber, code, bank);
+  if (complaint !== null) refuseField('bank_account_number', complaint);
+  if (compareMoney(amount, bank.minimum) < 0 || compareMoney(amount, bank.maximum) > 0) {
+    refuseField('amount', `${code} takes IDR ${bank.minimum} to ${bank.maximum}`);
+  }
+  return { code, accountNumber };
+}

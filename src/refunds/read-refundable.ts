@@ -1,0 +1,61 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PaymentOrderStatus } from '../payments/payment-order.ts';
+import { refuse } from '../shared/errors.ts';
+import { compareMoney, type Money, subtractMoney } from '../shared/money.ts';
+
+/** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
+export interface Refundable {
+  status: PaymentOrderStatus;
+  external_ref: string | null;
+  /** What was paid, and what of it was refunded, or is being refunded. */
+  amount: Money;
+  refunded: Money;
+  /** The provider's id of the payment request. */
+  provider_payment_request_id: string | null;
+  /** Whether the provider can refund it to the wallet that paid, whole, and in part. */
+  to_wallet: boolean;
+  to_wallet_in_part: boolean;
+}
+
+/**
+ * Reads what a partner's payment allows now; what is refunded is exact only under the partner's lock. Throws
+ * RESOURCE_NOT_FOUND alike for a missing payment and another partner's, PAYMENT_NOT_PAID for one that is not paid.
+ */
+export async function readRefundable(
+  em: EntityManager,
+  { partnerId, paymentId }: { partnerId: string; paymentId: string },
+): Promise<Refundable> {
+  const [row] = await em.execute<Refundable[]>(
+    `select p.status, p.external_ref, p.amount::text, refunded_of_payment(p.id)::text as refunded,
+       p.provider_payment_request_id, way.open as to_wallet, way.open and c.refundable_in_part as to_wallet_in_part
+     from partner_payments p join payment_channels c on c.id = p.channel_id
+     cross join lateral (select c.method = 'ewallet' and c.refundable and p.provider_payment_request_id is not null
+       and p.finalized_at + make_interval(days => c.refund_window_days) > clock_timestamp() as open) way
+     where p.id = ? and p.partner_id = ?`,
+    [paymentId, partnerId],
+  );
+  if (row === undefined) return refuse('RESOURCE_NOT_FOUND', 'There is no such payment');
+  if (row.status !== 'PAID') refuse('PAYMENT_NOT_PAID', 'The payment is not paid, so there is nothing to refund');
+  return row;
+}
+
+/** What can still be refunded. */
+export const leftOf = ({ amount, refunded }: Refundable): Money => subtractMoney(amount, refunded);
+
+/** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded, also when that is nothing. */
+export function refuseBeyondPaid(refundable: Refundable, amount: Money): void {
+  const remaining = leftOf(refundable);
+  if (compareMoney(amount, remaining) <= 0 && compareMoney(remaining, '0') > 0) return;
+  const { amount: paid, refunded } = refundable;
+  refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded`, {
+    details: { paid, refunded, remaining },
+  });
+}
+
+/** Throws FUNDS_INSUFFICIENT_BALANCE for more than the partner's available balance. */
+export function refuseBeyondAvailable(available: Money, amount: Money): void {
+  if (compareMoney(amount, available) <= 0) return;
+  refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${amount}`, {
+    details: { available, required: amount },
+  });
+}

@@ -1,0 +1,23 @@
+import type { PayoutHandling } from '../payouts/handling.ts';
+import { must } from '../shared/assert.ts';
+import { recordWebhook } from '../webhooks/record-webhook.ts';
+import { PaymentRefund } from './payment-refund.entity.ts';
+import { presentRefund } from './present-refund.ts';
+import { shownRefundStatuses } from './refund.ts';
+
+/** A refund of a partner's payment: the partner is sent a webhook about its end, also when the bank returned it. */
+export const refundingPayer: PayoutHandling = {
+  resourceType: 'refund',
+  async moved(tx, sealer, payout, { at }) {
+    const { payment_id: paymentId } = await tx.findOneOrFail(PaymentRefund, { id: payout.id });
+    return recordWebhook(tx, sealer, {
+      type: shownRefundStatuses[payout.status] === 'succeeded' ? 'refund.succeeded' : 'refund.failed',
+      version: payout.version,
+      at,
+      partnerId: must(payout.partner_id, 'a refund has its partner'),
+      resourceType: 'refund',
+      resourceId: payout.id,
+      data: await presentRefund(sealer, { payout, paymentId }),
+    });
+  },
+};

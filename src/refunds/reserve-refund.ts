@@ -1,0 +1,79 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { openOnce } from '../openings/open-once.ts';
+import { claimPartnerKey } from '../partners/idempotency.ts';
+import { refuseInactive } from '../partners/inactive.ts';
+import { Payout } from '../payouts/payout.entity.ts';
+import { type PayoutStanding, payoutReferenceOf } from '../payouts/payout.ts';
+import { readPayoutHeadroom } from '../payouts/payout-limits.ts';
+import { standingOf } from '../payouts/standing-of.ts';
+import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
+import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { PaymentRefund } from './payment-refund.entity.ts';
+import { readRefundable, refuseBeyondAvailable, refuseBeyondPaid } from './read-refundable.ts';
+import type { RefundOpening } from './refund.ts';
+
+/**
+ * The first step of a refund: checks what of the payment can still be refunded and the available balance and reserves
+ * the money, in one transaction under the partner's lock, so that no number of simultaneous refunds can exceed them. An
+ * existing refund is returned as it stands. Throws AUTH_PARTNER_INACTIVE, FUNDS_REFUND_EXCEEDED,
+ * FUNDS_INSUFFICIENT_BALANCE or REQUEST_IDEMPOTENCY_KEY_REUSED, and what `openOnce` throws; then no attempt at this
+ * opening reserves anything.
+ */
+export async function reserveRefund(
+  em: EntityManager,
+  { refundId, opening }: { refundId: string; opening: RefundOpening | null },
+): Promise<PayoutStanding> {
+  await failpoint('reserve-refund.before');
+  const find = (tx: EntityManager) => tx.findOne(Payout, { id: refundId, kind: 'payment_refund' });
+  const payout =
+    opening === null
+      ? await find(em)
+      : await openOnce(
+          em,
+          { resourceId: refundId, kind: 'payment_refund', stamp: opening.stamp },
+          { find, make: (tx) => reserve(tx, refundId, opening) },
+        );
+  if (payout === null) refuse('NOT_FOUND', `no refund ${refundId}`);
+  await failpoint('reserve-refund.after');
+  return standingOf(payout);
+}
+
+async function reserve(tx: EntityManager, id: string, opening: RefundOpening): Promise<Payout> {
+  const { partnerId, paymentId, amount, idempotency } = opening;
+  await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'refund', resourceId: id });
+  // Two statements: what follows reads what earlier lock holders have committed.
+  await tx.execute(
+    `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
+     for no key update of p for share of o`,
+    [partnerId],
+  );
+  const { activity, available, availableAccountId, reservedAccountId, at } = await readPayoutHeadroom(tx, partnerId);
+  refuseInactive(activity);
+  const refundable = await readRefundable(tx, { partnerId, paymentId });
+  refuseBeyondPaid(refundable, amount);
+  refuseBeyondAvailable(available, amount);
+  const payout = await writePayout(tx, {
+    id,
+    kind: 'payment_refund',
+    sourceAccountId: availableAccountId,
+    reservedAccountId,
+    partnerId,
+    reference: payoutReferenceOf(id, 'payment_refund'),
+    externalRef: refundable.external_ref,
+    feeMode: 'DEDUCTED',
+    amount,
+    fee: '0.0000',
+    net: amount,
+    providerFee: '0.0000',
+    bankCode: opening.bankCode,
+    refundOf: opening.refundOf,
+    textsSealed: opening.textsSealed,
+    requestId: opening.requestId,
+    at,
+  });
+  tx.create(PaymentRefund, { id, payment_id: paymentId, created_at: at });
+  await tx.flush();
+  await reserveMoney(tx, payout, { actorId: null, data: { partner_id: partnerId, payment_id: paymentId, amount } });
+  return payout;
+}

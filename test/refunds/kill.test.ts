@@ -1,0 +1,71 @@
+import { readBalance, setFaults } from '../payouts/build-payouts.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { askRefund, atProvider, buildPaid, refundWhen, toBank } from './build-refunds.ts';
+
+let stack: ProcessStack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => stack?.stop());
+beforeEach(async () => {
+  partner = await buildPartner(stack);
+});
+afterEach(async () => {
+  await stack.restart();
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+/** Each arrow of a refund's own first step, and each of the steps that all payouts take. */
+const failpoints = [
+  'reserve-refund.before',
+  'reserve-refund.after',
+  'send-transfer.before',
+  'send-transfer.attempt-written',
+  'send-transfer.after',
+  'send-transfer.noted',
+  'resolve-payout.before',
+  'resolve-payout.after',
+];
+const ways = [
+  ['to a wallet', { method: 'ewallet', channel: 'DANA', amount: '50000' }, {}],
+  ['by transfer', { method: 'virtual_account', channel: 'BCA', amount: '50000' }, toBank()],
+] as const;
+const cases = failpoints.flatMap((failpoint) => ways.map((way) => [failpoint, ...way] as const));
+/** In the shorter run each arrow once. */
+const chosen = isFullRun() ? cases : cases.filter((_, place) => place % 4 === 0 || place % 4 === 3);
+
+it.each(chosen)(
+  'After kill -9 of the worker at %s a refund %s is made once',
+  async (failpoint, _, paid, bank) => {
+    const paymentId = await buildPaid(stack, partner, paid);
+    const key = freshKey();
+    stack.arm(`${failpoint}=kill`);
+    const asking = eventually(
+      () => askRefund(partner, paymentId, bank, key).catch(() => null),
+      (answer) => answer?.status === 200,
+      90_000,
+    );
+    await stack.worker.exited;
+    await stack.restart();
+    const refund = (await asking)?.body.data;
+    await refundWhen(partner, refund, 'succeeded', 90_000).catch(async (error) => {
+      // Killed between its record and the request: nothing left, and two minutes pass until it is known.
+      const { refunds, transfers } = await atProvider(stack, refund.id);
+      if (failpoint !== 'send-transfer.attempt-written' || refunds.length + transfers.length > 0) throw error;
+    });
+    const { refunds, transfers } = await atProvider(stack, refund.id);
+    const isSent = failpoint !== 'send-transfer.attempt-written';
+    expect(refunds.length + transfers.length).toBe(isSent ? 1 : 0);
+    expect((await partner.get(`/payments/${paymentId}/refunds`)).body.data.total).toBe(1);
+    expect(await readBalance(partner)).toMatchObject({
+      available: '0.0000',
+      pending: isSent ? '0.0000' : '50000.0000',
+    });
+  },
+  240_000,
+);

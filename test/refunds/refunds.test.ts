@@ -1,0 +1,305 @@
+import { newId } from '../../src/shared/ids.ts';
+import { ageAttempts, readBalance, setFaults } from '../payouts/build-payouts.ts';
+import { buildOperators, decide } from '../support/decide.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
+import { askRefund, atProvider, buildPaid, readRefund, refund, refundWhen, toBank } from './build-refunds.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+}, 60_000);
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  partner = await buildPartner(stack, { fees: [{ method: 'ewallet', fixed: '1500', basis_points: 0 }] });
+});
+afterEach(async () => {
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const available = async () => (await readBalance(partner)).available;
+const errorOf = ({ status, body }: { status: number; body: { error: { code: string } } }) => [status, body.error?.code];
+const agePayment = (id: string, days: number) =>
+  withoutTriggers(stack, 'update partner_payments set finalized_at = now() - make_interval(days => ?) where id = ?', [
+    days,
+    id,
+  ]);
+
+describe('A refund to the wallet that paid', () => {
+  it('is made by the provider, every field as documented, and the fee of the payment is kept', async () => {
+    const paymentId = await buildPaid(stack, partner, { external_ref: 'INV-7' });
+    await available();
+    // The fee of 1,500 is not part of the balance: a second payment covers it.
+    await buildPaid(stack, partner, { amount: '100000' });
+    const { status, body, headers } = await askRefund(partner, paymentId);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        data: {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          payment_id: paymentId,
+          reference: expect.stringMatching(/^RF-[0-9A-F]{20}$/),
+          status: 'pending',
+          is_final: false,
+          amount: '2000000.0000',
+          currency: 'IDR',
+          reason: 'Returned goods',
+          bank_code: null,
+          bank_account_number: null,
+          beneficiary_name: null,
+          failure_code: null,
+          created_at: expect.stringMatching(timestamp),
+          finalized_at: null,
+          status_url: `/v1/partners/payments/${paymentId}/refunds/${body.data?.id}`,
+        },
+        request_id: headers.get('x-request-id'),
+      },
+    });
+    const { status_url: _, ...created } = body.data;
+    const ended = await refundWhen(partner, created, 'succeeded');
+    expect(ended).toEqual({
+      ...created,
+      status: 'succeeded',
+      is_final: true,
+      finalized_at: expect.stringMatching(timestamp),
+    });
+    expect(await atProvider(stack, created.id)).toMatchObject({
+      refunds: [{ status: 'SUCCEEDED', amount: 2_000_000, idempotency_key: created.id, channel_code: 'DANA' }],
+      transfers: [],
+    });
+    expect(await readBalance(partner)).toMatchObject({ available: '97000.0000', pending: '0.0000' });
+    const list = await partner.get(`/payments/${paymentId}/refunds`);
+    expect(list.body.data).toEqual({ items: [ended], page: 1, limit: 50, total: 1 });
+    expect((await partner.get(`/payments/${paymentId}`)).body.data).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('in parts is never more than was paid, and without an amount all that is left', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    await buildPaid(stack, partner, { amount: '100000' });
+    const first = await refund(partner, paymentId, { amount: '500000' });
+    const tooMuch = await askRefund(partner, paymentId, { amount: '1500001' });
+    expect([errorOf(tooMuch), tooMuch.body.error.details]).toEqual([
+      [422, 'FUNDS_REFUND_EXCEEDED'],
+      { paid: '2000000.0000', refunded: '500000.0000', remaining: '1500000.0000' },
+    ]);
+    const rest = await refund(partner, paymentId);
+    expect(rest.amount).toBe('1500000.0000');
+    for (const each of [first, rest]) await refundWhen(partner, each, 'succeeded');
+    expect(errorOf(await askRefund(partner, paymentId))).toEqual([422, 'FUNDS_REFUND_EXCEEDED']);
+    expect(errorOf(await askRefund(partner, paymentId, { amount: '1' }))).toEqual([422, 'FUNDS_REFUND_EXCEEDED']);
+    expect(await available()).toBe('97000.0000');
+  });
+
+  it('that the provider refuses (121212), or fails later (999999), gives the money back and may be asked for again', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    for (const [amount, code] of [
+      ['121212', 'INELIGIBLE_TRANSACTION'],
+      ['999999', 'REFUND_FAILED'],
+    ]) {
+      const refused = await refund(partner, paymentId, { amount });
+      expect(await refundWhen(partner, refused, 'failed')).toMatchObject({ is_final: true, failure_code: code });
+    }
+    expect(await available()).toBe('1998500.0000');
+    expect((await refund(partner, paymentId, { amount: '1998500' })).status).toBe('pending');
+  });
+
+  it('that is late (131313) waits with its money reserved, and ends as the provider says', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const late = await refund(partner, paymentId, { amount: '131313' });
+    await eventually(
+      () => atProvider(stack, late.id),
+      ({ refunds }) => refunds.length === 1,
+    );
+    expect(await readBalance(partner)).toMatchObject({ available: '1867187.0000', pending: '131313.0000' });
+    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: late.id, status: 'FAILED' });
+    expect(await refundWhen(partner, late, 'failed')).toMatchObject({ failure_code: 'REFUND_FAILED' });
+    const another = await refund(partner, paymentId, { amount: '131313' });
+    await eventually(
+      () => atProvider(stack, another.id),
+      ({ refunds }) => refunds.length === 1,
+    );
+    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: another.id, status: 'SUCCEEDED' });
+    await refundWhen(partner, another, 'succeeded');
+  });
+
+  it('that was made without an answer (900003) is found by asking, and made once', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const lost = await refund(partner, paymentId, { amount: '900003' });
+    await refundWhen(partner, lost, 'succeeded', 60_000);
+    expect((await atProvider(stack, lost.id)).refunds).toHaveLength(1);
+  }, 90_000);
+
+  it('that nobody can tell (900004) is stuck, told in its timeline, and ended by two people', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const lost = await refund(partner, paymentId, { amount: '900004' });
+    await eventually(
+      () =>
+        stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [lost.id]),
+      (rows) => rows.length === 1,
+      60_000,
+    );
+    const operators = await buildOperators(stack);
+    const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operators.proposer.token }))
+      .body.data;
+    expect(items).toContainEqual(expect.objectContaining({ payout_id: lost.id, kind: 'payment_refund' }));
+    const told = await partner.get(`/payments/${paymentId}/refunds/${lost.id}/timeline`);
+    const texts = told.body.data.items.map(({ text }: { text: string }) => text).join('\n');
+    expect(texts).toContain('A refund of IDR 900004.0000 to the wallet that paid was requested (RF-');
+    expect(texts).toContain('The outcome is unknown');
+    await ageAttempts(stack, lost.id, 3);
+    const settling = { kind: 'settle_payout', payout_id: lost.id, outcome: 'failed' };
+    expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
+    expect(await readRefund(partner, lost)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
+    expect(await available()).toBe('1998500.0000');
+  }, 90_000);
+});
+
+describe('A refund by transfer', () => {
+  it('gives back what came by virtual account, to the bank account that was named', async () => {
+    const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
+    const asked = await refund(partner, paymentId, { amount: '20000', ...toBank() });
+    expect(asked).toMatchObject(toBank());
+    await refundWhen(partner, asked, 'succeeded');
+    expect(await atProvider(stack, asked.id)).toMatchObject({
+      refunds: [],
+      transfers: [{ status: 'SUCCEEDED', amount: 20_000, idempotency_key: asked.id }],
+    });
+    const { items } = (await partner.get(`/payments/${paymentId}/timeline`)).body.data;
+    expect(items.map(({ text }: { text: string }) => text)).toEqual(
+      expect.arrayContaining([
+        `A refund of IDR 20000.0000 was requested (${asked.reference}).`,
+        `IDR 20000.0000 was refunded (${asked.reference}).`,
+      ]),
+    );
+  });
+
+  it('is what a wallet past its window gets, and a part of a payment by LinkAja, which takes back whole ones only', async () => {
+    const dana = await buildPaid(stack, partner);
+    const linkAja = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '60000' });
+    await agePayment(dana, 31);
+    for (const id of [dana, linkAja]) {
+      const refused = await askRefund(partner, id, { amount: '20000' });
+      expect([errorOf(refused), refused.body.error.details[0].field]).toEqual([
+        [400, 'REQUEST_INVALID_PAYLOAD'],
+        'bank_code',
+      ]);
+      const asked = await refund(partner, id, { amount: '20000', ...toBank() });
+      await refundWhen(partner, asked, 'succeeded');
+      expect((await atProvider(stack, asked.id)).transfers).toHaveLength(1);
+    }
+    const whole = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '30000' });
+    const back = await refund(partner, whole);
+    await refundWhen(partner, back, 'succeeded');
+    expect((await atProvider(stack, back.id)).refunds).toHaveLength(1);
+  });
+
+  it('that the bank returns has failed in the end, is available again, and may be refunded again', async () => {
+    const paymentId = await buildPaid(stack, partner, { method: 'qris', channel: undefined, amount: '50000' });
+    const asked = await refund(partner, paymentId, toBank('654321'));
+    await refundWhen(partner, asked, 'succeeded');
+    const returned = await refundWhen(partner, asked, 'failed', 60_000);
+    expect(returned).toMatchObject({ is_final: true, failure_code: 'RETURNED_BY_BANK' });
+    expect(await available()).toBe('50000.0000');
+    await refundWhen(partner, await refund(partner, paymentId, toBank()), 'succeeded');
+  }, 90_000);
+});
+
+describe('A refund is refused', () => {
+  it('for what was not paid (409), more than is available (422), and others’ payments (404)', async () => {
+    const { body } = await partner.post('/payments', { method: 'ewallet', channel: 'DANA', amount: '20000' });
+    expect(errorOf(await askRefund(partner, body.data.id))).toEqual([409, 'PAYMENT_NOT_PAID']);
+    const paymentId = await buildPaid(stack, partner);
+    const key = freshKey();
+    expect(errorOf(await askRefund(partner, paymentId, {}, key))).toEqual([422, 'FUNDS_INSUFFICIENT_BALANCE']);
+    await buildPaid(stack, partner, { amount: '100000' });
+    expect((await askRefund(partner, paymentId, {}, key)).status).toBe(200);
+    const other = await buildPartner(stack);
+    expect(errorOf(await askRefund(other, paymentId))).toEqual([404, 'RESOURCE_NOT_FOUND']);
+    expect(errorOf(await other.get(`/payments/${paymentId}/refunds`))).toEqual([404, 'RESOURCE_NOT_FOUND']);
+    expect(errorOf(await askRefund(partner, newId()))).toEqual([404, 'RESOURCE_NOT_FOUND']);
+  });
+
+  it.each([
+    ['a fraction of a rupiah', { amount: '100.5' }, 'amount'],
+    ['nothing', { amount: '0' }, 'amount'],
+    ['no reason', { reason: undefined }, 'reason'],
+    ['an unknown field', { note: 'x' }, 'note'],
+  ])('with %s', async (_, fields, field) => {
+    const paymentId = await buildPaid(stack, partner);
+    const refused = await askRefund(partner, paymentId, fields);
+    expect([errorOf(refused), JSON.stringify(refused.body.error.details)]).toEqual([
+      [400, 'REQUEST_INVALID_PAYLOAD'],
+      expect.stringContaining(field),
+    ]);
+  });
+
+  it('by transfer to no bank that is served, to a number it cannot have, and below what the bank takes', async () => {
+    const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
+    for (const [fields, field] of [
+      [{ ...toBank(), bank_code: 'NOBANK' }, 'bank_code'],
+      [{ ...toBank(), bank_account_number: '12' }, 'bank_account_number'],
+      [{ ...toBank(), amount: '9999' }, 'amount'],
+    ] as const) {
+      const refused = await askRefund(partner, paymentId, fields);
+      expect([refused.status, refused.body.error.details?.[0]?.field]).toEqual([400, field]);
+    }
+  });
+
+  it('without the permission, and without a key', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
+    expect(errorOf(await askRefund(reader, paymentId))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
+    const keyless = await partner.post(`/payments/${paymentId}/refunds`, { reason: 'x' }, null);
+    expect(errorOf(keyless)).toEqual([400, 'REQUEST_IDEMPOTENCY_KEY_REQUIRED']);
+  });
+});
+
+describe('Under one key', () => {
+  it('a refund is made once and answered byte for byte, and another body is refused', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const key = freshKey();
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 5 }, () => askRefund(partner, paymentId, { amount: '1000' }, key)),
+    );
+    for (const other of others) expect(other.body).toEqual(first?.body);
+    expect(errorOf(await askRefund(partner, paymentId, { amount: '2000' }, key))).toEqual([
+      409,
+      'REQUEST_IDEMPOTENCY_KEY_REUSED',
+    ]);
+    expect((await partner.get(`/payments/${paymentId}/refunds`)).body.data.total).toBe(1);
+  });
+});
+
+describe('A refund', () => {
+  it('is no payout: not in their list, not counted by their limits', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const asked = await refund(partner, paymentId, { amount: '1000' });
+    expect((await partner.get('/payouts')).body.data.total).toBe(0);
+    expect(errorOf(await partner.get(`/payouts/${asked.id}`))).toEqual([404, 'RESOURCE_NOT_FOUND']);
+    await partner.administer('put', '/limits', {
+      max_payout_amount: '1000',
+      max_daily_amount: '1000',
+      max_hourly_count: 1,
+    });
+    expect((await partner.get('/limits')).body.data).toMatchObject({
+      max_daily_amount: { used: '0.0000' },
+      max_hourly_count: { used: 0 },
+    });
+  });
+
+  it('stands in the settlement of the day, with the reference of its payment', async () => {
+    const paymentId = await buildPaid(stack, partner, { external_ref: 'INV-9' });
+    const asked = await refund(partner, paymentId, { amount: '1000' });
+    await refundWhen(partner, asked, 'succeeded');
+    const day = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
+    const { totals, lines } = (await partner.get(`/settlements/${day}`)).body.data;
+    expect(totals.refunds).toMatchObject({ count: 1, amount: '1000.0000' });
+    expect(lines).toContainEqual(
+      expect.objectContaining({ group: 'refunds', resource_id: asked.id, external_ref: 'INV-9', amount: '1000.0000' }),
+    );
+  });
+});
