@@ -162,6 +162,20 @@ export function createPartnerClient(options: PartnerClientOptions) {
       /** What a payment would cost; creates nothing. */
       quote: (body: Body<'POST /v1/partners/quotes'>, options?: CallOptions) =>
         call('POST /v1/partners/quotes', { body, ...options }),
+      /**
+       * Gives a payment back, whole or in part. The money is reserved when this answers; the outcome comes by webhook or
+       * by polling. You must provide the key, as for a payout.
+       */
+      refund: async (id: string, body: Body<'POST /v1/partners/payments/{id}/refunds'>, create: PayoutOptions) =>
+        call('POST /v1/partners/payments/{id}/refunds', { params: { id }, body, ...keyed(create) }),
+      getRefund: (id: string, refund_id: string, options?: CallOptions) =>
+        call('GET /v1/partners/payments/{id}/refunds/{refund_id}', { params: { id, refund_id }, ...options }),
+      /** One page of the refunds of a payment, newest first. */
+      listRefunds: (id: string, query: Query<'GET /v1/partners/payments/{id}/refunds'> = {}, options?: CallOptions) =>
+        call('GET /v1/partners/payments/{id}/refunds', { params: { id }, query, ...options }),
+      /** What happened to a refund in plain words, and what happens next. */
+      refundTimeline: (id: string, refund_id: string, options?: CallOptions) =>
+        call('GET /v1/partners/payments/{id}/refunds/{refund_id}/timeline', { params: { id, refund_id }, ...options }),
     },
     payouts: {
       /**

@@ -168,6 +168,10 @@ describe('An id in a query', () => {
     account_id: async () => stranger.user.accountId,
     product_id: () => buildTransaction(stack, stranger.user),
     category_id: async () => newId(),
+    cause_id: async () =>
+      String(
+        Object.values(await thingsOf({ method: 'get', path: '/v1/charitable-causes/:id' }).make(stack, stranger))[0],
+      ),
     endpoint_id: async () =>
       String(
         (await thingsOf({ method: 'patch', path: '/v1/partners/webhook-endpoints/:id' }).make(stack, stranger)).id,

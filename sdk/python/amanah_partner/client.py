@@ -108,6 +108,30 @@ class Payments(_Resource):
         """What happened to a payment in plain words, and what happens next."""
         return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payments/{in_path(id)}/timeline"))
 
+    def refund(self, id: str, body: models.CreatePaymentRefundBody, *, idempotency_key: str) -> models.Refund:
+        """Gives a payment back, whole or in part. The money is reserved when this returns; the outcome comes by webhook
+        or by polling. Keep the key with your order before you call, as for a payout.
+        """
+        path = f"/v1/partners/payments/{in_path(id)}/refunds"
+        return cast(models.Refund, self._call("POST", path, body=body, idempotency_key=idempotency_key))
+
+    def get_refund(self, id: str, refund_id: str) -> models.Refund:
+        """A refund, as it is now."""
+        path = f"/v1/partners/payments/{in_path(id)}/refunds/{in_path(refund_id)}"
+        return cast(models.Refund, self._call("GET", path))
+
+    def list_refunds(
+        self, id: str, query: models.ListPaymentRefundsQuery | None = None
+    ) -> models.ListPaymentRefundsAnswer:
+        """One page of the refunds of a payment, newest first."""
+        path = f"/v1/partners/payments/{in_path(id)}/refunds"
+        return cast(models.ListPaymentRefundsAnswer, self._call("GET", path, query=query))
+
+    def refund_timeline(self, id: str, refund_id: str) -> models.PartnerTimeline:
+        """What happened to a refund in plain words, and what happens next."""
+        path = f"/v1/partners/payments/{in_path(id)}/refunds/{in_path(refund_id)}/timeline"
+        return cast(models.PartnerTimeline, self._call("GET", path))
+
 
 class Payouts(_Resource):
     """What you send to banks."""
