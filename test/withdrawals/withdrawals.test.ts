@@ -108,7 +108,7 @@ describe('A withdrawal', () => {
     const { status, body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
     expect(status).toBe(200);
     const texts = body.data.items.map(({ text }: { text: string }) => text);
-    expect(texts[0]).toMatch(/^A withdrawal of IDR 100000\.0000 to BRI was asked for \(WD-/);
+    expect(texts[0]).toMatch(/^A withdrawal of IDR 100000\.0000 to BRI was requested \(WD-/);
     expect(texts).toContain('IDR 100000.0000 was reserved from the account.');
     // The provider's callback may arrive later still.
     const own = body.data.items.filter(({ type }: { type: string }) => type !== 'callback');
