@@ -35,7 +35,10 @@ export function createPaymentActivities(deps: Dependencies) {
       },
     ),
     requestInstrument: step(deps, 'requestInstrument', (em, { orderId }: Order) =>
-      requestInstrument(em, gateway, { orderId, publicUrl: config.PUBLIC_URL, signal: cancellationSignal() }),
+      requestInstrument(em, gateway, {
+        ...{ orderId, publicUrl: config.PUBLIC_URL, workflows: deps.workflows },
+        signal: cancellationSignal(),
+      }),
     ),
     confirmPayment: step(deps, 'confirmPayment', async (em, { orderId }: Order) =>
       proveConfirmation(prover, orderId, await confirmPayment(em, gateway, { orderId, signal: cancellationSignal() })),

@@ -54,7 +54,9 @@ export async function settleDefault(
     return { turn: circle.current_turn, debited: remedy.kind === 'debit' ? remedy.members : [], asked: [] };
   });
   await failpoint('settle-default.settled');
-  for (const orderId of asked) await endOrder(em.fork(), workflows, { circleId, orderId });
+  for (const orderId of asked) await cancelOrderOf(em.fork(), { circleId, orderId });
+  // The sweep of overdue orders wakes one whose hint is lost; it does not hold up the others.
+  await Promise.allSettled(asked.map((orderId) => workflows.hintGatewayPayment(orderId)));
   for (const memberId of debited) await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null });
   if (debited.length > 0) {
     await failpoint('settle-default.debited');
@@ -87,10 +89,9 @@ const nobody: Doing = { turn: 0, debited: [], asked: [] };
 const ordersOf = (places: readonly Place[], members: readonly string[]): string[] =>
   places.filter(({ memberId }) => members.includes(memberId)).flatMap(({ orderId }) => orderId ?? []);
 
-/** Has an order end now: its workflow expires its instrument, asks the provider, and settles or closes it. */
-async function endOrder(
+/** Has an order end: its workflow then expires its instrument, asks the provider, and settles or closes it. */
+async function cancelOrderOf(
   em: EntityManager,
-  workflows: Ports['workflows'],
   { circleId, orderId }: { circleId: string; orderId: string },
 ): Promise<void> {
   await storeCancellation(em, {
@@ -104,7 +105,6 @@ async function endOrder(
     },
   });
   await failpoint('settle-default.asked');
-  await workflows.hintGatewayPayment(orderId);
 }
 
 async function remedyNow(

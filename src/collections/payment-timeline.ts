@@ -54,7 +54,7 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
   if (payment.instrument_at) {
     items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made the payment code.' });
   } else if (payment.status === 'PENDING' && payment.instrument_asked_at) {
-    const text = 'The provider was asked for a payment code, and the outcome is not known yet.';
+    const text = 'The provider was asked for a payment code, and the outcome is still unknown.';
     items.push({ at: payment.instrument_asked_at, type: 'provider', text });
   } else if (payment.status === 'FAILED' && payment.finalized_at) {
     items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });

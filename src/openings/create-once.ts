@@ -19,7 +19,8 @@ export interface Creation<Found, Prepared> {
  * nothing is written until the workflow has started. `stamp` is taken when the request arrives, before it waits for
  * anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a
  * retry under the same key joins what may still begin, and without a key, where a retry is another request, nothing
- * begins any more.
+ * begins any more. If the database cannot be asked after the workflow has answered, its error passes, and the resource
+ * may have been made: only a key makes it safe to repeat that.
  */
 export async function createOnce<Found, Prepared>(
   em: EntityManager,

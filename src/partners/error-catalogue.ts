@@ -67,7 +67,7 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     remedy: 'Refund what is left, or wait whether a refund that is under way fails.',
   },
   FUNDS_PAYOUT_SUSPENDED: {
-    cause: 'Payouts are switched off for you, or no limits are set.',
+    cause: 'Payouts, and with them refunds by transfer, are switched off for you, or no limits are set.',
     remedy: 'Ask the operator.',
   },
   PROVIDER_REFUSED: {

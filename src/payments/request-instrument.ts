@@ -3,6 +3,7 @@ import type { Gateway, Instrument } from '../gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
 import { addMoney } from '../shared/money.ts';
 import { closePayment } from './close-payment.ts';
+import type { WakingPort } from './handler.ts';
 import { obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
@@ -16,7 +17,17 @@ import { returnUrlOf } from './return-url.ts';
 export async function requestInstrument(
   em: EntityManager,
   gateway: Gateway,
-  { orderId, publicUrl, signal }: { orderId: string; publicUrl: string; signal: AbortSignal },
+  {
+    orderId,
+    publicUrl,
+    workflows,
+    signal,
+  }: {
+    orderId: string;
+    publicUrl: string;
+    workflows: WakingPort;
+    signal: AbortSignal;
+  },
 ): Promise<PaymentOrderStatus> {
   const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
   if (order.status !== 'PENDING' || order.cancelled_at) return order.status;
@@ -34,7 +45,7 @@ export async function requestInstrument(
   const after = 'request-instrument.after';
   const answer = await obtainInstrument(em, gateway, { table: 'payment_orders', request, signal, after });
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
-  return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code });
+  return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code }, workflows);
 }
 
 // Row and event in one statement: a request waits for this step.

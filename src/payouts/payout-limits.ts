@@ -94,16 +94,22 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
   };
 }
 
+/** Throws FUNDS_PAYOUT_SUSPENDED while transfers to banks are off for the partner. */
+export function refusePayoutsOff({ payoutsEnabled }: Pick<PayoutHeadroom, 'payoutsEnabled'>): void {
+  if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
+}
+
 /**
  * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), checking in the documented order: not
  * active, suspended or without limits, beyond a limit, beyond the available balance.
  */
 export function refuseBeyondHeadroom(
-  { activity, payoutsEnabled, limits, available }: PayoutHeadroom,
+  headroom: PayoutHeadroom,
   { amount, reserved }: { amount: Money; reserved: Money },
 ): void {
+  const { activity, limits, available } = headroom;
   refuseInactive(activity);
-  if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
+  refusePayoutsOff(headroom);
   const { max_payout_amount: single, max_daily_amount: daily, max_hourly_count: hourly } = limits;
   if (single === null || daily === null || hourly === null) {
     refuse('FUNDS_PAYOUT_SUSPENDED', 'No payout limits are configured yet');

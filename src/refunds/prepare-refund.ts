@@ -3,7 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { refuseField } from '../partners/refuse-field.ts';
 import { complainOfAccountNumber } from '../payouts/account-number.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
-import { readPayoutHeadroom } from '../payouts/payout-limits.ts';
+import { readPayoutHeadroom, refusePayoutsOff } from '../payouts/payout-limits.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
 import { leftOf, type Refundable, readRefundable, refuseBeyondAvailable, refuseBeyondPaid } from './read-refundable.ts';
 import type { RefundOpening } from './refund.ts';
@@ -30,8 +30,8 @@ interface Preparing {
 /**
  * Every check of a refund that can refuse it before its workflow starts; returns the workflow's input. What can still
  * be refunded and the balance are checked here only to keep hopeless requests out: the binding check is made under the
- * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED and
- * FUNDS_INSUFFICIENT_BALANCE.
+ * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED,
+ * FUNDS_PAYOUT_SUSPENDED (a refund by transfer while payouts are off) and FUNDS_INSUFFICIENT_BALANCE.
  */
 export async function prepareRefund(
   em: EntityManager,
@@ -44,7 +44,9 @@ export async function prepareRefund(
   refuseBeyondPaid(refundable, amount);
   const refundOf = walletOf(refundable, amount);
   const bank = refundOf === null ? await requireBank(em, body, amount) : null;
-  refuseBeyondAvailable((await readPayoutHeadroom(em, partnerId)).available, amount);
+  const headroom = await readPayoutHeadroom(em, partnerId);
+  if (bank !== null) refusePayoutsOff(headroom);
+  refuseBeyondAvailable(headroom.available, amount);
   const texts: PayoutTexts = {
     bank_account_number: bank?.accountNumber ?? '',
     beneficiary_name: bank === null ? null : (body.beneficiary_name ?? null),

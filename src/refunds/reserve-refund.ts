@@ -4,7 +4,7 @@ import { claimPartnerKey } from '../partners/idempotency.ts';
 import { refuseInactive } from '../partners/inactive.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { type PayoutStanding, payoutReferenceOf } from '../payouts/payout.ts';
-import { readPayoutHeadroom } from '../payouts/payout-limits.ts';
+import { readPayoutHeadroom, refusePayoutsOff } from '../payouts/payout-limits.ts';
 import { standingOf } from '../payouts/standing-of.ts';
 import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
 import { refuse } from '../shared/errors.ts';
@@ -48,8 +48,10 @@ async function reserve(tx: EntityManager, id: string, opening: RefundOpening): P
      for no key update of p for share of o`,
     [partnerId],
   );
-  const { activity, available, availableAccountId, reservedAccountId, at } = await readPayoutHeadroom(tx, partnerId);
+  const headroom = await readPayoutHeadroom(tx, partnerId);
+  const { activity, available, availableAccountId, reservedAccountId, at } = headroom;
   refuseInactive(activity);
+  if (opening.bankCode !== null) refusePayoutsOff(headroom);
   const refundable = await readRefundable(tx, { partnerId, paymentId });
   refuseBeyondPaid(refundable, amount);
   refuseBeyondAvailable(available, amount);

@@ -4,6 +4,8 @@ import type { Hints } from './hints.ts';
 import type { Temporal } from './temporal.ts';
 
 const beatMs = 1000;
+/** Calls of which something is left; each may have thousands of deliveries. */
+const mostCalls = 20;
 
 export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): DeliveryWorkflows {
   const runOf = (deliveryId: string) => ({
@@ -29,8 +31,9 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     for (isBeating = true; line.length > 0; ) {
       const over = sleep(beatMs, undefined, { ref: false });
       const part = take(replayedPerSecond);
-      // The first failure ends it: the sweep continues when Temporal is back.
-      if (!(await hints.send(() => Promise.all(part.map(hasten))))) line = [];
+      // Where all fail Temporal is away: the sweep continues when it is back.
+      const sent = await Promise.all(part.map((deliveryId) => hints.send(() => hasten(deliveryId))));
+      if (!sent.includes(true)) line = [];
       if (line.length > 0) await over;
     }
     isBeating = false;
@@ -39,6 +42,8 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     startWebhookDelivery: (deliveryId) => temporal.startOnce(runOf(deliveryId)),
     hastenWebhookDelivery: hasten,
     hastenWebhookDeliveries(deliveryIds) {
+      // All are due already: without a place here, the sweep finds them.
+      if (line.length >= mostCalls) return;
       line.push([...deliveryIds].values());
       if (!isBeating) void beat();
     },

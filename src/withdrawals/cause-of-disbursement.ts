@@ -25,14 +25,15 @@ export async function completeClosedCause(tx: EntityManager, causeId: string): P
 
 /**
  * The bank has returned a disbursement. A cause that was `completed` by its last one has money again: it is closed as it
- * was before, also where the platform has stopped it since.
+ * was before, also where the platform has stopped it since; stopping and reinstating it says nothing about that.
  */
 export async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);
   if (cause.status !== 'completed' && cause.stopped_from !== 'completed') return;
   const [completion] = await tx.execute<{ before: CauseStatus | null }[]>(
     `select data->>'previous_status' as before from events where resource_id = ?
-       and resource_type = 'charitable_cause' and data->>'status' = 'completed' order by id desc limit 1`,
+       and resource_type = 'charitable_cause' and data->>'status' = 'completed'
+       and data->>'stopped' is null order by id desc limit 1`,
     [causeId],
   );
   const before = completion?.before;

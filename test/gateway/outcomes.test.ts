@@ -60,6 +60,25 @@ describe('a definite no from the provider is a refusal with its code', () => {
   );
 });
 
+test('a refund beside another one that is in progress was not made, and is made later', async () => {
+  provider.answer(() => ({ status: 400, body: { error_code: 'REFUND_IN_PROGRESS', message: 'wait' } }));
+  const request = { reference: 'RF-1', refundOf: 'pr-1', amount: '20000.0000' };
+  await expect(gateway.requestTransfer(request)).rejects.toMatchObject({ ...unknown, neverSent: true });
+});
+
+test('a refund is looked for on every page until it is found, and no further', async () => {
+  const page = (from: number) =>
+    Array.from({ length: 50 }, (_, index) => ({
+      id: `rfd-${from + index}`,
+      reference_id: `RF-${from + index}`,
+      amount: 1,
+      status: 'SUCCEEDED',
+    }));
+  provider.answer(({ url }) => ({ status: 200, body: { data: page(url.includes('after_id=rfd-49') ? 50 : 0) } }));
+  expect(await gateway.findTransfer('RF-51', { refundOf: 'pr-1' })).toMatchObject({ status: 'succeeded' });
+  expect(provider.seen).toHaveLength(2);
+});
+
 describe('everything else is unknown', () => {
   const answers: [string, StubAnswer][] = [
     ['a 500', { status: 500, body: { error_code: 'SERVER_ERROR' } }],

@@ -197,6 +197,17 @@ describe('A refund by transfer', () => {
     expect((await atProvider(stack, back.id)).refunds).toHaveLength(1);
   });
 
+  it('is refused while payouts are off, and one to a wallet is not', async () => {
+    const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
+    const byWallet = await buildPaid(stack, partner);
+    await partner.administer('patch', '', { payouts_enabled: false });
+    expect(errorOf(await askRefund(partner, byTransfer, { amount: '20000', ...toBank() }))).toEqual([
+      422,
+      'FUNDS_PAYOUT_SUSPENDED',
+    ]);
+    await refundWhen(partner, await refund(partner, byWallet, { amount: '20000' }), 'succeeded');
+  });
+
   it('that the bank returns has failed in the end, is available again, and may be refunded again', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'qris', channel: undefined, amount: '50000' });
     const asked = await refund(partner, paymentId, toBank('654321'));

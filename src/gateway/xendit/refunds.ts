@@ -76,6 +76,10 @@ export async function requestRefund(
     });
     return { outcome: 'accepted', transfer };
   } catch (error) {
+    // Another refund of the same payment is under way: nothing was done, and later it may be.
+    if (error instanceof ProviderRefusal && error.code === 'REFUND_IN_PROGRESS') {
+      throw new ProviderUnknown('request refund: another refund of the payment is in progress', { neverSent: true });
+    }
     if (error instanceof ProviderRefusal) return { outcome: 'refused', code: error.code, message: error.message };
     throw error;
   }
@@ -107,8 +111,10 @@ export async function findRefund(
       });
       const { data, has_more } = refundList.parse(await raw.json());
       found.push(...data.filter(({ reference_id }) => reference_id === reference).map(stateOf));
+      if (found.some(({ status }) => status !== 'failed')) break;
       afterId = data.at(-1)?.id;
-      if (!has_more || afterId === undefined) break;
+      // A full page that does not say whether it is the last may not be.
+      if (afterId === undefined || !(has_more ?? data.length === perPage)) break;
     }
     found.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
     return found[0] ?? null;
