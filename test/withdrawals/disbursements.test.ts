@@ -222,6 +222,20 @@ describe('A disbursement of an organization', () => {
     expect((await decide('reinstate')).status).toBe(200);
     expect(await statusOf(it.causeId)).toBe('deactivated');
   });
+
+  it('returned by the bank after its cause was stopped and reinstated leaves the cause closed, not completed', async () => {
+    const it = await buildCause({ of: 'organization' });
+    await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
+    const id = await disburseAll(it);
+    for (const what of ['stop', 'reinstate']) {
+      const path = `/v1/charitable-causes/${it.causeId}/${what}`;
+      expect((await stack.post(path, { reason: 'Looked at' }, { token: superAdmin.token })).status).toBe(200);
+    }
+    expect(await statusOf(it.causeId)).toBe('completed');
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, it.owner, id, 'reversed');
+    expect(await statusOf(it.causeId)).toBe('deactivated');
+  });
 });
 
 describe('What was given to a cause', () => {
