@@ -15,9 +15,9 @@ import {
   type PayoutSettlement,
   type PayoutStanding,
   type PayoutStatus,
+  type ProviderReport,
+  type ProviderStatus,
   restOf,
-  type Said,
-  type TransferWord,
 } from '../src/payouts/payout.ts';
 import { nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
 import { budgets } from '../src/shared/budgets.ts';
@@ -56,7 +56,7 @@ interface Run {
   hints: number;
   /** Whether a request for the transfer is under way. */
   sending: boolean;
-  said: Said | null;
+  said: ProviderStatus | null;
   /** Milliseconds for which the provider is not called for this payout. */
   restMs: number;
   /** The state last shown to operators. */
@@ -170,21 +170,21 @@ function tell(run: Run, waitMs: number): void {
 }
 
 /** Sends the transfer or asks about it, and applies the provider's answer to the payout. */
-async function proceed(run: Run, step: 'send' | 'ask'): Promise<TransferWord> {
+async function proceed(run: Run, step: 'send' | 'ask'): Promise<ProviderReport> {
   const { payoutId } = run;
   run.sending = step === 'send';
-  const word = await (run.sending ? sendTransfer({ payoutId, at: now() }) : askTransfer({ payoutId, at: now() }));
+  const report = await (run.sending ? sendTransfer({ payoutId, at: now() }) : askTransfer({ payoutId, at: now() }));
   run.sending = false;
-  run.restMs = restOf(word);
-  if (run.restMs === 0 || word.said !== 'silent') run.said = word.said;
+  run.restMs = restOf(report);
+  if (run.restMs === 0 || report.said !== 'silent') run.said = report.said;
   await keep(run, await resolvePayout({ payoutId }));
-  return word;
+  return report;
 }
 
 /** Asks; where the provider does not know the transfer and the step allows it, repeats the identical request. */
 async function askOrRepeat(run: Run): Promise<void> {
-  const word = await proceed(run, 'ask');
-  if (word.said === 'not known' && word.repeat && isPending(run) && patched('repeat')) await proceed(run, 'send');
+  const report = await proceed(run, 'ask');
+  if (report.said === 'not known' && report.repeat && isPending(run) && patched('repeat')) await proceed(run, 'send');
 }
 
 /** Waits until the next time to ask, a hint, or the end of the payout. */

@@ -1,5 +1,5 @@
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { PayoutStatus, Said } from '../src/payouts/payout.ts';
+import type { PayoutStatus, ProviderStatus } from '../src/payouts/payout.ts';
 import { operatorsAfterMs } from '../src/shared/asking-intervals.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
@@ -10,7 +10,7 @@ export interface PayoutProgress {
   payoutId: string;
   status: PayoutStatus;
   /** The provider's last status. */
-  said: Said | null;
+  said: ProviderStatus | null;
   /** ISO 8601. */
   reservedAt: string;
   /** ISO 8601. */
@@ -19,7 +19,7 @@ export interface PayoutProgress {
   waitMs: number;
 }
 
-const words: Record<Said, string> = {
+const statusTexts: Record<ProviderStatus, string> = {
   accepted: 'The provider has accepted the transfer and not ended it yet',
   succeeded: 'The provider says that the transfer succeeded',
   failed: 'The provider says that the transfer failed',
@@ -54,7 +54,7 @@ export function tellPayout(progress: PayoutProgress, told: string): string {
   const now = Date.now();
   const state = stateOf(progress, now);
   if (state !== told) upsertSearchAttributes([{ key: searchAttributeKeys.PayoutState, value: state }]);
-  const word = said === null ? 'The money is reserved; the transfer is being sent' : words[said];
+  const statusText = said === null ? 'The money is reserved; the transfer is being sent' : statusTexts[said];
   const since = unknownSince === null ? '' : ` Nobody can tell since ${local(Date.parse(unknownSince))}.`;
   const next = waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(now + waitMs)}.` : '';
   const isLong = state === 'ACCEPTED' && now - Date.parse(progress.reservedAt) >= acceptedTooLongMs;
@@ -70,8 +70,8 @@ export function tellPayout(progress: PayoutProgress, told: string): string {
   );
   tellDetails(
     status === 'pending'
-      ? `${word}.${since}${next}${operator.join('')}`
-      : `Ended: ${status}.${said === null ? '' : ` ${word}.`}`,
+      ? `${statusText}.${since}${next}${operator.join('')}`
+      : `Ended: ${status}.${said === null ? '' : ` ${statusText}.`}`,
   );
   return state;
 }

@@ -1,7 +1,7 @@
 import { hearProvider } from '../payouts/ask-transfer.ts';
 import { findMadeAttempts } from '../payouts/attempts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { finalOutcomeOf, isFinalPayout, saidForGood } from '../payouts/payout.ts';
+import { finalOutcomeOf, isFinalPayout, lastingStatus } from '../payouts/payout.ts';
 import { mayBeUnderWay, underWay, whyDecisionMoved } from '../payouts/settle-payout.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -20,13 +20,13 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     }
     if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is already ${payout.status}`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);
-    const word = await hearProvider(gateway, {
+    const report = await hearProvider(gateway, {
       payoutId,
       amount: payout.net_amount,
       refundOf: payout.refund_of,
       signal,
     });
-    const says = saidForGood(word.said, payout.last_word);
+    const says = lastingStatus(report.said, payout.last_word);
     const proven = finalOutcomeOf({ said: says });
     if (proven !== null && proven !== outcome) {
       refuse('REQUEST_INVALID', `the provider says how the transfer ended: ${says}`, { field: 'outcome' });
@@ -40,8 +40,8 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
       evidence: {
         provider: {
           says,
-          transfer_id: 'providerTransferId' in word ? word.providerTransferId : null,
-          failure_code: 'failureCode' in word ? word.failureCode : null,
+          transfer_id: 'providerTransferId' in report ? report.providerTransferId : null,
+          failure_code: 'failureCode' in report ? report.failureCode : null,
         },
         books: {
           status,

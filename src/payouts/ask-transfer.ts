@@ -5,9 +5,9 @@ import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { closeAttempt, findMadeAttempts } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
-import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
-import { isFinalPayout, type TransferWord } from './payout.ts';
+import { isFinalPayout, type ProviderReport } from './payout.ts';
+import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
 import { mayRepeat } from './repeating.ts';
 
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
@@ -19,7 +19,7 @@ export async function hearProvider(
     refundOf,
     signal,
   }: { payoutId: string; amount: Money; refundOf?: string | null; signal: AbortSignal },
-): Promise<TransferWord> {
+): Promise<ProviderReport> {
   try {
     const transfer = await gateway.findTransfer(payoutId, { signal, refundOf });
     if (transfer === null) return { said: 'not known' };
@@ -42,18 +42,18 @@ export async function askTransfer(
   em: EntityManager,
   sending: Sending,
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
-): Promise<TransferWord> {
+): Promise<ProviderReport> {
   const { net_amount: amount, refund_of: refundOf } = await em.findOneOrFail(Payout, { id: payoutId });
   const askedAt = await readDatabaseClock(em);
   const heard = await hearProvider(sending.gateway, { payoutId, amount, refundOf, signal });
-  const word = await em.fork().transactional(async (tx) => {
+  const report = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     const concluded = heard.said === 'not known' ? await concludeFromIgnorance(tx, sending, payout, askedAt) : heard;
-    await noteWord(tx, payout, concluded, new Date(at));
+    await recordProviderStatus(tx, payout, concluded, new Date(at));
     return concluded;
   });
   await failpoint('ask-transfer.after');
-  return word;
+  return report;
 }
 
 /** What follows when the provider, asked at `askedAt` (the database's clock), does not know the transfer. */
@@ -62,7 +62,7 @@ async function concludeFromIgnorance(
   sending: Sending,
   payout: Payout,
   askedAt: Date,
-): Promise<TransferWord> {
+): Promise<ProviderReport> {
   const nothing = { said: 'not known' } as const;
   // A transfer that the provider has once known is not undone when the provider no longer finds it.
   if (isFinalPayout(payout.status) || payout.provider_transfer_id) return nothing;

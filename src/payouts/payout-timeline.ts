@@ -13,13 +13,13 @@ import {
   isUnknown,
   type PayoutKind,
   type PayoutStatus,
+  type ProviderStatus,
   payoutFamilyOf,
-  type Said,
   settledByOperator,
 } from './payout.ts';
 import { mayRepeatInMs } from './repeating.ts';
 
-const wordTexts: Record<Said, string> = {
+const statusTexts: Record<ProviderStatus, string> = {
   accepted: 'The provider accepted the transfer.',
   succeeded: 'The provider says that the transfer succeeded.',
   failed: 'The provider says that the transfer failed',
@@ -57,7 +57,7 @@ export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { re
     },
     { at, type: 'reservation', text: `IDR ${reserved} was reserved from the ${source}.` },
     ...(await findAttempts(em, id)),
-    ...(await findWords(em, payout)),
+    ...(await findProviderStatuses(em, payout)),
     ...(await findCallbackItems(em, id)),
     ...(await findLedgerItems(em, payout)),
     ...(resourceType === 'withdrawal' ? [] : await findWebhookItems(em, resourceType, id)),
@@ -126,15 +126,15 @@ function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): Pay
 }
 
 /** A provider status that contradicts the final status: shown as a contradiction, not as the payout's outcome. */
-function contradictionText({ kind }: Payout, status: PayoutStatus, said: Said): string {
+function contradictionText({ kind }: Payout, status: PayoutStatus, said: ProviderStatus): string {
   const what = said === 'another amount' ? 'reports another amount' : `says "${said}" of the transfer`;
   return `After its end the provider ${what}: the ${namesOf[kind].name} stays ${status}, and no money moved for it.`;
 }
 
 /** What the provider said. After the payout's end, statuses that leave the outcome open are omitted. */
-async function findWords(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
+async function findProviderStatuses(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
   const { id, finalized_at } = payout;
-  const rows = await em.execute<{ said: Said; failure_code: string | null; at: Date | string }[]>(
+  const rows = await em.execute<{ said: ProviderStatus; failure_code: string | null; at: Date | string }[]>(
     'select said, failure_code, at from payout_words where payout_id = ? order by id limit 200',
     [id],
   );
@@ -144,7 +144,7 @@ async function findWords(em: EntityManager, payout: Payout): Promise<TimelineIte
     if (contradicts(status, said)) return [{ at, type: 'provider', text: contradictionText(payout, status, said) }];
     if (finalized_at && at >= finalized_at && isUnknown(said)) return [];
     const hasReason = said === 'failed' || said === 'refused' || said === 'repeat refused';
-    const text = hasReason ? `${wordTexts[said]}: ${failure_code ?? 'no reason given'}.` : wordTexts[said];
+    const text = hasReason ? `${statusTexts[said]}: ${failure_code ?? 'no reason given'}.` : statusTexts[said];
     return [{ at, type: 'provider', text }];
   });
 }

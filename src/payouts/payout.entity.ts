@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { FeeMode } from '../partners/partner.ts';
-import type { PayoutKind, PayoutStatus, Said } from './payout.ts';
+import type { PayoutKind, PayoutStatus, ProviderStatus } from './payout.ts';
 
 const PayoutSchema = defineEntity({
   name: 'Payout',
@@ -37,7 +37,7 @@ const PayoutSchema = defineEntity({
     /** SHA-256 of the request as sent over the wire, frozen by the first attempt. */
     request_digest: p.text().nullable(),
     /** The provider's last status, and since when. */
-    last_word: p.text().$type<Said>().nullable(),
+    last_word: p.text().$type<ProviderStatus>().nullable(),
     last_word_at: p.datetime().nullable(),
     asked_at: p.datetime().nullable(),
     asks: p.integer().default(0),
@@ -47,7 +47,7 @@ const PayoutSchema = defineEntity({
     /** Since when the provider's status contradicts the final status. */
     contradicted_at: p.datetime().nullable(),
     /** The contradicting provider status that an operator has explained. */
-    explained_word: p.text().$type<Said>().nullable(),
+    explained_word: p.text().$type<ProviderStatus>().nullable(),
     /** When the sweep wakes its workflow, unless something else has. */
     look_again_at: p.datetime().nullable(),
     /** Grows with each event of the payout. */

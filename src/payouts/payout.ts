@@ -126,7 +126,7 @@ export interface PayoutStanding {
 }
 
 /** The provider's status of a transfer, or that it gives none. */
-export type TransferWord =
+export type ProviderReport =
   | { said: 'accepted' | 'succeeded' | 'failed' | 'reversed'; providerTransferId: string; failureCode: string | null }
   /** The request itself was refused: it had no effect. */
   | { said: 'refused'; failureCode: string }
@@ -151,12 +151,12 @@ export type TransferWord =
 interface Rest {
   restMs?: number;
 }
-export const restOf = (word: TransferWord): number => ('restMs' in word && word.restMs) || 0;
+export const restOf = (report: ProviderReport): number => ('restMs' in report && report.restMs) || 0;
 
-export type Said = TransferWord['said'];
+export type ProviderStatus = ProviderReport['said'];
 
 /** Statuses after which the outcome is unknown. */
-const unknowing: readonly Said[] = [
+const unknowing: readonly ProviderStatus[] = [
   'repeat refused',
   'unsent',
   'not known',
@@ -164,14 +164,14 @@ const unknowing: readonly Said[] = [
   'another amount',
   'request differs',
 ];
-export const isUnknown = (said: Said): boolean => unknowing.includes(said);
+export const isUnknown = (said: ProviderStatus): boolean => unknowing.includes(said);
 
 /** How a payout may be ended by hand. */
 export const payoutOutcomes = ['succeeded', 'failed'] as const;
 export type PayoutOutcome = (typeof payoutOutcomes)[number];
 
 /** The final outcome that the provider's status gives; null while it gives none. */
-export function finalOutcomeOf({ said }: Pick<TransferWord, 'said'>): PayoutOutcome | null {
+export function finalOutcomeOf({ said }: Pick<ProviderReport, 'said'>): PayoutOutcome | null {
   if (said === 'succeeded' || said === 'reversed') return 'succeeded';
   return said === 'failed' || said === 'refused' ? 'failed' : null;
 }
@@ -180,14 +180,19 @@ export function finalOutcomeOf({ said }: Pick<TransferWord, 'said'>): PayoutOutc
  * The provider's status so far: what was just heard, unless that is not final and an earlier status was. Silence does
  * not undo a final status.
  */
-export function saidForGood(heard: Said, before: Said | null | undefined): Said {
-  const isUnsaid = before && finalOutcomeOf({ said: heard }) === null && finalOutcomeOf({ said: before }) !== null;
-  return isUnsaid ? before : heard;
+export function lastingStatus(heard: ProviderStatus, before: ProviderStatus | null | undefined): ProviderStatus {
+  const isTakenBack = before && finalOutcomeOf({ said: heard }) === null && finalOutcomeOf({ said: before }) !== null;
+  return isTakenBack ? before : heard;
 }
 
 /** Whether the provider reported a return by the bank that no step has booked yet. */
-export const isReturnUnbooked = ({ status, last_word }: { status: PayoutStatus; last_word?: Said | null }): boolean =>
-  status === 'succeeded' && last_word === 'reversed';
+export const isReturnUnbooked = ({
+  status,
+  last_word,
+}: {
+  status: PayoutStatus;
+  last_word?: ProviderStatus | null;
+}): boolean => status === 'succeeded' && last_word === 'reversed';
 
 /** What ends a payout by hand: a decision of two people, or what the provider's final status proves, with evidence. */
 export type PayoutSettlement =
@@ -202,7 +207,7 @@ export type PayoutSettlement =
  * Whether the provider's status and our final status cannot both be true. A transfer under way may still end as we say
  * it ended, unless we have returned the money.
  */
-export function contradicts(status: PayoutStatus, said: Said): boolean {
+export function contradicts(status: PayoutStatus, said: ProviderStatus): boolean {
   if (status === 'succeeded') return said === 'failed' || said === 'refused' || said === 'another amount';
   if (status === 'failed') return said === 'succeeded' || said === 'accepted' || said === 'another amount';
   return status === 'reversed' && said === 'succeeded';

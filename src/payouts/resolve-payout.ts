@@ -13,7 +13,6 @@ import { canMove } from '../shared/status-law.ts';
 import { findPendingWebhooks } from '../webhooks/record-webhook.ts';
 import { readAskedSince } from './attempts.ts';
 import { handlings } from './handlings.ts';
-import { lockPayout } from './note-word.ts';
 import type { Payout } from './payout.entity.ts';
 import {
   finalOutcomeOf,
@@ -24,6 +23,7 @@ import {
   payoutFamilyOf,
   payoutLaw,
 } from './payout.ts';
+import { lockPayout } from './record-provider-status.ts';
 import { standingOf } from './standing-of.ts';
 
 /**
@@ -49,12 +49,12 @@ export async function resolvePayout(
           : await fail(tx, sealer, payout, await readFailureCode(tx, payout));
       deliveryIds.push(...ended);
     }
-    const word = await handlings[payout.kind].heldBy?.(tx, payout);
-    if (word?.failureCode) deliveryIds.push(...(await fail(tx, sealer, payout, word.failureCode)));
-    deliveryIds.push(...(await reverseIfSaid(tx, sealer, payout)));
+    const held = await handlings[payout.kind].heldBy?.(tx, payout);
+    if (held?.failureCode) deliveryIds.push(...(await fail(tx, sealer, payout, held.failureCode)));
+    deliveryIds.push(...(await reverseIfReturned(tx, sealer, payout)));
     deliveryIds.push(...(await tellDelay(tx, sealer, payout)));
     const reservedAt = (await readAskedSince(tx, payout)).toISOString();
-    return { ...standingOf(payout, deliveryIds), reservedAt, ...(word?.isHeld && { isHeld: true }) };
+    return { ...standingOf(payout, deliveryIds), reservedAt, ...(held?.isHeld && { isHeld: true }) };
   });
   await failpoint('resolve-payout.after');
   return standing;
@@ -81,11 +81,11 @@ export async function findUntold(tx: EntityManager, { id, kind }: Payout): Promi
 
 /** The failure code of the provider's last status. */
 async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Promise<string> {
-  const [word] = await tx.execute<{ failure_code: string | null }[]>(
+  const [report] = await tx.execute<{ failure_code: string | null }[]>(
     'select failure_code from payout_words where payout_id = ? and said = ? order by id desc limit 1',
     [id, last_word],
   );
-  return word?.failure_code ?? 'UNKNOWN';
+  return report?.failure_code ?? 'UNKNOWN';
 }
 
 /**
@@ -122,7 +122,7 @@ export async function fail(tx: EntityManager, sealer: Sealer, payout: Payout, fa
  * If the provider's last status is that the bank returned a payout that had succeeded: a new journal returns the net to
  * where it came from; the fee stays.
  */
-export async function reverseIfSaid(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
+export async function reverseIfReturned(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
   if (!isReturnUnbooked(payout)) return [];
   return move(tx, sealer, payout, 'reversed', {
     step: 'reversed',

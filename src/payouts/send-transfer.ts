@@ -14,9 +14,9 @@ import { askTransfer, hearProvider } from './ask-transfer.ts';
 import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { handlings } from './handlings.ts';
-import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
-import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, restOf, type TransferWord } from './payout.ts';
+import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, type ProviderReport, restOf } from './payout.ts';
+import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
 import { mayRepeat } from './repeating.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function sendTransfer(
   em: EntityManager,
   sending: Sending,
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
-): Promise<TransferWord> {
+): Promise<ProviderReport> {
   await failpoint('send-transfer.before');
   const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
   if (earlier !== null) return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
@@ -43,9 +43,9 @@ export async function sendTransfer(
     beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: budgets.provider.sendWithin }),
   });
   await failpoint('send-transfer.after');
-  const word = await em.fork().transactional((tx) => keepAnswer(tx, { payoutId, number, heard, at: new Date(at) }));
+  const report = await em.fork().transactional((tx) => keepAnswer(tx, { payoutId, number, heard, at: new Date(at) }));
   await failpoint('send-transfer.noted');
-  return word;
+  return report;
 }
 
 /** A payout sent this long after its reservation may have been sent before, by rows that were lost in a restore. */
@@ -59,7 +59,7 @@ async function hearOfEarlier(
   em: EntityManager,
   gateway: Gateway,
   { payoutId, signal }: { payoutId: string; signal: AbortSignal },
-): Promise<TransferWord | null> {
+): Promise<ProviderReport | null> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
   const [row] = await em.execute<{ late: boolean; sent: boolean }[]>(
     `select p.created_at < clock_timestamp() - make_interval(secs => ?) as late, exists (select from payout_attempts a
@@ -67,21 +67,26 @@ async function hearOfEarlier(
     [lateAfterMs / 1000, payoutId],
   );
   if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return null;
-  const word = await hearProvider(gateway, { payoutId, amount: payout.net_amount, refundOf: payout.refund_of, signal });
-  if (word.said === 'not known') return null;
-  return word.said === 'silent' ? { ...word, said: 'unsent' } : word;
+  const report = await hearProvider(gateway, {
+    payoutId,
+    amount: payout.net_amount,
+    refundOf: payout.refund_of,
+    signal,
+  });
+  if (report.said === 'not known') return null;
+  return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
 }
 
 /** Records the status heard instead of sending, and the attempt that it proves. */
-function keepEarlier(em: EntityManager, payoutId: string, word: TransferWord, at: Date): Promise<TransferWord> {
+function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport, at: Date): Promise<ProviderReport> {
   return em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
-    if (word.said !== 'unsent' && (await findMadeAttempts(tx, payoutId)).length === 0) {
+    if (report.said !== 'unsent' && (await findMadeAttempts(tx, payoutId)).length === 0) {
       const number = await openAttempt(tx, payoutId);
       await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
     }
-    await noteWord(tx, payout, word, at);
-    return word;
+    await recordProviderStatus(tx, payout, report, at);
+    return report;
   });
 }
 
@@ -94,7 +99,7 @@ async function beginAttempt(
   sending: Sending,
   payoutId: string,
   at: Date,
-): Promise<{ number: number; request: TransferRequest | RefundRequest } | TransferWord | 'ask'> {
+): Promise<{ number: number; request: TransferRequest | RefundRequest } | ProviderReport | 'ask'> {
   const payout = await lockPayout(tx, payoutId);
   if (isFinalPayout(payout.status)) return 'ask';
   // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
@@ -107,9 +112,9 @@ async function beginAttempt(
   }
   const { request, digest, differs } = await buildRequest(sending, payout);
   if (differs) {
-    const word: TransferWord = { said: 'request differs' };
-    await noteWord(tx, payout, word, at);
-    return word;
+    const report: ProviderReport = { said: 'request differs' };
+    await recordProviderStatus(tx, payout, report, at);
+    return report;
   }
   payout.request_digest = digest;
   await tx.flush();
@@ -120,7 +125,7 @@ async function makeRequest(
   gateway: Gateway,
   transfer: TransferRequest | RefundRequest,
   options: { signal: AbortSignal; beforeSend: () => Promise<boolean> },
-): Promise<TransferWord> {
+): Promise<ProviderReport> {
   try {
     const answer = await gateway.requestTransfer(transfer, options);
     if (answer.outcome === 'refused') return { said: 'refused', failureCode: answer.code };
@@ -140,20 +145,21 @@ async function makeRequest(
  */
 async function keepAnswer(
   tx: EntityManager,
-  { payoutId, number, heard, at }: { payoutId: string; number: number; heard: TransferWord; at: Date },
-): Promise<TransferWord> {
+  { payoutId, number, heard, at }: { payoutId: string; number: number; heard: ProviderReport; at: Date },
+): Promise<ProviderReport> {
   const payout = await lockPayout(tx, payoutId);
   const failureCode = 'failureCode' in heard ? heard.failureCode : null;
   const { others, later } = await answerAttempt(tx, { payoutId, number, outcome: outcomeOf(heard), failureCode });
-  let word = heard;
-  if (others && heard.said === 'refused') word = { ...heard, said: 'repeat refused' };
-  if (others && heard.said === 'unsent') word = { said: 'silent', restMs: restOf(heard) };
+  let report = heard;
+  if (others && heard.said === 'refused') report = { ...heard, said: 'repeat refused' };
+  if (others && heard.said === 'unsent') report = { said: 'silent', restMs: restOf(heard) };
   // A late answer that proves nothing does not overwrite what has been heard since.
-  if (!isUnknown(word.said) || !(later || isFinalPayout(payout.status))) await noteWord(tx, payout, word, at);
-  return word;
+  if (!isUnknown(report.said) || !(later || isFinalPayout(payout.status)))
+    await recordProviderStatus(tx, payout, report, at);
+  return report;
 }
 
-function outcomeOf({ said }: TransferWord): PayoutAttemptOutcome {
+function outcomeOf({ said }: ProviderReport): PayoutAttemptOutcome {
   if (said === 'refused' || said === 'unsent') return said;
   return said === 'silent' || said === 'another amount' ? 'unknown' : 'accepted';
 }

@@ -11,20 +11,20 @@ import { isNote, notANote } from '../shared/note.ts';
 import { hearProvider } from './ask-transfer.ts';
 import { findMadeAttempts } from './attempts.ts';
 import { handlings } from './handlings.ts';
-import { lockPayout, noteWord } from './note-word.ts';
 import { Payout } from './payout.entity.ts';
 import {
   finalOutcomeOf,
   isFinalPayout,
+  lastingStatus,
   type PayoutOutcome,
   type PayoutSettlement,
   type PayoutStanding,
-  type Said,
-  saidForGood,
+  type ProviderStatus,
   settledByOperator,
 } from './payout.ts';
+import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
 import { mayBeUnderWayMs } from './repeating.ts';
-import { fail, findUntold, reverseIfSaid, succeed } from './resolve-payout.ts';
+import { fail, findUntold, reverseIfReturned, succeed } from './resolve-payout.ts';
 import { standingOf } from './standing-of.ts';
 
 interface Settling {
@@ -48,13 +48,13 @@ export async function settlePayout(
   { payoutId, settlement, at, signal }: Settling,
 ): Promise<PayoutStanding> {
   const { net_amount: amount, refund_of: refundOf } = await em.findOneOrFail(Payout, { id: payoutId });
-  const word = await hearProvider(gateway, { payoutId, amount, refundOf, signal });
+  const report = await hearProvider(gateway, { payoutId, amount, refundOf, signal });
   const standing = await em.fork().transactional(async (tx) => {
     const decision = await decisionOf(tx, payoutId, settlement);
     const payout = await lockPayout(tx, payoutId);
     const wasFinal = isFinalPayout(payout.status);
-    const said = saidForGood(word.said, payout.last_word);
-    if (!wasFinal) await noteWord(tx, payout, word, new Date(at));
+    const said = lastingStatus(report.said, payout.last_word);
+    if (!wasFinal) await recordProviderStatus(tx, payout, report, new Date(at));
     const deliveries =
       decision === null
         ? await settleAsProven(tx, sealer, payout, { settlement, said })
@@ -76,7 +76,7 @@ async function settleAsProven(
   tx: EntityManager,
   sealer: Sealer,
   payout: Payout,
-  { settlement, said }: { settlement: PayoutSettlement; said: Said },
+  { settlement, said }: { settlement: PayoutSettlement; said: ProviderStatus },
 ): Promise<string[]> {
   assert(!('decision_id' in settlement), 'there is no decision');
   const { outcome, note } = settlement;
@@ -100,7 +100,7 @@ async function carryOut(
   tx: EntityManager,
   sealer: Sealer,
   payout: Payout,
-  { decision, said }: { decision: Decision; said: Said },
+  { decision, said }: { decision: Decision; said: ProviderStatus },
 ): Promise<string[]> {
   if (decision.status !== 'pending') return [];
   const outcome = must(decision.outcome, 'a decision about a payout says how it ends');
@@ -133,7 +133,7 @@ async function carryOut(
  */
 export function whyDecisionMoved(
   { status }: Payout,
-  { decision, said }: { decision: Decision; said: Said | null | undefined },
+  { decision, said }: { decision: Decision; said: ProviderStatus | null | undefined },
 ): string | null {
   if (status !== 'pending') return `the payout is now ${status}`;
   const { says } = (decision.evidence.provider ?? {}) as { says?: string };
@@ -146,7 +146,7 @@ async function end(
   tx: EntityManager,
   sealer: Sealer,
   payout: Payout,
-  by: { outcome: PayoutOutcome; note: string; said: Said; actorId: string | null; decisionId: string | null },
+  by: { outcome: PayoutOutcome; note: string; said: ProviderStatus; actorId: string | null; decisionId: string | null },
 ): Promise<string[]> {
   const { outcome, note, said, actorId, decisionId } = by;
   const ended =
@@ -160,7 +160,7 @@ async function end(
     requestId: null,
     data: { outcome, note, decision_id: decisionId, provider_says: said },
   });
-  const reversed = await reverseIfSaid(tx, sealer, payout);
+  const reversed = await reverseIfReturned(tx, sealer, payout);
   return [...ended, ...reversed];
 }
 

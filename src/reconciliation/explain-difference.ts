@@ -27,7 +27,7 @@ export async function explainDifference(
     await tx.execute(
       `update payouts set contradicted_at = null, explained_word = last_word
        where id = ? and last_word = any (?::text[]) and contradicted_at is not null`,
-      [difference.resource_id, textArray(wordsOf(difference))],
+      [difference.resource_id, textArray(statusesOf(difference))],
     );
   }
   const actorId = actorOf(decision);
@@ -44,7 +44,7 @@ export async function explainDifference(
 }
 
 /** The provider statuses of a payout that fit its records in this difference. */
-function wordsOf({ ours, theirs }: Reconciliation): string[] {
+function statusesOf({ ours, theirs }: Reconciliation): string[] {
   if (!theirs) return ['refused'];
   const said = theirs.status === 'pending' ? 'accepted' : theirs.status;
   return theirs.amount === ours?.amount ? [said] : [said, 'another amount'];

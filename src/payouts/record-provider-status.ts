@@ -10,10 +10,10 @@ import {
   isFinalPayout,
   isReturnUnbooked,
   isUnknown,
+  lastingStatus,
+  type ProviderReport,
+  type ProviderStatus,
   restOf,
-  type Said,
-  saidForGood,
-  type TransferWord,
 } from './payout.ts';
 
 /** The payout of this id, locked until the transaction ends. */
@@ -29,47 +29,52 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
  * payout only a status that proves something is recorded; one that contradicts the payout's status changes no money and
  * becomes a case for operators.
  */
-export async function noteWord(tx: EntityManager, payout: Payout, word: TransferWord, asked: Date): Promise<void> {
+export async function recordProviderStatus(
+  tx: EntityManager,
+  payout: Payout,
+  report: ProviderReport,
+  asked: Date,
+): Promise<void> {
   const now = await readDatabaseClock(tx);
   const at = new Date(Math.max(asked.getTime(), now.getTime()));
-  const failureCode = 'failureCode' in word ? word.failureCode : null;
-  const restMs = restOf(word);
-  const provesNothing = isUnknown(word.said) && !contradicts(payout.status, word.said);
-  const isUnsaying = saidForGood(word.said, payout.last_word) !== word.said;
-  const isWord = isFinalPayout(payout.status)
+  const failureCode = 'failureCode' in report ? report.failureCode : null;
+  const restMs = restOf(report);
+  const provesNothing = isUnknown(report.said) && !contradicts(payout.status, report.said);
+  const takesBack = lastingStatus(report.said, payout.last_word) !== report.said;
+  const isRecorded = isFinalPayout(payout.status)
     ? !provesNothing
-    : !isUnsaying && (restMs === 0 || word.said !== 'silent');
-  if (isWord && payout.last_word !== word.said) {
+    : !takesBack && (restMs === 0 || report.said !== 'silent');
+  if (isRecorded && payout.last_word !== report.said) {
     await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [
       payout.id,
-      word.said,
+      report.said,
       failureCode,
       at,
     ]);
-    payout.last_word = word.said;
+    payout.last_word = report.said;
     payout.last_word_at = at;
   }
   payout.asked_at = at;
   payout.asks += 1;
-  if ('providerTransferId' in word) payout.provider_transfer_id ??= word.providerTransferId;
+  if ('providerTransferId' in report) payout.provider_transfer_id ??= report.providerTransferId;
   if (isFinalPayout(payout.status)) {
-    payout.look_again_at = nextLookAtFinal(payout, word, now);
+    payout.look_again_at = nextLookAtFinal(payout, report, now);
   } else {
-    if (isUnsaying || !isUnknown(word.said)) payout.unknown_since = null;
+    if (takesBack || !isUnknown(report.said)) payout.unknown_since = null;
     else if (restMs === 0) payout.unknown_since ??= at;
     const wait = nextPayoutWaitMs(at.getTime() - (await readAskedSince(tx, payout)).getTime(), restMs);
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
   }
   payout.updated_at = now;
   await tx.flush();
-  if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, word.said, now);
+  if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }
 
 /**
  * A contradiction is reported once, when it begins. It ends when the provider agrees again, or when an operator
  * explains it: then the same status is no news until the provider has said another.
  */
-async function noteContradiction(tx: EntityManager, payout: Payout, said: Said, now: Date): Promise<void> {
+async function noteContradiction(tx: EntityManager, payout: Payout, said: ProviderStatus, now: Date): Promise<void> {
   const contradicted = contradicts(payout.status, said);
   if (payout.explained_word) {
     if (said === payout.explained_word || said === 'silent' || said === 'not known') return;
@@ -95,9 +100,9 @@ async function noteContradiction(tx: EntityManager, payout: Payout, said: Said, 
  * When a final payout is looked at again; null when it has been looked at for long enough. A look without an answer
  * does not count, nor one that heard of a return which is not booked yet.
  */
-function nextLookAtFinal(payout: Payout, word: TransferWord, now: Date): Date | null {
+function nextLookAtFinal(payout: Payout, report: ProviderReport, now: Date): Date | null {
   const next = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;
   const soon = (ms: number) => new Date(Math.min(now.getTime() + ms, next?.getTime() ?? Number.POSITIVE_INFINITY));
   if (isReturnUnbooked(payout)) return soon(overdueGraceMs);
-  return word.said === 'silent' ? soon(Math.max(restOf(word), unansweredLookMs)) : next;
+  return report.said === 'silent' ? soon(Math.max(restOf(report), unansweredLookMs)) : next;
 }
