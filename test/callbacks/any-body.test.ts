@@ -62,7 +62,7 @@ describe('A callback with the right token is never answered in a way that makes 
     ['an id of 6 kB', () => claim({ id: randomBytes(3_000).toString('hex') }), 'misshapen: data.id'],
     ['a reference of 6 kB', () => claim({ reference_id: 'r'.repeat(6_000) }), 'misshapen: data.reference_id'],
     ['no data', () => JSON.stringify({ event: 'payment.succeeded', nonce: randomUUID() }), 'misshapen: data'],
-    ['a family that nobody knows', () => claim({}, 'refund.succeeded'), 'unknown event: refund.succeeded'],
+    ['a family that nobody knows', () => claim({}, 'report.ready'), 'unknown event: report.ready'],
     ['a number', () => String(Math.random()), 'misshapen: body'],
     ['deep nesting', () => `${'['.repeat(300_000)}${Math.random()}`, 'the body is not JSON'],
   ])('%s is stored, marked unread, answered with 200 and not delivered', async (_, build, reason) => {

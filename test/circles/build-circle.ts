@@ -1,4 +1,5 @@
 import { formatWesternIndonesia } from '../../src/shared/clock.ts';
+import { asAClient } from '../support/as-a-client.ts';
 import {
   type BuildPlace,
   type BuiltUser,
@@ -47,16 +48,18 @@ export const dayFromToday = (days: number): string =>
 
 /** A circle that starts tomorrow, IDR 100,000 a month, unless asked otherwise; answers the body of the creation. */
 export async function createCircle(stack: CirclePlace, creator: BuiltUser, fields: object = {}) {
-  const { status, body } = await stack.post(
-    '/v1/saving-circles',
-    {
-      account_id: creator.accountId,
-      name: 'Arisan Melati',
-      start_date: dayFromToday(1),
-      amount: '100000',
-      ...fields,
-    },
-    { token: creator.token },
+  const { status, body } = await asAClient(() =>
+    stack.post(
+      '/v1/saving-circles',
+      {
+        account_id: creator.accountId,
+        name: 'Arisan Melati',
+        start_date: dayFromToday(1),
+        amount: '100000',
+        ...fields,
+      },
+      { token: creator.token },
+    ),
   );
   expect({ status, body }).toMatchObject({ status: 201 });
   return body;
