@@ -23,7 +23,8 @@ describe('The lock on a data directory', () => {
 
   it('of a process that was killed is free', async () => {
     const source = `const { lockDataDirectory } = await import(${JSON.stringify(join(import.meta.dirname, '../../dev/lock.ts'))});
-      lockDataDirectory(${JSON.stringify(directory)}); console.log('locked'); setInterval(() => {}, 1000);`;
+      // Kept, as a collected one is released.
+      globalThis.lock = lockDataDirectory(${JSON.stringify(directory)}); console.log('locked'); setInterval(() => {}, 1000);`;
     const holder = spawn(process.execPath, ['--input-type=module', '--eval', source], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
