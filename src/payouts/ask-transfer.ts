@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { type Gateway, isProviderUnknown, restAfter } from '../gateway/gateway.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { compareMoney, type Money } from '../shared/money.ts';
+import { compareMoney } from '../shared/money.ts';
 import { closeAttempt, findMadeAttempts } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { Payout } from './payout.entity.ts';
@@ -13,15 +13,11 @@ import { mayRepeat } from './repeating.ts';
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
 export async function hearProvider(
   gateway: Gateway,
-  {
-    payoutId,
-    amount,
-    refundOf,
-    signal,
-  }: { payoutId: string; amount: Money; refundOf?: string | null; signal: AbortSignal },
+  { id, net_amount: amount, refund_of: refundOf }: Payout,
+  signal: AbortSignal,
 ): Promise<ProviderReport> {
   try {
-    const transfer = await gateway.findTransfer(payoutId, { signal, refundOf });
+    const transfer = await gateway.findTransfer(id, { signal, refundOf });
     if (transfer === null) return { said: 'not known' };
     const { status, providerTransferId, failureCode } = transfer;
     return compareMoney(transfer.amount, amount) === 0
@@ -43,9 +39,9 @@ export async function askTransfer(
   sending: Sending,
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<ProviderReport> {
-  const { net_amount: amount, refund_of: refundOf } = await em.findOneOrFail(Payout, { id: payoutId });
+  const asked = await em.findOneOrFail(Payout, { id: payoutId });
   const askedAt = await readDatabaseClock(em);
-  const heard = await hearProvider(sending.gateway, { payoutId, amount, refundOf, signal });
+  const heard = await hearProvider(sending.gateway, asked, signal);
   const report = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     const concluded = heard.said === 'not known' ? await concludeFromIgnorance(tx, sending, payout, askedAt) : heard;

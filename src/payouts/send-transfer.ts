@@ -67,12 +67,7 @@ async function hearOfEarlier(
     [lateAfterMs / 1000, payoutId],
   );
   if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return null;
-  const report = await hearProvider(gateway, {
-    payoutId,
-    amount: payout.net_amount,
-    refundOf: payout.refund_of,
-    signal,
-  });
+  const report = await hearProvider(gateway, payout, signal);
   if (report.said === 'not known') return null;
   return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
 }

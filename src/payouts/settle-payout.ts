@@ -47,8 +47,7 @@ export async function settlePayout(
   { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
   { payoutId, settlement, at, signal }: Settling,
 ): Promise<PayoutStanding> {
-  const { net_amount: amount, refund_of: refundOf } = await em.findOneOrFail(Payout, { id: payoutId });
-  const report = await hearProvider(gateway, { payoutId, amount, refundOf, signal });
+  const report = await hearProvider(gateway, await em.findOneOrFail(Payout, { id: payoutId }), signal);
   const standing = await em.fork().transactional(async (tx) => {
     const decision = await decisionOf(tx, payoutId, settlement);
     const payout = await lockPayout(tx, payoutId);
