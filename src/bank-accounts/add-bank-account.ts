@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
-import { type AccountNumberLength, complainOfAccountNumber } from '../payouts/account-number.ts';
+import { complainOfAccountNumber, findPayoutBank } from '../payouts/payout-bank.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { BankAccount } from './bank-account.entity.ts';
@@ -42,12 +42,8 @@ export async function addBankAccount(
 }
 
 async function refuseImpossible(em: EntityManager, bankCode: string, accountNumber: string): Promise<void> {
-  const [bank] = await em.execute<AccountNumberLength[]>(
-    `select account_number_min_length as shortest, account_number_max_length as longest
-     from payout_banks where bank_code = ? and active`,
-    [bankCode],
-  );
-  if (bank === undefined) refuse('REQUEST_INVALID', 'no supported bank has this code', { field: 'bank_code' });
+  const bank = await findPayoutBank(em, bankCode);
+  if (bank === null) refuse('REQUEST_INVALID', 'no supported bank has this code', { field: 'bank_code' });
   const complaint = complainOfAccountNumber(accountNumber, bankCode, bank);
   if (complaint !== null) refuse('REQUEST_INVALID', complaint, { field: 'account_number' });
 }

@@ -3,7 +3,7 @@ import { type FeeRule, freeOfCharge, type Price, priceCollection } from '../part
 import type { FeeMode } from '../partners/partner.ts';
 import { aboutField, refuseField } from '../partners/refuse-field.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
-import { type AccountNumberLength, complainOfAccountNumber } from './account-number.ts';
+import { bankColumns, complainOfAccountNumber, complainOfBankAmount, type PayoutBank } from './payout-bank.ts';
 
 export interface PayoutQuestion {
   partnerId: string;
@@ -19,11 +19,9 @@ export interface PricedPayout extends Price {
   providerFee: Money;
 }
 
-interface Context extends AccountNumberLength {
+interface Context extends PayoutBank {
   fee_mode: FeeMode;
   bank_code: string | null;
-  minimum_amount: Money;
-  maximum_amount: Money;
   fixed: Money | null;
   basis_points: number;
   provider_fixed: Money;
@@ -39,17 +37,16 @@ export async function pricePayout(em: EntityManager, question: PayoutQuestion): 
   const { bankCode, accountNumber, amount } = question;
   const context = await readContext(em, question);
   if (context?.bank_code == null) refuseField('bank_code', 'no supported bank has this code');
-  const complaint = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
-  if (complaint !== null) refuseField('bank_account_number', complaint);
+  const ofNumber = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
+  if (ofNumber !== null) refuseField('bank_account_number', ofNumber);
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
   const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
   if (compareMoney(price.net, '0') <= 0) refuseField('amount', 'does not cover the fee');
   if (!isWholeRupiah(price.net)) {
     refuseField('amount', `what reaches the bank, ${price.net}, is not a whole IDR amount`);
   }
-  if (compareMoney(price.net, context.minimum_amount) < 0 || compareMoney(price.net, context.maximum_amount) > 0) {
-    refuseField('amount', `${bankCode} takes IDR ${context.minimum_amount} to ${context.maximum_amount}`);
-  }
+  const ofAmount = complainOfBankAmount(price.net, bankCode, context);
+  if (ofAmount !== null) refuseField('amount', ofAmount);
   return {
     ...price,
     feeMode: context.fee_mode,
@@ -59,8 +56,7 @@ export async function pricePayout(em: EntityManager, question: PayoutQuestion): 
 
 async function readContext(em: EntityManager, { partnerId, bankCode }: PayoutQuestion): Promise<Context | undefined> {
   const [context] = await em.execute<Context[]>(
-    `select p.fee_mode, b.bank_code, b.minimum_amount, b.maximum_amount, b.account_number_min_length as shortest,
-       b.account_number_max_length as longest, f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
+    `select p.fee_mode, b.bank_code, ${bankColumns}, f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
      from partners p
      left join payout_banks b on b.bank_code = ? and b.active
      left join lateral (select * from partner_fees f where f.partner_id = p.id and f.method = 'payout'

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { refuseField } from '../partners/refuse-field.ts';
-import { complainOfAccountNumber } from '../payouts/account-number.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
+import { complainOfAccountNumber, complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
 import { readPayoutHeadroom, refusePayoutsOff } from '../payouts/payout-limits.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
 import { leftOf, type Refundable, readRefundable, refuseBeyondAvailable, refuseBeyondPaid } from './read-refundable.ts';
@@ -81,17 +81,11 @@ async function requireBank(
   const why = 'is required: this refund cannot go back the way it came, and is made as a transfer';
   if (code === undefined) return refuseField('bank_code', why);
   if (accountNumber === undefined) return refuseField('bank_account_number', why);
-  const [bank] = await em.execute<{ minimum: Money; maximum: Money; shortest: number; longest: number }[]>(
-    `select minimum_amount::text as minimum, maximum_amount::text as maximum, account_number_min_length as shortest,
-       account_number_max_length as longest
-     from payout_banks where bank_code = ? and active`,
-    [code],
-  );
-  if (bank === undefined) return refuseField('bank_code', 'no bank of this code is served');
-  const complaint = complainOfAccountNumber(accountNumber, code, bank);
-  if (complaint !== null) refuseField('bank_account_number', complaint);
-  if (compareMoney(amount, bank.minimum) < 0 || compareMoney(amount, bank.maximum) > 0) {
-    refuseField('amount', `${code} takes IDR ${bank.minimum} to ${bank.maximum}`);
-  }
+  const bank = await findPayoutBank(em, code);
+  if (bank === null) return refuseField('bank_code', 'no bank of this code is served');
+  const ofNumber = complainOfAccountNumber(accountNumber, code, bank);
+  if (ofNumber !== null) refuseField('bank_account_number', ofNumber);
+  const ofAmount = complainOfBankAmount(amount, code, bank);
+  if (ofAmount !== null) refuseField('amount', ofAmount);
   return { code, accountNumber };
 }

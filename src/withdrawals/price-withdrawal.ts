@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BankAccount } from '../bank-accounts/bank-account.entity.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import { complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money, subtractMoney } from '../shared/money.ts';
 
@@ -23,14 +24,10 @@ export async function priceWithdrawal(
   const complain = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'amount' });
   if (compareMoney(net, '0') <= 0) complain(`does not cover the fee, IDR ${formatMoney(fee)}`);
   if (!isWholeRupiah(net)) complain(`what reaches the bank, IDR ${net}, is not a whole amount`);
-  const [bank] = await em.execute<{ least: Money; most: Money }[]>(
-    'select minimum_amount as least, maximum_amount as most from payout_banks where bank_code = ? and active',
-    [bankCode],
-  );
-  if (bank === undefined) refuse('REQUEST_INVALID', 'its bank is not served any more', { field: 'bank_account_id' });
-  if (compareMoney(net, bank.least) < 0 || compareMoney(net, bank.most) > 0) {
-    complain(`${bankCode} takes IDR ${bank.least} to ${bank.most}`);
-  }
+  const bank = await findPayoutBank(em, bankCode);
+  if (bank === null) refuse('REQUEST_INVALID', 'its bank is not served any more', { field: 'bank_account_id' });
+  const complaint = complainOfBankAmount(net, bankCode, bank);
+  if (complaint !== null) complain(complaint);
   return { amount: formatMoney(amount), fee: formatMoney(fee), net };
 }
 
