@@ -94,9 +94,29 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
   };
 }
 
+/** The same, exact until the transaction ends: under the lock of the partner, and of its organization's status. */
+export async function lockPayoutHeadroom(tx: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
+  // Two statements: the second reads what earlier lock holders have committed. A reservation queued for
+  // the partner's row does not hold the organization's row yet, so a suspension waits only for the one under way.
+  await tx.execute(
+    `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
+     for no key update of p for share of o`,
+    [partnerId],
+  );
+  return readPayoutHeadroom(tx, partnerId);
+}
+
 /** Throws FUNDS_PAYOUT_SUSPENDED while transfers to banks are off for the partner. */
 export function refusePayoutsOff({ payoutsEnabled }: Pick<PayoutHeadroom, 'payoutsEnabled'>): void {
   if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
+}
+
+/** Throws FUNDS_INSUFFICIENT_BALANCE for more than the partner's available balance. */
+export function refuseBeyondAvailable(available: Money, required: Money): void {
+  if (compareMoney(required, available) <= 0) return;
+  refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${required}`, {
+    details: { available, required },
+  });
 }
 
 /**
@@ -125,9 +145,5 @@ export function refuseBeyondHeadroom(
   if (hourly.remaining < 1) {
     exceeded('max_hourly_count', hourly, `All ${hourly.maximum} payouts for one hour are used`);
   }
-  if (compareMoney(reserved, available) > 0) {
-    refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${reserved}`, {
-      details: { available, required: reserved },
-    });
-  }
+  refuseBeyondAvailable(available, reserved);
 }

@@ -13,7 +13,7 @@ import {
   payoutReferenceOf,
   payoutTextsPlace,
 } from './payout.ts';
-import { readPayoutHeadroom, refuseBeyondHeadroom } from './payout-limits.ts';
+import { lockPayoutHeadroom, refuseBeyondHeadroom } from './payout-limits.ts';
 import { standingOf } from './standing-of.ts';
 import { reserveMoney, writePayout } from './write-payout.ts';
 
@@ -47,14 +47,7 @@ async function reserve(tx: EntityManager, sealer: Sealer, payoutId: string, open
   const { partnerId, amount, fee, net } = opening;
   const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payoutId), opening.textsSealed));
   await claimPartnerKey(tx, { ...opening.idempotency, partnerId, resourceType: 'payout', resourceId: payoutId });
-  // Two statements: the second reads what earlier lock holders have committed. A reservation queued for
-  // the partner's row does not hold the organization's row yet, so a suspension waits only for the one under way.
-  await tx.execute(
-    `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
-     for no key update of p for share of o`,
-    [partnerId],
-  );
-  const headroom = await readPayoutHeadroom(tx, partnerId);
+  const headroom = await lockPayoutHeadroom(tx, partnerId);
   refuseBeyondHeadroom(headroom, { amount, reserved: addMoney(net, fee) });
   const payout = await writePayout(tx, {
     ...opening,

@@ -3,9 +3,9 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { refuseField } from '../partners/refuse-field.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { complainOfAccountNumber, complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
-import { readPayoutHeadroom, refusePayoutsOff } from '../payouts/payout-limits.ts';
+import { readPayoutHeadroom, refuseBeyondAvailable, refusePayoutsOff } from '../payouts/payout-limits.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
-import { leftOf, type Refundable, readRefundable, refuseBeyondAvailable, refuseBeyondPaid } from './read-refundable.ts';
+import { leftOf, type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';
 import type { RefundOpening } from './refund.ts';
 
 export interface RefundRequest {

@@ -51,11 +51,3 @@ export function refuseBeyondPaid(refundable: Refundable, amount: Money): void {
     details: { paid, refunded, remaining },
   });
 }
-
-/** Throws FUNDS_INSUFFICIENT_BALANCE for more than the partner's available balance. */
-export function refuseBeyondAvailable(available: Money, amount: Money): void {
-  if (compareMoney(amount, available) <= 0) return;
-  refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${amount}`, {
-    details: { available, required: amount },
-  });
-}

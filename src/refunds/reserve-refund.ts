@@ -4,13 +4,13 @@ import { claimPartnerKey } from '../partners/idempotency.ts';
 import { refuseInactive } from '../partners/inactive.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { type PayoutStanding, payoutReferenceOf } from '../payouts/payout.ts';
-import { readPayoutHeadroom, refusePayoutsOff } from '../payouts/payout-limits.ts';
+import { lockPayoutHeadroom, refuseBeyondAvailable, refusePayoutsOff } from '../payouts/payout-limits.ts';
 import { standingOf } from '../payouts/standing-of.ts';
 import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { PaymentRefund } from './payment-refund.entity.ts';
-import { readRefundable, refuseBeyondAvailable, refuseBeyondPaid } from './read-refundable.ts';
+import { readRefundable, refuseBeyondPaid } from './read-refundable.ts';
 import type { RefundOpening } from './refund.ts';
 
 /**
@@ -42,13 +42,7 @@ export async function reserveRefund(
 async function reserve(tx: EntityManager, id: string, opening: RefundOpening): Promise<Payout> {
   const { partnerId, paymentId, amount, idempotency } = opening;
   await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'refund', resourceId: id });
-  // Two statements: what follows reads what earlier lock holders have committed.
-  await tx.execute(
-    `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
-     for no key update of p for share of o`,
-    [partnerId],
-  );
-  const headroom = await readPayoutHeadroom(tx, partnerId);
+  const headroom = await lockPayoutHeadroom(tx, partnerId);
   const { activity, available, availableAccountId, reservedAccountId, at } = headroom;
   refuseInactive(activity);
   if (opening.bankCode !== null) refusePayoutsOff(headroom);
