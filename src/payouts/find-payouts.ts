@@ -1,6 +1,7 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { Payout } from './payout.entity.ts';
 import type { PayoutStatus } from './payout.ts';
@@ -36,4 +37,14 @@ export function findPayouts(
 export async function getPayout(em: EntityManager, partnerId: string, id: string): Promise<Payout> {
   const payout = await em.findOne(Payout, { id, partner_id: partnerId, kind: 'partner_payout' });
   return payout ?? refuse('RESOURCE_NOT_FOUND', 'There is no such payout');
+}
+
+/** Reads the payouts that these rows add to, by their ids; the answer finds that of a row. */
+export async function findPayoutsOf(
+  em: EntityManager,
+  rows: { id: string }[],
+): Promise<(row: { id: string }) => Payout> {
+  const found = await em.find(Payout, { id: { $in: rows.map(({ id }) => id) } });
+  const byId = new Map(found.map((payout) => [payout.id, payout]));
+  return ({ id }) => must(byId.get(id), 'the row is of a payout');
 }

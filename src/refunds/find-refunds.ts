@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import { findPayoutsOf } from '../payouts/find-payouts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { PaymentRefund } from './payment-refund.entity.ts';
 import type { WholeRefund } from './present-refund.ts';
@@ -33,11 +33,6 @@ export async function findRefunds(
   window: ListWindow,
 ): Promise<{ items: WholeRefund[]; total: number }> {
   const { items, total } = await findPage(em, PaymentRefund, { payment_id: paymentId }, window);
-  const payouts = new Map(
-    (await em.find(Payout, { id: { $in: items.map(({ id }) => id) } })).map((payout) => [payout.id, payout]),
-  );
-  return {
-    items: items.map(({ id }) => ({ payout: must(payouts.get(id), 'a refund is a payout'), paymentId })),
-    total,
-  };
+  const payoutOf = await findPayoutsOf(em, items);
+  return { items: items.map((refund) => ({ payout: payoutOf(refund), paymentId })), total };
 }

@@ -3,9 +3,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ownerOf } from '../bank-accounts/bank-account.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
+import { findPayoutsOf } from '../payouts/find-payouts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
-import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 
@@ -68,13 +68,8 @@ async function withPayouts(
   em: EntityManager,
   { items, total }: { items: Withdrawal[]; total: number },
 ): Promise<{ items: WholeWithdrawal[]; total: number }> {
-  const payouts = await em.find(Payout, { id: { $in: items.map(({ id }) => id) } });
-  const payoutOf = new Map(payouts.map((payout) => [payout.id, payout]));
-  const whole = (withdrawal: Withdrawal): WholeWithdrawal => ({
-    withdrawal,
-    payout: must(payoutOf.get(withdrawal.id), 'a withdrawal is a payout'),
-  });
-  return { items: items.map(whole), total };
+  const payoutOf = await findPayoutsOf(em, items);
+  return { items: items.map((withdrawal) => ({ withdrawal, payout: payoutOf(withdrawal) })), total };
 }
 
 /** A withdrawal. Throws NOT_FOUND, and FORBIDDEN when it belongs to somebody else. */
