@@ -1,11 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
-import { createOnce } from '../openings/create-once.ts';
-import { stampOpening } from '../openings/stamp-opening.ts';
 import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../payments/idempotency.ts';
-import { budgets } from '../shared/budgets.ts';
-import { createSemaphore } from '../shared/concurrency.ts';
+import { createReservationTurns } from '../payouts/reserve-in-turn.ts';
 import { withdrawalIdFor } from '../shared/ids.ts';
 import { formatMoney } from '../shared/money.ts';
 import { findWithdrawal } from './find-withdrawals.ts';
@@ -13,11 +10,7 @@ import { prepareWithdrawal, type WithdrawalRequest } from './prepare-withdrawal.
 import { answerWithdrawal } from './present-withdrawal.ts';
 import type { WithdrawalTerms, WithdrawalWorkflows } from './withdrawal.ts';
 
-/**
- * Limits how many withdrawals one process reserves at once, in all and per account. A waiting request reads limit and
- * balance when its turn comes, so in a flood the hopeless ones are refused without starting a workflow.
- */
-const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
+const reserveInTurn = createReservationTurns();
 
 const notInTime = 'The withdrawal could not be reserved in time; try again';
 
@@ -48,23 +41,15 @@ export async function createWithdrawal(
     idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
   const first = await findAnswer();
   if (first !== null) return { ...first, replayed: true };
-  const waitMs = budgets.requests.payoutReservation;
-  const endsAt = performance.now() + waitMs;
-  const stamp = await stampOpening(em, key === undefined ? { livesMs: waitMs } : {});
-  const leave = await semaphore.enter({ key: accountId, waitMs: endsAt - performance.now() - budgets.requests.away });
-  try {
-    const found = await createOnce(
-      em,
-      { resourceId: id, kind: 'withdrawal', stamp, isKeyed: key !== undefined, unavailable: notInTime },
-      {
-        find: (place) => findWithdrawal(place, id),
-        prepare: () => prepareWithdrawal(em, ports, { id, caller, accountId, body, idempotency, requestId }),
-        start: (opening) => ports.workflows.startWithdrawal(id, opening, Math.max(1, endsAt - performance.now())),
-      },
-    );
-    // We may have joined another request's withdrawal under the same key: that must not be returned as this one.
-    return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed: false };
-  } finally {
-    leave();
-  }
+  const found = await reserveInTurn(
+    em,
+    { resourceId: id, kind: 'withdrawal', turnOf: accountId, isKeyed: key !== undefined, unavailable: notInTime },
+    {
+      find: (place) => findWithdrawal(place, id),
+      prepare: () => prepareWithdrawal(em, ports, { id, caller, accountId, body, idempotency, requestId }),
+      start: (opening, waitMs) => ports.workflows.startWithdrawal(id, opening, waitMs),
+    },
+  );
+  // We may have joined another request's withdrawal under the same key: that must not be returned as this one.
+  return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed: false };
 }
