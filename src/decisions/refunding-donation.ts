@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Donation } from '../donations/donation.entity.ts';
 import { giveBack, lockRefund, readRefund, whyNotRefundable } from '../donations/refund-donation.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
@@ -26,8 +27,8 @@ export const refundingDonation: DecisionHandling<'refund_donation'> = {
   },
   carryOut: (em, _, { id }) => judgingAgain(() => em.fork().transactional((tx) => refund(tx, id))),
   async whyMoved(tx, { donation_id }) {
-    const facts = must(await readRefund(tx, donation_id ?? ''), 'a donation is kept');
-    return facts.status === 'completed' ? null : `the donation is now ${facts.status}`;
+    const { status } = await tx.findOneOrFail(Donation, { id: donation_id ?? '' }, { refresh: true });
+    return status === 'completed' ? null : `the donation is now ${status}`;
   },
 };
 
