@@ -27,6 +27,12 @@ export class ProviderRefusal extends Error {
   }
 }
 
+/** The provider's definite no to a request as its outcome; throws every other error again. */
+export function refusalOf(error: unknown): { outcome: 'refused'; code: string; message: string } {
+  if (!(error instanceof ProviderRefusal)) throw error;
+  return { outcome: 'refused', code: error.code, message: error.message };
+}
+
 /**
  * The SDK has neither time-out nor abort signal; its only hook is the configuration, which each API instance reads at
  * every request. So every call gets its own instances, bound to its own deadline.

@@ -7,7 +7,7 @@ import {
   type ProviderPayment,
   ProviderUnknown,
 } from '../gateway.ts';
-import { askFurther, type Client, exchange, lookUp, ProviderRefusal } from './client.ts';
+import { askFurther, type Client, exchange, lookUp, refusalOf } from './client.ts';
 import { buildPaymentRequest, unsupportedChannel } from './instrument-request.ts';
 import {
   instrumentOf,
@@ -45,8 +45,7 @@ export async function requestInstrument(
     });
     return { outcome: 'accepted', instrument };
   } catch (error) {
-    if (error instanceof ProviderRefusal) return { outcome: 'refused', code: error.code, message: error.message };
-    throw error;
+    return refusalOf(error);
   }
 }
 

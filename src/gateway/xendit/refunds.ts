@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { CreateRefundToJSON } from 'xendit-node/refund/models/index.js';
 import { z } from 'zod';
+import { sha256 } from '../../shared/digest.ts';
 import {
   type CallOptions,
   ProviderUnknown,
@@ -8,8 +8,9 @@ import {
   type TransferOutcome,
   type TransferState,
 } from '../gateway.ts';
-import { exchange, lookUp, ProviderRefusal } from './client.ts';
+import { exchange, lookUp, ProviderRefusal, refusalOf } from './client.ts';
 import { type ClientSettings, first } from './settings.ts';
+import { mostTelling } from './transfers.ts';
 import { moneyFromWire, wireAmount } from './wire-amount.ts';
 
 /** As it is on the wire: the SDK's model of a refund leaves out its status. */
@@ -53,9 +54,7 @@ const bodyOf = ({ reference, refundOf, amount }: RefundRequest) => ({
 
 /** SHA-256 (hex) over the body that the request sends. */
 export const digestRefund = (request: RefundRequest): string =>
-  createHash('sha256')
-    .update(JSON.stringify(CreateRefundToJSON(bodyOf(request))))
-    .digest('hex');
+  sha256(JSON.stringify(CreateRefundToJSON(bodyOf(request))));
 
 /** Asks for a refund, with its reference as the idempotency key of every attempt. */
 export async function requestRefund(
@@ -80,13 +79,9 @@ export async function requestRefund(
     if (error instanceof ProviderRefusal && error.code === 'REFUND_IN_PROGRESS') {
       throw new ProviderUnknown('request refund: another refund of the payment is in progress', { neverSent: true });
     }
-    if (error instanceof ProviderRefusal) return { outcome: 'refused', code: error.code, message: error.message };
-    throw error;
+    return refusalOf(error);
   }
 }
-
-/** If the provider ever holds two refunds of one reference, one whose money may have left comes first. */
-const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'failed'];
 
 const perPage = 50;
 /** More refunds of one payment than this are not looked through: nothing is concluded then. */
@@ -116,7 +111,6 @@ export async function findRefund(
       // A full page that does not say whether it is the last may not be.
       if (afterId === undefined || !(has_more ?? data.length === perPage)) break;
     }
-    found.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
-    return found[0] ?? null;
+    return mostTelling(found);
   });
 }

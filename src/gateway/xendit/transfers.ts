@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { CreatePayoutRequestToJSON } from 'xendit-node/payout/models/index.js';
 import { z } from 'zod';
+import { sha256 } from '../../shared/digest.ts';
 import type { Money } from '../../shared/money.ts';
 import {
   type CallOptions,
@@ -10,7 +10,7 @@ import {
   type TransferState,
 } from '../gateway.ts';
 import { payoutChannelCodeOf } from './bank-codes.ts';
-import { exchange, lookUp, ProviderRefusal } from './client.ts';
+import { exchange, lookUp, refusalOf } from './client.ts';
 import { unsupportedChannel } from './instrument-request.ts';
 import { type ClientSettings, first } from './settings.ts';
 import { moneyFromWire, wireAmount } from './wire-amount.ts';
@@ -61,10 +61,8 @@ function payoutBodyOf(request: TransferRequest) {
 }
 
 /** SHA-256 (hex) over the body that the request sends. */
-export function digestTransfer(request: TransferRequest): string {
-  const body = JSON.stringify(CreatePayoutRequestToJSON(payoutBodyOf(request)));
-  return createHash('sha256').update(body).digest('hex');
-}
+export const digestTransfer = (request: TransferRequest): string =>
+  sha256(JSON.stringify(CreatePayoutRequestToJSON(payoutBodyOf(request))));
 
 /** Sends a transfer, with its reference as the idempotency key of every attempt. */
 export async function requestTransfer(
@@ -85,13 +83,18 @@ export async function requestTransfer(
     });
     return { outcome: 'accepted', transfer };
   } catch (error) {
-    if (error instanceof ProviderRefusal) return { outcome: 'refused', code: error.code, message: error.message };
-    throw error;
+    return refusalOf(error);
   }
 }
 
-/** If the provider ever holds two transfers of one reference, one whose money may have left comes first. */
+/** If the provider ever holds two transfers or refunds of one reference, one whose money may have left comes first. */
 const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
+
+/** The state that tells most of what the provider has under one reference; null when it has nothing. */
+export function mostTelling(states: TransferState[]): TransferState | null {
+  states.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
+  return states[0] ?? null;
+}
 
 /** The provider's state of the transfer of this reference; null when it knows none. */
 export async function findTransfer(
@@ -103,9 +106,7 @@ export async function findTransfer(
     const { data } = await client.payouts.getPayouts({ referenceId: reference });
     // An answer without a list does not prove that there is no transfer.
     if (!data) throw new ProviderUnknown('find transfer: the provider answered without a list');
-    const states = data.map(transferOf).filter((state) => state.reference === reference);
-    states.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
-    return states[0] ?? null;
+    return mostTelling(data.map(transferOf).filter((state) => state.reference === reference));
   });
 }
 
