@@ -1,5 +1,5 @@
 import type { SandboxInstrument } from './instrument.ts';
-import type { TransferStep } from './transfer.ts';
+import type { Step } from './steps.ts';
 
 /** A refund as the sandbox stores it. */
 export interface SandboxRefund {
@@ -14,7 +14,7 @@ export interface SandboxRefund {
   status: 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
   failureCode: string | null;
   /** The statuses it will reach by itself, in order. */
-  steps: (TransferStep & { status: 'SUCCEEDED' | 'FAILED' })[];
+  steps: Step<'SUCCEEDED' | 'FAILED'>[];
   created: string;
   updated: string;
 }

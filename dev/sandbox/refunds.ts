@@ -5,6 +5,7 @@ import { findInstrumentByRequest, listPayments } from './instrument-store.ts';
 import { queueCallback } from './outbox.ts';
 import { presentRefund, refundFateOf, type SandboxRefund } from './refund.ts';
 import type { Job } from './scheduler.ts';
+import { dueAt, stepJob } from './steps.ts';
 import type { Row, Store } from './store.ts';
 import { notFound, WireError } from './wire-error.ts';
 
@@ -21,14 +22,11 @@ export const createRefundBody = z.strictObject({
 /** The statuses that a refund can be set to by hand. */
 export const refundSettlement = z.enum(['SUCCEEDED', 'FAILED']);
 
-const stepsPerTurn = 200;
 const everything = 1_000_000;
 /** Wallets that give back all of a payment or nothing. */
 const wholeOnly = new Set(['LINKAJA']);
 
 const refundIn = (row: Row): SandboxRefund => JSON.parse(String(row.document));
-
-const dueAt = ({ steps: [next] }: SandboxRefund): number | null => (next ? Date.now() + next.afterMs : null);
 
 function save(store: Store, refund: SandboxRefund): void {
   store.run(
@@ -148,23 +146,4 @@ export function settleRefunds(
 }
 
 /** The job that completes accepted refunds. */
-export function refundJob(store: Store): Job {
-  return {
-    run: (now) =>
-      store.transaction(() => {
-        const due = store.all(
-          'select document from refunds where next_at <= ? order by next_at limit ?',
-          now,
-          stepsPerTurn,
-        );
-        for (const refund of due.map(refundIn)) {
-          const [step, ...steps] = refund.steps;
-          if (step) become(store, refund, { status: step.status, failureCode: step.failureCode, steps });
-        }
-      }),
-    nextAt() {
-      const row = store.get('select min(next_at) as next_at from refunds where next_at is not null');
-      return row?.next_at == null ? null : Number(row.next_at);
-    },
-  };
-}
+export const refundJob = (store: Store): Job => stepJob(store, 'refunds', refundIn, become);

@@ -1,4 +1,5 @@
 import { businessId } from './outbox.ts';
+import type { Step } from './steps.ts';
 
 /** A payout as the sandbox stores it. */
 export interface SandboxTransfer {
@@ -21,11 +22,7 @@ export interface SandboxTransfer {
   updated: string;
 }
 
-export interface TransferStep {
-  afterMs: number;
-  status: 'SUCCEEDED' | 'FAILED' | 'REVERSED';
-  failureCode: string | null;
-}
+type TransferStep = Step<'SUCCEEDED' | 'FAILED' | 'REVERSED'>;
 
 /** How the last six digits of the account number determine a transfer's fate (docs/contract.md 4). */
 export interface Fate {

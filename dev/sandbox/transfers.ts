@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readCosts, readOwnMoney } from './costs.ts';
 import { queueCallback } from './outbox.ts';
 import type { Job } from './scheduler.ts';
+import { dueAt, stepJob } from './steps.ts';
 import type { Row, Store } from './store.ts';
 import { fateOf, presentTransfer, type SandboxTransfer } from './transfer.ts';
 import { notFound, WireError } from './wire-error.ts';
@@ -26,7 +27,6 @@ export const createPayoutBody = z.strictObject({
 /** The statuses that a transfer can be set to by hand. */
 export const settlement = z.enum(['SUCCEEDED', 'FAILED', 'REVERSED']);
 
-const stepsPerTurn = 200;
 /** The business's balance before any payment: always enough. */
 const openingBalance = 1_000_000_000_000;
 
@@ -34,11 +34,6 @@ function transferIn(row: Row): SandboxTransfer {
   const transfer: SandboxTransfer = JSON.parse(String(row.document));
   return transfer;
 }
-
-const dueAt = ({ steps }: SandboxTransfer): number | null => {
-  const [next] = steps;
-  return next ? Date.now() + next.afterMs : null;
-};
 
 function save(store: Store, transfer: SandboxTransfer): void {
   store.run(
@@ -177,23 +172,4 @@ export function hastenTransfers(store: Store, ms: number): number {
 }
 
 /** The job that completes accepted transfers. */
-export function transferJob(store: Store): Job {
-  return {
-    run: (now) =>
-      store.transaction(() => {
-        const due = store.all(
-          'select document from transfers where next_at <= ? order by next_at limit ?',
-          now,
-          stepsPerTurn,
-        );
-        for (const transfer of due.map(transferIn)) {
-          const [step, ...steps] = transfer.steps;
-          if (step) become(store, transfer, { status: step.status, failureCode: step.failureCode, steps });
-        }
-      }),
-    nextAt() {
-      const row = store.get('select min(next_at) as next_at from transfers where next_at is not null');
-      return row?.next_at == null ? null : Number(row.next_at);
-    },
-  };
-}
+export const transferJob = (store: Store): Job => stepJob(store, 'transfers', transferIn, become);

@@ -1,0 +1,46 @@
+import type { Job } from './scheduler.ts';
+import type { Row, Store } from './store.ts';
+
+/** A status that something reaches by itself, so long after it was created or reached the one before. */
+export interface Step<Status extends string> {
+  afterMs: number;
+  status: Status;
+  failureCode: string | null;
+}
+
+/** When the first step is due, in epoch milliseconds; null when nothing is left to happen by itself. */
+export const dueAt = ({ steps: [next] }: { steps: Step<string>[] }): number | null =>
+  next ? Date.now() + next.afterMs : null;
+
+const stepsPerTurn = 200;
+
+/** The job that takes the steps of a table's documents when they are due. */
+export function stepJob<Status extends string, Document extends { steps: Step<Status>[] }>(
+  store: Store,
+  table: 'transfers' | 'refunds',
+  documentIn: (row: Row) => Document,
+  become: (
+    store: Store,
+    document: Document,
+    changes: Omit<Step<Status>, 'afterMs'> & { steps: Step<Status>[] },
+  ) => void,
+): Job {
+  return {
+    run: (now) =>
+      store.transaction(() => {
+        const due = store.all(
+          `select document from ${table} where next_at <= ? order by next_at limit ?`,
+          now,
+          stepsPerTurn,
+        );
+        for (const document of due.map(documentIn)) {
+          const [step, ...steps] = document.steps;
+          if (step) become(store, document, { status: step.status, failureCode: step.failureCode, steps });
+        }
+      }),
+    nextAt() {
+      const row = store.get(`select min(next_at) as next_at from ${table} where next_at is not null`);
+      return row?.next_at == null ? null : Number(row.next_at);
+    },
+  };
+}
