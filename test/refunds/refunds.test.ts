@@ -32,7 +32,6 @@ const agePayment = (id: string, days: number) =>
 describe('A refund to the wallet that paid', () => {
   it('is made by the provider, every field as documented, and the fee of the payment is kept', async () => {
     const paymentId = await buildPaid(stack, partner, { external_ref: 'INV-7' });
-    await available();
     // The fee of 1,500 is not part of the balance: a second payment covers it.
     await buildPaid(stack, partner, { amount: '100000' });
     const { status, body, headers } = await askRefund(partner, paymentId);

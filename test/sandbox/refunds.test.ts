@@ -91,7 +91,7 @@ test('900003 makes the refund and never answers, 900004 makes none and never ans
     ['900004.0000', null],
   ] as const) {
     const request = requestOf(refundOf, amount);
-    await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     const found = await find(request);
     if (state === null) expect(found).toBeNull();
     else expect(found).toMatchObject(state);
