@@ -20,7 +20,7 @@ export interface SandboxRefund {
 }
 
 /** How the amount of a refund determines its fate (docs/contract.md 4). */
-export interface RefundFate {
+interface RefundFate {
   /** Refused at once with this code; nothing is created. */
   refused?: string;
   steps: SandboxRefund['steps'];

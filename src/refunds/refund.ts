@@ -7,7 +7,7 @@ import type { Money } from '../shared/money.ts';
  * where the provider can, otherwise to a bank account.
  */
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
-export type RefundStatus = (typeof refundStatuses)[number];
+type RefundStatus = (typeof refundStatuses)[number];
 
 /** The names that partners see: what the bank returned has failed in the end. */
 export const shownRefundStatuses: Record<PayoutStatus, RefundStatus> = {
