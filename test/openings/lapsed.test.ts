@@ -3,8 +3,6 @@ import { startWorker } from '../../dev/service-parts.ts';
 import { prepareCircle } from '../../src/circles/prepare-circle.ts';
 import { preparePartnerPayment } from '../../src/collections/prepare-partner-payment.ts';
 import { packIds } from '../../src/donations/allocation.ts';
-import type { Caller } from '../../src/identity/caller.ts';
-import { permissionCategories } from '../../src/migrations/baseline/permissions.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { claimOf, prepareGatewayPayment } from '../../src/payments/prepare-gateway-payment.ts';
@@ -27,6 +25,7 @@ import { buildActiveCause } from '../support/build-targets.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { callerOf, topUpOf } from './caller-of.ts';
 
 let stack: Stack;
 let worker: Part;
@@ -73,12 +72,6 @@ const started = new Map<string, PromiseSettledResult<unknown>>();
 const circleId = newId();
 const payoutRequest = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
 const paymentRequest = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
-const orderRequest = () => ({
-  reference_type: 'account_top_up' as const,
-  reference_id: user.accountId,
-  payment_id: 1,
-  amount: '10000',
-});
 const subscriptionRequest = () => ({
   cause_id: cause.id,
   amount: '1000',
@@ -86,18 +79,6 @@ const subscriptionRequest = () => ({
   interval: 'weekly' as const,
 });
 const asUser = (headers: Record<string, string> = {}) => ({ token: user.token, headers });
-const callerOf = (): Caller => ({
-  userId: user.id,
-  userType: 'individual',
-  organizationId: null,
-  organizationStatus: null,
-  roleId: null,
-  roleName: null,
-  permissions: new Set(Object.values(permissionCategories).flatMap((some) => some.map(([name]) => name))),
-  isSuperAdmin: false,
-  token: { tokenId: newId(), generation: 0, issuedAt: null },
-  secondFactor: null,
-});
 
 const kinds: Record<string, Kind> = {
   payout: {
@@ -128,13 +109,13 @@ const kinds: Record<string, Kind> = {
     table: 'payment_orders',
     workflowId: workflowIds.gatewayPayment,
     start: async (orderId) => {
-      const body = orderRequest();
-      const input = { orderId, caller: callerOf(), body, idempotency: claimOf(key, body), requestId };
+      const body = topUpOf(user);
+      const input = { orderId, caller: callerOf(user), body, idempotency: claimOf(key, body), requestId };
       const opening = await prepareGatewayPayment(stack.em(), stack.deps.sealer, input);
       return stack.deps.workflows.startGatewayPayment(orderId, { ...opening, stamp: await oldStamp() }, waitMs);
     },
     retry: () =>
-      stack.post('/v1/payments/gateway', { ...orderRequest(), amount: 10_000 }, asUser({ 'idempotency-key': key })),
+      stack.post('/v1/payments/gateway', { ...topUpOf(user), amount: 10_000 }, asUser({ 'idempotency-key': key })),
   },
   'saving circle': {
     id: () => circleId,
@@ -143,7 +124,7 @@ const kinds: Record<string, Kind> = {
     start: async (id) => {
       const circle = { account_id: user.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '100000' };
       const stamp = await stampOpening(stack.em());
-      const input = { circleId: id, caller: callerOf(), circle, requestId, stamp };
+      const input = { circleId: id, caller: callerOf(user), circle, requestId, stamp };
       const opening = await prepareCircle(stack.em(), stack.deps.sealer, input);
       return stack.deps.workflows.startSavingCircle(id, { ...opening, stamp: await oldStamp() }, waitMs);
     },

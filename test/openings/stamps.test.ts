@@ -1,14 +1,13 @@
 import type { Caller } from '../../src/identity/caller.ts';
-import { permissionCategories } from '../../src/migrations/baseline/permissions.ts';
 import type { OpeningStamp } from '../../src/openings/opening.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { payByGateway } from '../../src/payments/pay-by-gateway.ts';
-import { newId } from '../../src/shared/ids.ts';
 import { createWithdrawal } from '../../src/withdrawals/create-withdrawal.ts';
 import type { BuiltUser } from '../support/build.ts';
 import { buildGoal } from '../support/build-targets.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
 import { addBankAccount, buildOwner, noWait } from '../withdrawals/build-withdrawals.ts';
+import { callerOf, topUpOf } from './caller-of.ts';
 
 let stack: Stack;
 let user: BuiltUser;
@@ -16,28 +15,11 @@ let caller: Caller;
 beforeAll(async () => {
   stack = await startStack({ sandbox: true, env: noWait });
   user = await buildOwner(stack);
-  caller = {
-    userId: user.id,
-    userType: 'individual',
-    organizationId: null,
-    organizationStatus: null,
-    roleId: null,
-    roleName: null,
-    permissions: new Set(Object.values(permissionCategories).flatMap((some) => some.map(([name]) => name))),
-    isSuperAdmin: false,
-    token: { tokenId: newId(), generation: 0, issuedAt: null },
-    secondFactor: null,
-  };
+  caller = callerOf(user);
 }, 60_000);
 afterAll(() => stack.stop());
 
 const requestId = 'test';
-const topUp = () => ({
-  reference_type: 'account_top_up' as const,
-  reference_id: user.accountId,
-  payment_id: 1,
-  amount: '10000',
-});
 
 describe('The number of a request', () => {
   const held = () => {
@@ -103,7 +85,7 @@ describe('The number of a request', () => {
 
   it('for a payment that takes turns is drawn when it arrives, not when its turn comes', async () => {
     const { id } = await buildGoal(stack, user);
-    const body = { ...topUp(), reference_type: 'saving_goal_contribution' as const, reference_id: id };
+    const body = { ...topUpOf(user), reference_type: 'saving_goal_contribution' as const, reference_id: id };
     const asking = { caller, body, key: undefined, idempotency: null, requestId };
     const { waiting, before, meanwhile } = await numbersOf(1, (start) =>
       payByGateway(

@@ -2,11 +2,10 @@ import { startWorker } from '../../dev/service-parts.ts';
 import { createCircle } from '../../src/circles/create-circle.ts';
 import { createSubscription } from '../../src/donations/create-subscription.ts';
 import type { Caller } from '../../src/identity/caller.ts';
-import { permissionCategories } from '../../src/migrations/baseline/permissions.ts';
 import { payByGateway } from '../../src/payments/pay-by-gateway.ts';
 import { must } from '../../src/shared/assert.ts';
 import { budgets } from '../../src/shared/budgets.ts';
-import { newId, workflowIds } from '../../src/shared/ids.ts';
+import { workflowIds } from '../../src/shared/ids.ts';
 import type { Workflows } from '../../src/temporal/workflows.ts';
 import { createWithdrawal } from '../../src/withdrawals/create-withdrawal.ts';
 import { reserveWithdrawal } from '../../src/withdrawals/reserve-withdrawal.ts';
@@ -16,6 +15,7 @@ import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { addBankAccount, buildOwner, noWait } from '../withdrawals/build-withdrawals.ts';
+import { callerOf, topUpOf } from './caller-of.ts';
 
 let stack: Stack;
 let user: BuiltUser;
@@ -23,18 +23,7 @@ let caller: Caller;
 beforeAll(async () => {
   stack = await startStack({ sandbox: true, env: noWait });
   user = await buildOwner(stack);
-  caller = {
-    userId: user.id,
-    userType: 'individual',
-    organizationId: null,
-    organizationStatus: null,
-    roleId: null,
-    roleName: null,
-    permissions: new Set(Object.values(permissionCategories).flatMap((some) => some.map(([name]) => name))),
-    isSuperAdmin: false,
-    token: { tokenId: newId(), generation: 0, issuedAt: null },
-    secondFactor: null,
-  };
+  caller = callerOf(user);
 }, 60_000);
 afterAll(() => stack.stop());
 
@@ -85,7 +74,7 @@ const creations: [string, string, () => Promise<Create>][] = [
     'a payment order',
     'payment_orders',
     async () => {
-      const body = topUp();
+      const body = topUpOf(user);
       const asking = { caller, body, key: undefined, idempotency: null, requestId };
       return (workflows) => payByGateway(stack.em(), ports(workflows), asking);
     },
@@ -109,12 +98,6 @@ const creations: [string, string, () => Promise<Create>][] = [
     },
   ],
 ];
-const topUp = () => ({
-  reference_type: 'account_top_up' as const,
-  reference_id: user.accountId,
-  payment_id: 1,
-  amount: '10000',
-});
 
 describe('A request without a key whose process died before it was refused', () => {
   it('reserves nothing once its wait is over', async () => {
