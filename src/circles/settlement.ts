@@ -2,6 +2,7 @@ import {
   addMoney,
   compareMoney,
   formatMoney,
+  lesser,
   type Money,
   negateMoney,
   shareMoney,
@@ -130,8 +131,6 @@ export function shareOut(
 
 /** What is left of a member's guarantee. */
 const leftOf = ({ guarantee, covered = '0' }: MemberAccounts): Money => subtractMoney(guarantee, covered);
-
-const lesser = (left: Money, right: Money): Money => (compareMoney(left, right) < 0 ? left : right);
 
 const share = (total: Money, weights: readonly Money[]): Money[] =>
   isAboveZero(total) ? shareMoney(total, weights) : [];

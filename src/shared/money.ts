@@ -64,6 +64,11 @@ export function compareMoney(left: Money, right: Money): -1 | 0 | 1 {
   return read(left).comparedTo(read(right)) as -1 | 0 | 1;
 }
 
+/** The lesser of two amounts. */
+export function lesser(left: Money, right: Money): Money {
+  return compareMoney(left, right) < 0 ? left : right;
+}
+
 /** Whether the amount has no fraction of a rupiah: payment rails take whole rupiah only. */
 export function isWholeRupiah(amount: Money): boolean {
   return read(amount).isInteger();
