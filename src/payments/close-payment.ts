@@ -8,13 +8,13 @@ import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
 /**
- * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it, where `workflows`
- * are given. A final order stays as it is.
+ * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it. A final order stays
+ * as it is.
  */
 export async function closePayment(
   em: EntityManager,
   close: { orderId: string; status: 'FAILED' | 'EXPIRED'; failureCode: string | null },
-  workflows?: WakingPort,
+  workflows: WakingPort,
 ): Promise<PaymentOrderStatus> {
   let wake = async () => {};
   const status = await em.transactional(async (tx) => {
@@ -25,7 +25,7 @@ export async function closePayment(
     );
     const handler = handlerOfOrder(order);
     // Also on a retry after a worker died past the commit: a second wake-up is harmless.
-    if (workflows) wake = async () => handler.afterEnded?.(workflows, { referenceId: order.reference_id });
+    wake = async () => handler.afterEnded?.(workflows, { referenceId: order.reference_id });
     if (isFinalOrder(order.status)) return order.status;
     order.status = close.status;
     order.failure_code = close.failureCode;

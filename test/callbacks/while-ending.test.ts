@@ -37,7 +37,8 @@ it('A callback that comes while its order is ending gets a case of its own', asy
   const holder = stack.owner();
   await holder.begin();
   await holder.execute('select from donations where payment_order_id = ? for update', [id]);
-  const closing = closePayment(stack.em(), { orderId: id, status: 'EXPIRED', failureCode: null });
+  const close = { orderId: id, status: 'EXPIRED' as const, failureCode: null };
+  const closing = closePayment(stack.em(), close, stack.deps.workflows);
   await eventually(waiting, (count) => count === 1);
   // It has told again what was there: what comes now, it cannot see.
   const data = {

@@ -100,7 +100,8 @@ describe('An attempt that wakes up after another of the same opening was refused
     const [sleeper, other] = [await contributionTo(goal, saver), await contributionTo(goal, saver)];
     await other.open();
     await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
-    await closePayment(stack.em(), { orderId: other.orderId, status: 'EXPIRED', failureCode: null });
+    const close = { orderId: other.orderId, status: 'EXPIRED' as const, failureCode: null };
+    await closePayment(stack.em(), close, stack.deps.workflows);
     await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
     expect(await rowOf('payment_orders', sleeper.orderId)).toEqual([]);
     await (await contributionTo(goal, saver)).open();
