@@ -85,40 +85,29 @@ async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
   return ids;
 }
 
-const partnerPayment = async (stack: Stack, { partner }: Owner): Promise<Ids> => {
-  const ids = await insert(
-    stack,
-    newId(),
-    `insert into partner_payments (id, partner_id, channel_id, fee_mode, amount, fee, net_amount, status, expires_at,
-       created_at, updated_at)
-     values (?, ?, 1, 'DEDUCTED', 10, 1, 9, 'PENDING', now() + interval '1 day', now(), now())`,
-    [partner.id],
-  );
-  const end = "update partner_payments set status = 'EXPIRED', finalized_at = now() where id = ?";
-  await stack.em().execute(end, [ids.id]);
-  return ids;
-};
-
-/** One that was paid, with a refund that nobody looks after. */
-async function refundedPayment(stack: Stack, { partner }: Owner): Promise<Ids> {
-  const ids = { id: newId(), refund_id: newId() };
-  const texts = JSON.stringify({ bank_account_number: '1234567890', beneficiary_name: null, reason: 'Returned' });
-  const sealed = await stack.deps.sealer.seal({ table: 'payouts', column: 'texts_sealed', row: ids.refund_id }, texts);
-  const em = stack.em();
+/** One that has ended: expired, unless `end` says otherwise. */
+async function partnerPayment(stack: Stack, { partner }: Owner, end = "status = 'EXPIRED'"): Promise<{ id: string }> {
+  const id = newId();
   await insert(
     stack,
-    ids.id,
+    id,
     `insert into partner_payments (id, partner_id, channel_id, fee_mode, amount, fee, net_amount, status, expires_at,
        created_at, updated_at)
      values (?, ?, 1, 'DEDUCTED', 20000, 1, 19999, 'PENDING', now() + interval '1 day', now(), now())`,
     [partner.id],
   );
-  await em.execute(
-    `update partner_payments set status = 'PAID', finalized_at = now(), available_at = now(), released_at = now()
-     where id = ?`,
-    [ids.id],
-  );
-  await em.transactional(async (tx) => {
+  await stack.em().execute(`update partner_payments set ${end}, finalized_at = now() where id = ?`, [id]);
+  return { id };
+}
+
+/** One that was paid, with a refund that nobody looks after. */
+async function refundedPayment(stack: Stack, owner: Owner): Promise<Ids> {
+  const { partner } = owner;
+  const { id } = await partnerPayment(stack, owner, "status = 'PAID', available_at = now(), released_at = now()");
+  const ids = { id, refund_id: newId() };
+  const texts = JSON.stringify({ bank_account_number: '1234567890', beneficiary_name: null, reason: 'Returned' });
+  const sealed = await stack.deps.sealer.seal({ table: 'payouts', column: 'texts_sealed', row: ids.refund_id }, texts);
+  await stack.em().transactional(async (tx) => {
     await tx.execute(
       `insert into payouts (id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount,
          fee, net_amount, bank_code, texts_sealed, status, created_at, updated_at)
@@ -204,7 +193,7 @@ async function webhookEndpoint(stack: Stack, { partner }: Owner): Promise<Ids> {
 }
 
 async function parkedDelivery(stack: Stack, owner: Owner): Promise<Ids> {
-  const { id: resource = '' } = await partnerPayment(stack, owner);
+  const { id: resource } = await partnerPayment(stack, owner);
   const { id: endpoint = '' } = await webhookEndpoint(stack, owner);
   const delivery = newId();
   await insert(
