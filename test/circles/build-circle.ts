@@ -1,3 +1,4 @@
+import { must } from '../../src/shared/assert.ts';
 import { formatWesternIndonesia } from '../../src/shared/clock.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import {
@@ -110,6 +111,36 @@ export async function buildActiveCircle(stack: CirclePlace, size: number, fields
   expect(status).toBe(201);
   await startNow(stack, creator, id);
   return { id, creator, members };
+}
+
+/**
+ * An active daily circle that anybody may join, and whose members all did so by themselves, with consent; the first of
+ * them founds it.
+ */
+export async function buildConsentedCircle(
+  stack: CirclePlace,
+  members: BuiltUser[],
+  fields: object,
+): Promise<BuiltCircle> {
+  const [creator] = members as [BuiltUser];
+  const { id } = await createCircle(stack, creator, { round_interval: 'daily', visibility: 'public', ...fields });
+  for (const { token } of members) {
+    const body = { saving_circle_id: id, consent: true };
+    expect((await stack.post('/v1/saving-circles/members', body, { token })).status).toBe(201);
+  }
+  await startNow(stack, creator, id);
+  return { id, creator, members };
+}
+
+/** The places of these members in a circle, in the order in which they are given. */
+export async function memberIdsOf(
+  stack: CirclePlace,
+  circleId: string,
+  members: readonly BuiltUser[],
+): Promise<string[]> {
+  const shown: { id: string; user_id: string }[] = (await readCircle(stack, members[0] as BuiltUser, circleId)).members;
+  const idByUser = new Map(shown.map(({ id, user_id }) => [user_id, id]));
+  return members.map(({ id }) => must(idByUser.get(id), 'everybody has a place'));
 }
 
 export const contribute = (stack: CirclePlace, member: BuiltUser, circleId: string, fields: object = {}) =>

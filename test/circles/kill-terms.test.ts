@@ -3,7 +3,15 @@ import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
-import { buildActiveCircle, contribute, createCircle, eventsOf, heldBy, readCircle, startNow } from './build-circle.ts';
+import {
+  buildActiveCircle,
+  buildConsentedCircle,
+  contribute,
+  eventsOf,
+  heldBy,
+  memberIdsOf,
+  readCircle,
+} from './build-circle.ts';
 import { endInterval, openNextRound } from './end-interval.ts';
 
 let stack: ProcessStack;
@@ -22,9 +30,7 @@ const bca = 1;
 async function circleOf(size: number, { paid, terms }: { paid: number; terms: Partial<CircleTerms> }) {
   const { id, members } = await buildActiveCircle(stack, size, { round_interval: 'daily', terms });
   for (const member of members.slice(0, paid)) expect((await contribute(stack, member, id)).status).toBe(201);
-  const shown: { id: string; user_id: string }[] = (await readCircle(stack, members[0] as BuiltUser, id)).members;
-  const memberIds = members.map((member) => shown.find(({ user_id }) => user_id === member.id)?.id);
-  return { id, members, memberIds };
+  return { id, members, memberIds: await memberIdsOf(stack, id, members) };
 }
 const balances = (members: readonly BuiltUser[]) =>
   Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
@@ -92,7 +98,8 @@ describe('The remedy for a default is applied once when the worker is killed', (
 
   /** A circle of two in its second round, whose first member has received, and pays by debit only. */
   async function windfall() {
-    const { members, id } = await circleByConsent(2);
+    const people = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '1000000' })));
+    const { members, id } = await buildConsentedCircle(stack, people, { terms: { on_default: 'winner_first' } });
     for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
     await becomes(members[0], id, { current_turn: 2 });
     await openNextRound(stack, id);
@@ -171,17 +178,3 @@ describe('A circle is settled once when the process that settles it is killed', 
     expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
   }, 120_000);
 });
-
-/** An active daily circle under `winner_first`, which everybody joined by themselves. */
-async function circleByConsent(size: number) {
-  const members = await Promise.all(Array.from({ length: size }, () => buildIndividual(stack, { balance: '1000000' })));
-  const [creator] = members as [BuiltUser];
-  const terms = { on_default: 'winner_first' };
-  const { id } = await createCircle(stack, creator, { round_interval: 'daily', visibility: 'public', terms });
-  for (const { token } of members) {
-    const joined = await stack.post('/v1/saving-circles/members', { saving_circle_id: id, consent: true }, { token });
-    expect(joined.status).toBe(201);
-  }
-  await startNow(stack, creator, id);
-  return { id, members };
-}

@@ -1,7 +1,7 @@
 import { payForMember } from '../../src/circles/pay-for-member.ts';
 import { type BuiltUser, balanceOf, fund } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildActiveCircle, contribute, contributionsOf, readCircle } from './build-circle.ts';
+import { buildActiveCircle, contribute, contributionsOf, memberIdsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -19,10 +19,7 @@ interface Opened {
 async function activeCircle(): Promise<Opened> {
   const { id, members } = await buildActiveCircle(stack, 2);
   const [first, second] = members as [BuiltUser, BuiltUser];
-  const shown = await readCircle(stack, first, id);
-  const idOf = (user: BuiltUser) =>
-    shown.members.find(({ user_id }: { user_id: string }) => user_id === user.id)?.id as string;
-  return { id, first, second, memberIds: [idOf(first), idOf(second)] };
+  return { id, first, second, memberIds: await memberIdsOf(stack, id, members) };
 }
 /** Orders a contribution by the gateway and does not pay it. */
 async function order(payer: BuiltUser, id: string, fields: object = {}) {

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { findProgress } from '../../src/circles/find-progress.ts';
+import { must } from '../../src/shared/assert.ts';
 import { addMoney, formatMoney, subtractMoney } from '../../src/shared/money.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
-import { contribute, createCircle, dayFromToday, heldBy, readCircle, startNow } from './build-circle.ts';
+import { buildConsentedCircle, contribute, dayFromToday, heldBy, memberIdsOf, readCircle } from './build-circle.ts';
 import { expectSound, newCircle } from './circle-model.ts';
 import { type Action, type Story, stories } from './circle-stories.ts';
 import {
@@ -54,25 +55,21 @@ async function found({ size, percent, rule, graceDays, poor: haveLittle }: Story
     users.set(account_id, await buildIndividual(stack, { balance }));
     balances.set(account_id, formatMoney(balance));
   }
-  const [creator] = [...users.values()] as [BuiltUser];
-  const { id } = await createCircle(stack, creator, {
+  const { id } = await buildConsentedCircle(stack, [...users.values()], {
     amount: String(amount),
-    round_interval: 'daily',
-    visibility: 'public',
     // Time has passed in the workflows: it starts when all have joined.
     start_date: dayFromToday(30_000),
     terms: { on_default: rule, grace_days: graceDays, guarantee_percent: percent },
   });
-  for (const { token } of users.values()) {
-    const body = { saving_circle_id: id, consent: true };
-    expect((await stack.post('/v1/saving-circles/members', body, { token })).status).toBe(201);
-  }
-  await startNow(stack, creator, id);
-  const shown = (await readCircle(stack, creator, id)).members as { id: string; user_id: string }[];
-  const members = circle.members.map((member): RunningMember => {
-    const memberId = shown.find(({ user_id }) => user_id === users.get(member.account_id)?.id)?.id ?? '';
-    return { ...member, member_id: memberId, orderedBy: null, hasStandingOrder: false };
-  });
+  const memberIds = await memberIdsOf(stack, id, [...users.values()]);
+  const members = circle.members.map(
+    (member, index): RunningMember => ({
+      ...member,
+      member_id: must(memberIds[index], 'everybody has a place'),
+      orderedBy: null,
+      hasStandingOrder: false,
+    }),
+  );
   const model: Running = {
     ...circle,
     members,
