@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
+import { below, castSize } from './cast-size.ts';
 import type { Random } from './random.ts';
 
 /** What becomes of the contribution that is missing when the interval is over. */
@@ -26,6 +27,7 @@ export interface TermsOperation {
   end: 'run' | 'cancel';
 }
 
+const mostMembers = 4;
 const everyMs = 15_000;
 /** A circle takes its time: one that is founded later would not get far. */
 const foundedWithin = 0.6;
@@ -33,10 +35,11 @@ const foundedWithin = 0.6;
 /** Circles with terms for a plan of this length, and when they are founded. */
 export function planTerms(
   random: Random,
-  { durationMs, users, channels }: { durationMs: number; users: number; channels: readonly number[] },
+  { durationMs, channels }: { durationMs: number; channels: readonly number[] },
 ): ({ at: number } & TermsOperation)[] {
+  const { users } = castSize;
   return Array.from({ length: Math.max(1, Math.round(durationMs / everyMs)) }, () => {
-    const size = random.int(2, 4);
+    const size = random.int(2, mostMembers);
     const first = random.int(0, users - 1);
     return {
       at: random.int(0, Math.round(durationMs * foundedWithin)),
@@ -58,24 +61,17 @@ export function planTerms(
 }
 
 /** Its fields in a recorded plan. */
-export function termsFields(users: number): z.ZodRawShape {
-  const place = z.int().min(0).max(3);
-  const person = z
-    .int()
-    .min(0)
-    .max(users - 1);
-  return {
-    members: z.array(person),
-    amount: z.int().min(0),
-    channel: z.int(),
-    rule: z.enum(defaultRules),
-    percent: z.int().min(0).max(100),
-    defaulter: place,
-    turn: z.int().min(1),
-    pays: z.enum(habits),
-    stands: place.nullable(),
-    helps: z.boolean(),
-    heir: person.nullable(),
-    end: z.enum(['run', 'cancel']),
-  };
-}
+export const termsFields = {
+  members: z.array(below(castSize.users)),
+  amount: z.int().min(0),
+  channel: z.int(),
+  rule: z.enum(defaultRules),
+  percent: z.int().min(0).max(100),
+  defaulter: below(mostMembers),
+  turn: z.int().min(1),
+  pays: z.enum(habits),
+  stands: below(mostMembers).nullable(),
+  helps: z.boolean(),
+  heir: below(castSize.users).nullable(),
+  end: z.enum(['run', 'cancel']),
+} satisfies Record<Exclude<keyof TermsOperation, 'do'>, z.ZodType>;

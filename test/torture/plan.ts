@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { castSize } from './cast-size.ts';
+import { below, castSize } from './cast-size.ts';
 import { type Fault, faultStories, planFaults } from './plan-faults.ts';
 import { drawMoneyOut, type MoneyOut, payoutAccounts } from './plan-money-out.ts';
 import { planTerms, type TermsOperation, termsFields } from './plan-terms.ts';
@@ -118,7 +118,7 @@ export function makePlan(seed: number, minutes: number): Plan {
     for (const operation of drawMoneyOut(out)) items.push({ at, ...drawManners(out), ...operation });
   }
   const terms = random.fork('terms');
-  const circles = planTerms(terms, { durationMs, users: castSize.users, channels });
+  const circles = planTerms(terms, { durationMs, channels });
   items.push(...circles.map((circle): Drawn => ({ ...drawManners(terms), ...circle })));
   return {
     seed,
@@ -201,11 +201,6 @@ function drawOperations(random: Random, at: number): Drawn[] {
 }
 
 const whole = z.int().min(0);
-const below = (count: number) =>
-  z
-    .int()
-    .min(0)
-    .max(count - 1);
 const kinds: Record<Operation['do'], z.ZodRawShape> = {
   balance: {
     user: below(castSize.users),
@@ -243,7 +238,7 @@ const kinds: Record<Operation['do'], z.ZodRawShape> = {
     rounds: whole,
     end: z.enum(['run', 'cancel']),
   },
-  terms: termsFields(castSize.users),
+  terms: termsFields,
   subscription: {
     user: below(castSize.users),
     amount: whole,
