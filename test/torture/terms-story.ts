@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltUser } from '../support/build.ts';
-import type { Http } from '../support/http.ts';
-import { foundCircle, untilOpen } from './circle-story.ts';
-import type { Answer } from './client.ts';
+import { cancelCircle, contribute, foundCircle, insist, pollMs, untilOpen } from './circle-steps.ts';
 import type { Work } from './plan.ts';
-import { atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
+import type { Workplace } from './workplace.ts';
 
 type TermsWork = Extract<Work, { do: 'terms' }>;
 
-const tries = 4;
-const pollMs = 500;
 /** So long a remedy takes at most, where there is one; a fault may make it longer, and then the member pays. */
 const remedyMs = 10_000;
 
@@ -41,7 +37,7 @@ export async function runTermsCircle(place: Workplace, work: TermsWork): Promise
     if (turn === 2 && work.heir !== null) await replace(place, work, circleId);
     const isCancelled = work.end === 'cancel' && turn === 2;
     const contributions = liveTurn(place, work, { circleId, turn });
-    if (isCancelled) await cancel(place, work, circleId);
+    if (isCancelled) await cancelCircle(place, work, circleId);
     await contributions;
     if (isCancelled) return;
   }
@@ -60,11 +56,11 @@ async function liveTurn(
   const all = others.map((member) => {
     const helper =
       work.helps && member.index === turn % places.length ? places.find(({ id }) => id !== member.id) : null;
-    return contribute(place, work, { circleId, turn, member, payer: helper ?? member });
+    return contributeFor(place, work, { circleId, turn, member, payer: helper ?? member });
   });
   if (late === undefined) return void (await Promise.all(all));
   const pay = (name: string, byGateway: boolean) =>
-    contribute(place, work, { circleId, turn, member: late, payer: late, name, byGateway });
+    contributeFor(place, work, { circleId, turn, member: late, payer: late, name, byGateway });
   if (work.pays === 'order') await pay('order', true);
   await Promise.all(all);
   await Promise.all([endInterval(place, circleId, turn), ...(work.pays === 'late' ? [pay('late', false)] : [])]);
@@ -87,34 +83,19 @@ const readPlaces = ({ topology, cast }: Workplace, circleId: string): Promise<Pl
       }),
     );
 
-async function contribute(
+function contributeFor(
   place: Workplace,
   work: TermsWork,
   contribution: { circleId: string; turn: number; member: Place; payer: Place; name?: string; byGateway?: boolean },
 ): Promise<void> {
   const { circleId, turn, member, payer, name = 'in-time', byGateway = (turn + member.index) % 4 === 0 } = contribution;
-  const body = {
-    saving_circle_id: circleId,
-    contribution_amount: String(work.amount),
-    ...(payer !== member && { on_behalf_of: member.id }),
-    ...(byGateway && { payment_id: work.channel }),
-  };
-  for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
-    const operation = `t${turn}m${member.index}-${name}`;
-    const asked = {
-      name: work.keyed ? operation : `${operation}-${attempt}`,
-      path: '/v1/saving-circles/contribute',
-      body,
-      otherBody: { ...body, contribution_amount: String(work.amount + 1_000) },
-      resourceOf: (answer: Answer) => answer.id,
-    };
-    const made = await place.client.operate(personal(place, work, 'contribution', payer.user.token, asked), work);
-    if (made !== null) {
-      if (byGateway) await atProvider(place, codeOf(made.payment), { ...work, ending: 'pay', afterMs: 100 });
-      return;
-    }
-    await sleep(pollMs);
-  }
+  return contribute(place, work, {
+    name: `t${turn}m${member.index}-${name}`,
+    payer: payer.user,
+    circleId,
+    ...(payer !== member && { onBehalfOf: member.id }),
+    byGateway,
+  });
 }
 
 /** The interval of the open round is over, as time would have it. */
@@ -143,19 +124,6 @@ async function hasMoved({ topology, over }: Workplace, circleId: string, turn: n
     await sleep(pollMs);
   }
   return false;
-}
-
-/** Asks until it is answered otherwise than by a fault, at both APIs in turn; null when it never was. */
-async function insist(
-  { apis }: Workplace,
-  ask: (api: Http, options: { signal: AbortSignal }) => Promise<{ status: number; body: Answer }>,
-): Promise<Answer | null> {
-  for (let attempt = 0; attempt < tries; attempt += 1) {
-    const answer = await ask(attempt % 2 === 0 ? apis[0] : apis[1], { signal: patience() }).catch(() => null);
-    if (answer !== null && answer.status < 500) return answer.body;
-    await sleep(pollMs);
-  }
-  return null;
 }
 
 /** By themselves, in their order, with what the terms may ask for. */
@@ -193,11 +161,4 @@ async function replace(place: Workplace, { heir }: TermsWork, circleId: string):
   const path = `/v1/saving-circles/${circleId}/replacements/${proposed?.data?.id}/accept`;
   if (proposed?.data === undefined) return;
   await insist(place, (api, options) => api.post(path, { consent: true }, { token: user.token, ...options }));
-}
-
-async function cancel(place: Workplace, work: TermsWork, circleId: string): Promise<void> {
-  const path = `/v1/saving-circles/${circleId}/cancel`;
-  const asked = { name: 'end', path, body: {}, again: true, about: circleId, resourceOf: () => circleId };
-  const { token } = place.cast.admin;
-  await place.client.operate(personal(place, { ...work, keyed: false }, 'cancel-circle', token, asked), work);
 }

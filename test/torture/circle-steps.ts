@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BuiltUser } from '../support/build.ts';
+import type { Http } from '../support/http.ts';
+import type { Answer } from './client.ts';
+import type { Work } from './plan.ts';
+import { atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
+
+/** A circle with terms or without, which is founded, paid into and cancelled in the same way. */
+type CircleWork = Extract<Work, { do: 'circle' | 'terms' }>;
+
+const startsAfterMs = 6_000;
+const waitMs = 40_000;
+export const pollMs = 500;
+const tries = 4;
+
+interface Standing {
+  status: string;
+  current_turn: number;
+  next_opens_at: Date | null;
+}
+
+/** A circle that starts in a moment; null when nobody told its founder that there is one. */
+export async function foundCircle(
+  place: Workplace,
+  work: CircleWork,
+  { owner, size, fields = {} }: { owner: BuiltUser; size: number; fields?: object },
+): Promise<string | null> {
+  const body = {
+    account_id: owner.accountId,
+    name: `Circle ${work.id}`,
+    capacity: size,
+    start_date: new Date(Date.now() + startsAfterMs).toISOString(),
+    amount: String(work.amount),
+    round_interval: 'daily',
+    ...fields,
+  };
+  // It takes no key: whoever had no answer founds another.
+  for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
+    const asked = { name: `c${attempt}`, path: '/v1/saving-circles', body, resourceOf: (answer: Answer) => answer.id };
+    const operation = personal(place, { ...work, keyed: false }, 'circle', owner.token, asked);
+    const made = await place.client.operate(operation, { ...work, twin: false });
+    if (made !== null) return made.id;
+    await sleep(pollMs);
+  }
+  return null;
+}
+
+/** Asks until it is answered otherwise than by a fault, at both APIs in turn; null when it never was. */
+export async function insist(
+  { apis }: Workplace,
+  ask: (api: Http, options: { signal: AbortSignal }) => Promise<{ status: number; body: Answer }>,
+): Promise<Answer | null> {
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    const answer = await ask(attempt % 2 === 0 ? apis[0] : apis[1], { signal: patience() }).catch(() => null);
+    if (answer !== null && answer.status < 500) return answer.body;
+    await sleep(pollMs);
+  }
+  return null;
+}
+
+/** Waits until the round of this turn is open, and makes it due when the one before has been paid. */
+export async function untilOpen({ topology, over }: Workplace, circleId: string, turn: number): Promise<boolean> {
+  const deadline = Date.now() + waitMs;
+  while (Date.now() < deadline && !over.aborted) {
+    const [circle] = await topology
+      .em()
+      .execute<Standing[]>('select status, current_turn, next_opens_at from saving_circles where id = ?', [circleId])
+      .catch(() => []);
+    if (circle?.status === 'cancelled' || circle?.status === 'completed') return false;
+    if (circle?.status === 'active' && circle.current_turn === turn) {
+      if (circle.next_opens_at === null) return true;
+      await topology
+        .owner()
+        .execute('update saving_circles set next_opens_at = now() where id = ? and next_opens_at > now()', [circleId])
+        .catch(() => undefined);
+      await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
+    }
+    await sleep(pollMs);
+  }
+  return false;
+}
+
+/** A contribution by one person, on either rail, who asks again when an answer was lost. */
+export async function contribute(
+  place: Workplace,
+  work: CircleWork,
+  contribution: { name: string; payer: BuiltUser; circleId: string; onBehalfOf?: string; byGateway: boolean },
+): Promise<void> {
+  const { name, payer, circleId, onBehalfOf, byGateway } = contribution;
+  const body = {
+    saving_circle_id: circleId,
+    contribution_amount: String(work.amount),
+    ...(onBehalfOf !== undefined && { on_behalf_of: onBehalfOf }),
+    ...(byGateway && { payment_id: work.channel }),
+  };
+  // Under a key all are one; without one each request stands for itself, and what was made already refuses the next.
+  for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
+    const asked = {
+      name: work.keyed ? name : `${name}-${attempt}`,
+      path: '/v1/saving-circles/contribute',
+      body,
+      otherBody: { ...body, contribution_amount: String(work.amount + 1_000) },
+      resourceOf: (answer: Answer) => answer.id,
+    };
+    const made = await place.client.operate(personal(place, work, 'contribution', payer.token, asked), work);
+    if (made !== null) {
+      if (byGateway) await atProvider(place, codeOf(made.payment), { ...work, ending: 'pay', afterMs: 100 });
+      return;
+    }
+    await sleep(pollMs);
+  }
+}
+
+/** An operator cancels the circle. */
+export async function cancelCircle(place: Workplace, work: CircleWork, circleId: string): Promise<void> {
+  const path = `/v1/saving-circles/${circleId}/cancel`;
+  const asked = { name: 'end', path, body: {}, again: true, about: circleId, resourceOf: () => circleId };
+  const { token } = place.cast.admin;
+  await place.client.operate(personal(place, { ...work, keyed: false }, 'cancel-circle', token, asked), work);
+}
