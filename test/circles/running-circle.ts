@@ -25,13 +25,13 @@ export interface Running extends Circle {
   refundTo: Map<string, string>;
 }
 
-export const balanceOfAccount = (circle: Running, account: string): string => circle.balances.get(account) ?? '0.0000';
+const balanceOfAccount = (circle: Running, account: string): string => circle.balances.get(account) ?? '0.0000';
 
 const change = (circle: Running, account: string, by: string): void =>
   void circle.balances.set(account, addMoney(balanceOfAccount(circle, account), by));
 
 /** What is due of a member now, with the guarantee beside a first contribution. */
-export const dueOf = (circle: Running, member: Member): string =>
+const dueOf = (circle: Running, member: Member): string =>
   compareMoney(member.guarantee, '0') === 0 ? addMoney(circle.amount, circle.guarantee) : circle.amount;
 
 const canPay = (circle: Running, account: string, member: Member): boolean =>
@@ -119,7 +119,7 @@ export function passTime(circle: Running): void {
 }
 
 /** Somebody else takes over a place: their account is this. */
-export function replace(_circle: Running, member: RunningMember, account: string): void {
+export function replace(member: RunningMember, account: string): void {
   member.account_id = account;
   member.hasStandingOrder = false;
 }

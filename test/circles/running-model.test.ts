@@ -215,7 +215,7 @@ async function act(pair: Pair, { does, who, whom }: Action): Promise<void> {
       const name = `heir ${model.balances.size}`;
       pair.users.set(name, heir);
       model.balances.set(name, formatMoney(rich));
-      replace(model, member, name);
+      replace(member, name);
     }
   }
 }
