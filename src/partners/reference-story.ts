@@ -28,6 +28,7 @@ import {
   settled,
   testDelivery,
 } from './story-resources.ts';
+import { paymentTimeline, payoutTimeline, refundTimeline } from './story-timelines.ts';
 import { paymentSucceeded, storyWebhooks } from './story-webhooks.ts';
 
 const atEndpoint = { parameters: { id: endpointId } };
@@ -89,42 +90,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
   listPayments: { parameters: { external_ref: 'invoice-2026-0042' }, answer: page(paidPayment) },
   getPayment: { ...atPayment, answer: paidPayment },
   cancelPayment: { parameters: { id: openPaymentId }, answer: cancelledPayment },
-  getPaymentTimeline: {
-    ...atPayment,
-    answer: {
-      items: [
-        { at: '2026-01-15T03:00:05.000Z', type: 'request', text: 'A payment of IDR 500000.0000 was requested.' },
-        {
-          at: '2026-01-15T03:00:05.400Z',
-          type: 'provider',
-          text: 'The provider made the payment code.',
-        },
-        {
-          at: '2026-01-15T03:02:09.700Z',
-          type: 'callback',
-          text: 'The provider called back (payment.succeeded); it was asked for the present state.',
-        },
-        {
-          at: '2026-01-15T03:02:10.000Z',
-          type: 'ledger',
-          text: 'IDR 496000.0000 is owed to you, in pending, after a fee of IDR 4000.0000.',
-        },
-        { at: '2026-01-15T03:02:10.000Z', type: 'ledger', text: 'IDR 496000.0000 became available.' },
-        { at: '2026-01-15T03:02:10.000Z', type: 'outcome', text: 'The payment succeeded.' },
-        {
-          at: '2026-01-15T03:02:10.400Z',
-          type: 'webhook',
-          text: 'The webhook payment.succeeded was delivered, at attempt 1.',
-        },
-        {
-          at: '2026-01-15T03:02:10.500Z',
-          type: 'webhook',
-          text: 'The webhook payment.available was delivered, at attempt 1.',
-        },
-      ],
-      next: null,
-    },
-  },
+  getPaymentTimeline: { ...atPayment, answer: paymentTimeline },
 
   createPaymentRefund: {
     parameters: { id: paymentId, 'X-Idempotency-Key': 'refund-invoice-2026-0042' },
@@ -139,32 +105,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
   },
   listPaymentRefunds: { ...atPayment, answer: page(refunded) },
   getPaymentRefund: { ...atRefund, answer: refunded },
-  getPaymentRefundTimeline: {
-    ...atRefund,
-    answer: {
-      items: [
-        {
-          at: '2026-01-16T03:20:14.000Z',
-          type: 'request',
-          text: 'A refund of IDR 100000.0000 to BCA was requested (RF-019BC4D27E187A538C40).',
-        },
-        {
-          at: '2026-01-16T03:20:14.000Z',
-          type: 'reservation',
-          text: 'IDR 100000.0000 was reserved from the available balance.',
-        },
-        { at: '2026-01-16T03:20:14.200Z', type: 'provider', text: 'The provider was asked to make the transfer.' },
-        { at: '2026-01-16T03:20:15.900Z', type: 'provider', text: 'The provider says that the transfer succeeded.' },
-        {
-          at: '2026-01-16T03:20:16.000Z',
-          type: 'ledger',
-          text: 'IDR 100000.0000 left to the bank; the fee was IDR 0.0000.',
-        },
-        { at: '2026-01-16T03:20:16.000Z', type: 'outcome', text: 'The refund succeeded.' },
-      ],
-      next: null,
-    },
-  },
+  getPaymentRefundTimeline: { ...atRefund, answer: refundTimeline },
 
   listWebhookDeliveries: { parameters: { type: 'payment.succeeded' }, answer: page(delivery) },
   getWebhookDelivery: { ...atDelivery, answer: { ...delivery, body: JSON.stringify(paymentSucceeded) } },
@@ -228,43 +169,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
   },
   listPayouts: { parameters: { status: 'succeeded' }, answer: page({ ...newPayout, ...arrived }) },
   getPayout: { ...atPayout, answer: paidOut },
-  getPayoutTimeline: {
-    ...atPayout,
-    answer: {
-      items: [
-        {
-          at: '2026-01-15T03:10:04.000Z',
-          type: 'request',
-          text: 'A payout of IDR 200000.0000 to BCA was requested (PO-019BBFA1B2E07F28A93B).',
-        },
-        {
-          at: '2026-01-15T03:10:04.000Z',
-          type: 'reservation',
-          text: 'IDR 200000.0000 was reserved from the available balance.',
-        },
-        { at: '2026-01-15T03:10:04.200Z', type: 'provider', text: 'The provider was asked to make the transfer.' },
-        { at: '2026-01-15T03:10:04.600Z', type: 'provider', text: 'The provider accepted the transfer.' },
-        {
-          at: '2026-01-15T03:10:05.700Z',
-          type: 'callback',
-          text: 'The provider called back (payout.succeeded); it was asked for the present state.',
-        },
-        { at: '2026-01-15T03:10:05.900Z', type: 'provider', text: 'The provider says that the transfer succeeded.' },
-        {
-          at: '2026-01-15T03:10:06.000Z',
-          type: 'ledger',
-          text: 'IDR 197500.0000 left to the bank; the fee was IDR 2500.0000.',
-        },
-        { at: '2026-01-15T03:10:06.000Z', type: 'outcome', text: 'The payout succeeded.' },
-        {
-          at: '2026-01-15T03:10:06.300Z',
-          type: 'webhook',
-          text: 'The webhook payout.succeeded was delivered, at attempt 1.',
-        },
-      ],
-      next: null,
-    },
-  },
+  getPayoutTimeline: { ...atPayout, answer: payoutTimeline },
 
   getSettlement: {
     parameters: { day: '2026-01-15' },
