@@ -1,6 +1,8 @@
+import type { SearchAttributePair } from '@temporalio/common';
+import type { OpeningStamp } from '../openings/opening.ts';
 import type { PayoutKind, PayoutPlace, PayoutWorkflows } from '../payouts/payout.ts';
 import type { RefundWorkflows } from '../refunds/refund.ts';
-import { wholeRupiah } from '../shared/money.ts';
+import { type Money, wholeRupiah } from '../shared/money.ts';
 import { canonicalId } from '../shared/uuid.ts';
 import type { WithdrawalWorkflows } from '../withdrawals/withdrawal.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
@@ -14,14 +16,9 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
       subject: payoutId,
       input: { payoutId, opening: temporal.prove({ kind: 'payout', resourceId: payoutId }, opening) },
       summary: `Partner payout: IDR ${opening.net} to ${opening.bankCode}, fee ${opening.fee}`,
-      attributes: [
-        { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },
-        { key: searchAttributeKeys.PartnerId, value: opening.partnerId },
-        { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(opening.amount) },
-      ],
+      attributes: attributesOf(opening),
     };
-    const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
-    return temporal.startAndAwait(run, update, waitMs);
+    return temporal.startAndAwait(run, reservationOf(opening), waitMs);
   },
   startWithdrawal(withdrawalId, opening, waitMs) {
     const run = {
@@ -32,13 +29,9 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
         opening: temporal.prove({ kind: 'withdrawal', resourceId: withdrawalId }, opening),
       },
       summary: `Withdrawal: IDR ${opening.net}, fee ${opening.fee}`,
-      attributes: [
-        { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },
-        { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(opening.amount) },
-      ],
+      attributes: attributesOf(opening),
     };
-    const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
-    return temporal.startAndAwait(run, update, waitMs);
+    return temporal.startAndAwait(run, reservationOf(opening), waitMs);
   },
   startPaymentRefund(refundId, opening, waitMs) {
     const run = {
@@ -49,20 +42,27 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
         opening: temporal.prove({ kind: 'payment_refund', resourceId: refundId }, opening),
       },
       summary: `Refund: IDR ${opening.amount} to ${opening.bankCode ?? 'the wallet that paid'}`,
-      attributes: [
-        { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },
-        { key: searchAttributeKeys.PartnerId, value: opening.partnerId },
-        { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(opening.amount) },
-      ],
+      attributes: attributesOf(opening),
     };
-    const update = { name: 'awaitReservation' as const, id: updateIdOf('reservation', opening) };
-    return temporal.startAndAwait(run, update, waitMs);
+    return temporal.startAndAwait(run, reservationOf(opening), waitMs);
   },
   hintPayout: (payout) => temporal.signalWithStart(again(payout), 'callbackArrived'),
   decidePayout: (payout, decision, waitMs) =>
     handDecision(decision, (update) =>
       temporal.startAndAwait(again(payout), { name: 'settlePayout', ...update }, waitMs),
     ),
+});
+
+const attributesOf = ({ partnerId, amount }: { partnerId?: string; amount: Money }): SearchAttributePair[] => [
+  { key: searchAttributeKeys.PayoutState, value: 'RESERVED' },
+  ...(partnerId === undefined ? [] : [{ key: searchAttributeKeys.PartnerId, value: partnerId }]),
+  { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(amount) },
+];
+
+/** The update that answers when the money is reserved. */
+const reservationOf = (opening: { stamp?: OpeningStamp }) => ({
+  name: 'awaitReservation' as const,
+  id: updateIdOf('reservation', opening),
 });
 
 const families = {
