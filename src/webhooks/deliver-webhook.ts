@@ -38,7 +38,7 @@ export interface DeliveryProgress {
 }
 
 type Recorded = Partial<Pick<WebhookDelivery, 'attempts' | 'last_status' | 'last_error'>>;
-type Ending = Pick<WebhookDelivery, 'next_attempt_at'> & Partial<Pick<WebhookDelivery, 'status' | 'delivered_at'>>;
+type Ending = Pick<WebhookDelivery, 'next_attempt_at'> & Partial<Pick<WebhookDelivery, 'status'>>;
 
 export interface DeliveryTools {
   sealer: Sealer;
