@@ -5,31 +5,25 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { routeGroups } from '../src/app.ts';
+import { refPrefix, type Schema } from '../src/http/json-schema.ts';
 import { buildOpenApi } from '../src/http/openapi.ts';
 import { partnerTexts } from '../src/partners/reference-texts.ts';
 import { version } from '../src/version.ts';
 import { webhookDocuments } from '../src/webhooks/webhook-documents.ts';
 
-interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  additionalProperties?: boolean | Schema;
-  description?: string;
-}
 interface Content {
   content?: Record<string, { schema?: Schema }>;
 }
+export interface Parameter {
+  in: string;
+  name: string;
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+}
 interface Operation {
   summary?: string;
-  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[];
+  parameters?: Parameter[];
   requestBody?: Content;
   responses?: Record<string, Content>;
 }
@@ -39,7 +33,6 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-const refPrefix = '#/components/schemas/';
 /** The schema of every refusal, with its codes. */
 const refusal = 'PartnerError';
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
@@ -90,14 +83,7 @@ ${webhooks.join('\n')}
 
 function printOperation(name: string, operation: Operation, used: Set<string>): string {
   const { parameters = [] } = operation;
-  const group = (place: string) => {
-    const fields = parameters.filter((parameter) => parameter.in === place);
-    const properties = Object.fromEntries(
-      fields.map(({ name: field, schema, description }) => [field, { ...schema, ...(description && { description }) }]),
-    );
-    const required = fields.filter((field) => field.required).map((field) => field.name);
-    return print({ type: 'object', properties, required }, used, 2);
-  };
+  const group = (place: string) => print(asObject(parameters.filter((parameter) => parameter.in === place)), used, 2);
   const body = operation.requestBody?.content?.['application/json']?.schema;
   const answer = operation.responses?.['200']?.content?.['application/json']?.schema?.properties?.data;
   return `  /** ${operation.summary ?? name}. */
@@ -107,6 +93,15 @@ function printOperation(name: string, operation: Operation, used: Set<string>): 
     body: ${body === undefined ? 'undefined' : print(body, used, 2)};
     answer: ${print(answer ?? {}, used, 2)};
   };`;
+}
+
+/** Parameters as the fields of one object. */
+export function asObject(parameters: readonly Parameter[]): Schema {
+  const properties = Object.fromEntries(
+    parameters.map(({ name, schema, description }) => [name, { ...schema, ...(description && { description }) }]),
+  );
+  const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
+  return { type: 'object', properties, required };
 }
 
 function print(schema: Schema, used: Set<string>, depth: number): string {

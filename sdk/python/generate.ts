@@ -9,19 +9,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makePythonEnvironment, whyNoPython } from '../../dev/python.ts';
 import { routeGroups } from '../../src/app.ts';
+import { refPrefix, type Schema } from '../../src/http/json-schema.ts';
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
 import { version } from '../../src/version.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
+import { asObject, type Parameter } from '../generate.ts';
 
-interface Schema {
-  $ref?: string;
-  description?: string;
-  properties?: Record<string, Schema>;
-}
 type Content = { content?: Record<string, { schema: Schema }> } | undefined;
 interface Operation {
   operationId: string;
-  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[];
+  parameters?: Parameter[];
   requestBody?: Content;
   responses: Record<string, Content>;
 }
@@ -61,18 +58,10 @@ export function schemasForModels(): object {
   const webhooks = Object.entries(document.webhooks).map(([type, { post }]) => {
     const called = `${pascal(type)}Webhook`;
     name(called, bodyOf(post.requestBody));
-    return { $ref: `#/components/schemas/${called}` };
+    return { $ref: refPrefix + called };
   });
-  schemas.Webhook = { anyOf: webhooks } as Schema;
+  schemas.Webhook = { anyOf: webhooks };
   return { openapi: '3.1.0', info: { title: 'Amanah', version: '1' }, paths: {}, components: { schemas } };
-}
-
-/** Parameters as the fields of one object. */
-function asObject(parameters: NonNullable<Operation['parameters']>): Schema {
-  const properties = Object.fromEntries(
-    parameters.map(({ name, schema, description }) => [name, { ...schema, ...(description && { description }) }]),
-  );
-  return { type: 'object', properties, required: [] } as Schema;
 }
 
 /** The line by which the models say of which schemas they were made. */
