@@ -1,3 +1,14 @@
+/** The status of what the document has under several names. */
+const statusOf = {
+  payment: '`pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good.',
+  payout:
+    '`pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.',
+  refund:
+    '`pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded.',
+  delivery:
+    '`pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.',
+};
+
 /**
  * Descriptions of the fields, parameters and headers in the partners' reference whose schema has none. A field is
  * looked up as `<scope>.<field>` (scope: a named schema, an operation's id or `webhook`), then by its name alone.
@@ -38,10 +49,8 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   bank_account_number: 'Digits only, as the bank prints it.',
 
   // Payments
-  'PartnerPayment.status':
-    '`pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good.',
-  'WebhookPayment.status':
-    '`pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good.',
+  'PartnerPayment.status': statusOf.payment,
+  'WebhookPayment.status': statusOf.payment,
   'PartnerPayment.is_final': 'Whether the status can no longer change.',
   'PartnerPayment.amount': 'The gross in IDR: what the customer pays.',
   'PartnerPayment.net_amount': 'What you are owed in IDR once it is paid: the gross without the fee.',
@@ -56,12 +65,9 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   'listPayments.external_ref': 'Only those with exactly this reference of yours.',
 
   // Payouts
-  'Payout.status':
-    '`pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.',
-  'WebhookPayout.status':
-    '`pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.',
-  'ListedPayout.status':
-    '`pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.',
+  'Payout.status': statusOf.payout,
+  'WebhookPayout.status': statusOf.payout,
+  'ListedPayout.status': statusOf.payout,
   'Payout.amount': 'As requested, in IDR.',
   'ListedPayout.amount': 'As requested, in IDR.',
   'createPayout.amount':
@@ -70,10 +76,8 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   'listPayouts.external_ref': 'Only those with exactly this reference of yours.',
 
   // Refunds
-  'Refund.status':
-    '`pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded.',
-  'WebhookRefund.status':
-    '`pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded.',
+  'Refund.status': statusOf.refund,
+  'WebhookRefund.status': statusOf.refund,
   payment_id: 'The payment that is refunded.',
   refund_id: 'The refund.',
   'Refund.amount': 'What is given back, a whole amount in IDR.',
@@ -118,11 +122,9 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   'WebhookDelivery.type': 'What happened.',
   resource_id: 'The id of the payment, payout or refund that it tells of.',
   version: 'Grows with each event of the resource: of two webhooks believe the greater.',
-  'WebhookDelivery.status':
-    '`pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.',
+  'WebhookDelivery.status': statusOf.delivery,
   'WebhookDeliveryWithBody.type': 'What happened.',
-  'WebhookDeliveryWithBody.status':
-    '`pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.',
+  'WebhookDeliveryWithBody.status': statusOf.delivery,
   'WebhookUnmatchedPayment.status': 'As it stays: money that is not part of a payment does not change it.',
   'WebhookUnmatchedPayment.amount': 'IDR: of the payment what the customer pays, of `unmatched` what came.',
   'WebhookUnmatchedPayment.reason':
