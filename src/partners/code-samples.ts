@@ -154,15 +154,11 @@ const languages: [lang: string, label: string, write: (call: Prepared) => string
  * `AMANAH_API_KEY` and `AMANAH_SIGNING_SECRET`.
  */
 export function codeSamples({ method, target, body, idempotencyKey }: SampledCall): CodeSample[] {
-  const prepared: Prepared = {
-    method: method.toUpperCase(),
-    target,
-    body: body === undefined ? '' : JSON.stringify(body),
-    fixed: [
-      ...(idempotencyKey === undefined ? [] : [['x-idempotency-key', idempotencyKey] as [string, string]]),
-      ...(body === undefined ? [] : [['content-type', 'application/json'] as [string, string]]),
-    ],
-  };
+  const fixed: Prepared['fixed'] = [];
+  if (idempotencyKey !== undefined) fixed.push(['x-idempotency-key', idempotencyKey]);
+  if (body !== undefined) fixed.push(['content-type', 'application/json']);
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const prepared = { method: method.toUpperCase(), target, body: text, fixed };
   return languages.map(([lang, label, write]) => ({ lang, label, source: write(prepared) }));
 }
 

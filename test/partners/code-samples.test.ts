@@ -25,6 +25,8 @@ const root = join(import.meta.dirname, '..', '..');
 const awkward = { external_ref: `it's "50 %" \\ $HOME \`id\` Žižek`, amount: '50000' };
 
 const endings: Record<string, string> = { curl: 'sh', TypeScript: 'ts', Python: 'py', Go: 'go', PHP: 'php' };
+const sourceIn = (samples: CodeSample[], label: string): string =>
+  samples.find((sample) => sample.label === label)?.source ?? '';
 const place = mkdtempSync(join(tmpdir(), 'code-samples-'));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
@@ -38,7 +40,7 @@ function writeSamples(label: string): string[] {
     const directory = join(place, label, name);
     mkdirSync(directory, { recursive: true });
     const file = join(directory, `main.${endings[label]}`);
-    writeFileSync(file, samples.find((sample) => sample.label === label)?.source ?? '');
+    writeFileSync(file, sourceIn(samples, label));
     return file;
   });
 }
@@ -122,7 +124,7 @@ describe('A code sample, run against the product,', () => {
   const labels = Object.keys(programs);
   const runSample = async (samples: CodeSample[], label: string) => {
     const file = join(place, `run.${endings[label]}`);
-    writeFileSync(file, samples.find((sample) => sample.label === label)?.source ?? '');
+    writeFileSync(file, sourceIn(samples, label));
     const keys = { AMANAH_API_KEY: partner.apiKey, AMANAH_SIGNING_SECRET: partner.signingSecret };
     const env = { ...process.env, AMANAH_API_URL: stack.url, ...keys };
     const [program = '', ...args] = programs[label] ?? [];
