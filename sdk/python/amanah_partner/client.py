@@ -189,7 +189,7 @@ class WebhookEndpoints(_Resource):
         return cast(models.WebhookEndpoint, self._call("DELETE", f"/v1/partners/webhook-endpoints/{in_path(id)}"))
 
     def rotate_secret(self, id: str) -> models.WebhookEndpointWithSecret:
-        """Returns a new secret, this once; both sign for 24 hours. Not repeated by itself."""
+        """Returns a new secret, this once; the old one signs too, for 24 hours. Not repeated by itself."""
         path = f"/v1/partners/webhook-endpoints/{in_path(id)}/rotate-secret"
         return cast(models.WebhookEndpointWithSecret, self._call("POST", path, once=True))
 
