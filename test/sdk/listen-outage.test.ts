@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { eventually } from '../support/stack.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { runListen } from './run-listen.ts';
 
-/** The command against an API that fails as the test says: a stand-in, as the real one does not fail on request. */
-const command = join(import.meta.dirname, '..', '..', 'sdk', 'listen.ts');
 const prefix = '/v1/partners/webhook-deliveries';
 
 interface Failure {
@@ -21,7 +18,7 @@ let told: { id: string; created_at: string; resource_id: string }[];
 let asked: { path: string; at: number }[];
 let api: Server;
 let receiver: Receiver;
-let child: ChildProcess;
+let running: ReturnType<typeof runListen>;
 
 const answer = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}) =>
   void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
@@ -59,34 +56,18 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
-  if (child.exitCode === null) {
-    child.kill();
-    await once(child, 'exit');
-  }
+  await running.stop();
   await receiver.stop();
   api.closeAllConnections();
   api.close();
 });
 
+/** The command against an API that fails as the test says: a stand-in, as the real one does not fail on request. */
 function run() {
   const { port } = api.address() as AddressInfo;
-  const keys = { AMANAH_API_KEY: 'a-key', AMANAH_SIGNING_SECRET: 'a-secret' };
-  child = spawn(process.execPath, [command, '--port', String(receiver.port)], {
-    env: { PATH: process.env.PATH, AMANAH_API_URL: `http://127.0.0.1:${port}`, ...keys },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => (printed += String(bytes)));
-  return {
-    ended: once(child, 'exit').then(([code]) => code),
-    printed: () => printed,
-    says: (text: string) =>
-      eventually(
-        async () => printed,
-        (all) => all.includes(text),
-        60_000,
-      ),
-  };
+  const keys = { apiKey: 'a-key', signingSecret: 'a-secret' };
+  running = runListen(['--port', String(receiver.port)], { url: `http://127.0.0.1:${port}`, ...keys });
+  return running;
 }
 const tell = (...ids: string[]) =>
   void told.push(...ids.map((id) => ({ id, created_at: new Date().toISOString(), resource_id: id })));
@@ -95,7 +76,6 @@ const forwardedWhen = (count: number) =>
   eventually(
     async () => forwarded(),
     (ids) => ids.length >= count,
-    60_000,
   );
 /** The client itself asks five times before it gives up. */
 const five = (failure: Failure): Failure[] => Array.from({ length: 5 }, () => failure);

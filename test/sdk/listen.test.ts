@@ -1,18 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { newId } from '../../src/shared/ids.ts';
 import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { type Receiver, startReceiver, verified } from '../webhooks/receiver.ts';
-
-const command = join(import.meta.dirname, '..', '..', 'sdk', 'listen.ts');
+import { runListen } from './run-listen.ts';
 
 let stack: Stack;
 let receiver: Receiver;
 let partner: BuiltPartner;
-let running: ChildProcess[];
+let running: ReturnType<typeof runListen>[];
 beforeAll(async () => {
   stack = await startStack();
 }, 60_000);
@@ -23,26 +19,15 @@ beforeEach(async () => {
   partner = await buildPartner(stack, { webhook: { url: 'http://127.0.0.1:9/nobody' } });
 });
 afterEach(async () => {
-  for (const child of running.filter(({ exitCode }) => exitCode === null)) {
-    child.kill();
-    await once(child, 'exit');
-  }
+  for (const command of running) await command.stop();
   await receiver.stop();
   await expectChecksEmpty(stack);
 });
 
-/** The command as a person runs it, and what it has printed. */
 function run(args: string[], { apiKey, signingSecret }: Pick<BuiltPartner, 'apiKey' | 'signingSecret'> = partner) {
-  const env = { PATH: process.env.PATH, AMANAH_API_URL: stack.url, AMANAH_API_KEY: apiKey };
-  const child = spawn(process.execPath, [command, ...args], {
-    env: { ...env, AMANAH_SIGNING_SECRET: signingSecret },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.push(child);
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (printed += String(bytes)));
-  const ended = once(child, 'exit').then(([code]) => code);
-  return { ended, printed: () => printed };
+  const command = runListen(args, { url: stack.url, apiKey, signingSecret });
+  running.push(command);
+  return command;
 }
 const tell = (data: object) =>
   stack.em().transactional((tx) =>
@@ -56,18 +41,13 @@ const tell = (data: object) =>
       data,
     }),
   );
-const listening = (printed: () => string) =>
-  eventually(
-    async () => printed(),
-    (text) => text.includes('Listening.'),
-  );
 
 describe('amanah-listen', () => {
   it('forwards what happens from now on, each event once, signed with the secret that it prints', async () => {
     await partner.send('post', '/webhook-endpoints', { url: 'http://127.0.0.1:9/other', events: ['payout.failed'] });
     await tell({ number: 0 });
-    const { printed } = run(['--port', String(receiver.port), '--path', '/hook']);
-    await listening(printed);
+    const { printed, says } = run(['--port', String(receiver.port), '--path', '/hook']);
+    await says('Listening.');
     const secret = printed().match(/whsec_\S+/)?.[0] ?? '';
     const ids = await tell({ number: 1 });
     expect(ids).toHaveLength(2);
@@ -101,8 +81,8 @@ describe('amanah-listen', () => {
     });
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     const options = ['--port', String(receiver.port), '--secret', secret, '--endpoint', body.data.id];
-    const { printed } = run(options);
-    await listening(printed);
+    const { says } = run(options);
+    await says('Listening.');
     await tell({ number: 1 });
     const [one] = await eventually(
       async () => receiver.received,
@@ -114,10 +94,7 @@ describe('amanah-listen', () => {
     expect(one.headers['webhook-id']).toBe(row.webhook_id);
     receiver.behave((response) => void response.destroy());
     await tell({ number: 2 });
-    await eventually(
-      async () => printed(),
-      (text) => text.includes('→ no answer'),
-    );
+    await says('→ no answer');
   }, 90_000);
 
   it.each([
