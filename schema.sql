@@ -2474,6 +2474,9 @@ CREATE OR REPLACE FUNCTION public.keep_payment_refund()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_old_snapshot();
+  -- A statement of its own: the next one reads what was committed during the wait.
+  perform from partner_payments p where p.id = new.payment_id for no key update;
   if not exists (
       select from payouts o join partner_payments p on p.id = new.payment_id
       where o.id = new.id and o.kind = 'payment_refund' and o.status = 'pending' and o.created_at = new.created_at
@@ -5011,6 +5014,8 @@ grant execute on function refuse_balance_payment(uuid,text,text,jsonb) to amanah
 revoke execute on function refuse_change() from public;
 
 revoke execute on function refuse_old_snapshot() from public;
+
+grant execute on function refuse_old_snapshot() to amanah_app;
 
 revoke execute on function refuse_what_causes_keep(uuid,numeric) from public;
 

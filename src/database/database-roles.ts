@@ -127,6 +127,7 @@ const ownFunctions = [
   'kept_for_causes',
   'refund_account',
   'refunded_of_payment',
+  'refuse_old_snapshot',
   'is_operator',
 ];
 /** Append-only tables. */

@@ -18,10 +18,14 @@ set search_path = pg_catalog, public, pg_temp as $$
 $$;
 
 -- A refund is of a payment of the same partner that was paid, to the wallet that paid it where it goes to one, and never
--- of more than was paid: whoever writes it holds the partner's lock.
+-- of more than was paid. The lock on the payment makes refunds of it take turns, whoever writes them; it comes after the
+-- partner's and before those of accounts, as everywhere.
 create function keep_payment_refund() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
+  perform refuse_old_snapshot();
+  -- A statement of its own: the next one reads what was committed during the wait.
+  perform from partner_payments p where p.id = new.payment_id for no key update;
   if not exists (
       select from payouts o join partner_payments p on p.id = new.payment_id
       where o.id = new.id and o.kind = 'payment_refund' and o.status = 'pending' and o.created_at = new.created_at

@@ -127,6 +127,8 @@ grant execute on function
   outcome_of_word, decision_lives, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
   refund_account, refunded_of_payment
   to amanah_app, amanah_reader;
+-- What triggers call runs with the rights of whoever writes.
+grant execute on function refuse_old_snapshot to amanah_app;
 
 -- The reader: the views whole, and of tables every column but those that hold a secret, by their names.
 do $$
