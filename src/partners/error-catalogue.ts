@@ -103,9 +103,9 @@ export const failureCodes: Readonly<Record<string, string>> = {
   SETTLED_BY_OPERATOR:
     'Two operators ended the payout as failed because the provider knows of no transfer: make a new payout.',
   RETURNED_BY_BANK: 'The bank returned the refund after it had succeeded: another refund, to another account.',
-  REFUND_FAILED: 'The wallet did not take it back: another refund later; ask the operator if it happens again.',
-  REFUND_NOT_SUPPORTED: 'The wallet cannot be refunded: ask the operator.',
-  INELIGIBLE_TRANSACTION: 'The provider does not refund this payment: ask the operator.',
+  REFUND_FAILED: 'The wallet did not take it back: another refund, with a bank account, or to the wallet later.',
+  REFUND_NOT_SUPPORTED: 'The wallet cannot be refunded: another refund, with a bank account.',
+  INELIGIBLE_TRANSACTION: 'The provider does not refund this payment: another refund, with a bank account.',
   DECLINED_BY_ISSUER: "The payer's bank or wallet declined: let the customer pay in another way.",
   PAYMENT_FAILED: 'The payment failed and the provider named no reason: make a new payment.',
 };

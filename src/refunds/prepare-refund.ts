@@ -12,7 +12,7 @@ export interface RefundRequest {
   /** Without it all that can still be refunded. */
   amount?: Money | undefined;
   reason: string;
-  /** For refunds that do not go to the wallet that paid. */
+  /** For refunds that do not go to the wallet that paid; not used for those that do. */
   bank_code?: string | undefined;
   bank_account_number?: string | undefined;
   beneficiary_name?: string | undefined;
@@ -42,7 +42,7 @@ export async function prepareRefund(
   const amount = body.amount === undefined ? leftOf(refundable) : formatMoney(body.amount);
   if (!isWholeRupiah(amount)) refuseField('amount', 'a refund is a whole IDR amount');
   refuseBeyondPaid(refundable, amount);
-  const refundOf = walletOf(refundable, amount);
+  const refundOf = walletOf(refundable, amount, body);
   const bank = refundOf === null ? await requireBank(em, body, amount) : null;
   const headroom = await readPayoutHeadroom(em, partnerId);
   if (bank !== null) refusePayoutsOff(headroom);
@@ -65,8 +65,14 @@ export async function prepareRefund(
   };
 }
 
-/** The payment request whose wallet the provider refunds; null when it cannot, and a transfer has to be made. */
-function walletOf(refundable: Refundable, amount: Money): string | null {
+/**
+ * The payment request whose wallet the provider refunds; null when it cannot, and a transfer has to be made. Where the
+ * provider has declined one before, whoever names a bank account wants a transfer. What operators ended does not count:
+ * then the wallet may have been paid.
+ */
+function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
+  const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;
+  if (refundable.wallet_declined && namesBank) return null;
   const isWhole = compareMoney(amount, refundable.amount) === 0;
   const can = isWhole ? refundable.to_wallet : refundable.to_wallet_in_part;
   return can ? refundable.provider_payment_request_id : null;

@@ -15,6 +15,8 @@ export interface Refundable {
   /** Whether the provider can refund it to the wallet that paid, whole, and in part. */
   to_wallet: boolean;
   to_wallet_in_part: boolean;
+  /** Whether the provider has said no, when it was asked for one or later. */
+  wallet_declined: boolean;
 }
 
 /**
@@ -27,7 +29,9 @@ export async function readRefundable(
 ): Promise<Refundable> {
   const [row] = await em.execute<Refundable[]>(
     `select p.status, p.external_ref, p.amount::text, refunded_of_payment(p.id)::text as refunded,
-       p.provider_payment_request_id, way.open as to_wallet, way.open and c.refundable_in_part as to_wallet_in_part
+       p.provider_payment_request_id, way.open as to_wallet, way.open and c.refundable_in_part as to_wallet_in_part,
+       exists (select from payment_refunds r join payouts o on o.id = r.id where r.payment_id = p.id
+         and o.refund_of is not null and o.status = 'failed' and o.last_word in ('refused', 'failed')) as wallet_declined
      from partner_payments p join payment_channels c on c.id = p.channel_id
      cross join lateral (select c.method = 'ewallet' and c.refundable and p.provider_payment_request_id is not null
        and p.finalized_at + make_interval(days => c.refund_window_days) > clock_timestamp() as open) way

@@ -23,7 +23,8 @@ routes.post(
     summary: 'Refund a payment, whole or in part',
     description:
       'From the available balance; the fee of the payment is kept. A wallet gets it back by the provider where its ' +
-      'channel can, for a number of days after the payment; bank fields are then not used. Every other refund is a ' +
+      'channel can, for a number of days after the payment; bank fields are then not used, unless the provider has ' +
+      'refused or failed a refund of this payment to the wallet. Then, and for everything else, the refund is a ' +
       'transfer to the bank account given here. Answers as soon as the money is reserved. Never more than was paid, ' +
       'however many refunds there are: FUNDS_REFUND_EXCEEDED.',
     access: partner('refund-payment'),

@@ -154,6 +154,9 @@ describe('A refund to the wallet that paid', () => {
     expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
     expect(await readRefund(partner, lost)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
     expect(await available()).toBe('1998500.0000');
+    // People have ended it, not the provider: the wallet may have been paid.
+    const next = await refund(partner, paymentId, { amount: '1000', ...toBank() });
+    expect(next.bank_code).toBeNull();
   }, 90_000);
 });
 
@@ -194,6 +197,30 @@ describe('A refund by transfer', () => {
     const back = await refund(partner, whole);
     await refundWhen(partner, back, 'succeeded');
     expect((await atProvider(stack, back.id)).refunds).toHaveLength(1);
+  });
+
+  it('is what a wallet gets to which the provider has declined one, if a bank account is named; if not, the wallet is tried again', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    for (const amount of ['121212', '999999']) {
+      const declined = await refund(partner, paymentId, { amount });
+      await refundWhen(partner, declined, 'failed');
+    }
+    const asked = await refund(partner, paymentId, { amount: '121212', ...toBank() });
+    expect(asked).toMatchObject(toBank());
+    await refundWhen(partner, asked, 'succeeded');
+    expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [], transfers: [{ amount: 121_212 }] });
+    const halfNamed = await askRefund(partner, paymentId, { amount: '20000', bank_account_number: '123' });
+    expect([halfNamed.status, halfNamed.body.error.details?.[0]?.field]).toEqual([400, 'bank_code']);
+    const again = await refund(partner, paymentId, { amount: '20000' });
+    await refundWhen(partner, again, 'succeeded');
+    expect(await atProvider(stack, again.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
+  });
+
+  it('is not what a wallet gets before the provider has declined, whatever bank account is named', async () => {
+    const asked = await refund(partner, await buildPaid(stack, partner), { amount: '20000', ...toBank() });
+    expect(asked).toMatchObject({ bank_code: null, bank_account_number: null, beneficiary_name: null });
+    await refundWhen(partner, asked, 'succeeded');
+    expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
   });
 
   it('is refused while payouts are off, and one to a wallet is not', async () => {
