@@ -1,11 +1,12 @@
 import { isOpen } from './instrument.ts';
 import { findOpenInstruments, updateInstrument } from './instrument-store.ts';
+import { hastenSteps } from './steps.ts';
 import type { Store } from './store.ts';
-import { hastenTransfers } from './transfers.ts';
 
 export interface Moved {
   instruments: number;
   transfers: number;
+  refunds: number;
   callbacks: number;
 }
 
@@ -22,7 +23,8 @@ export function advanceClock(store: Store, ms: number): Moved {
     }
     return {
       instruments: open.length,
-      transfers: hastenTransfers(store, ms),
+      transfers: hastenSteps(store, 'transfers', ms),
+      refunds: hastenSteps(store, 'refunds', ms),
       callbacks: store.run('update callbacks set due_at = due_at - ? where due_at is not null', ms),
     };
   });

@@ -152,24 +152,5 @@ export function readBalance(store: Store): number {
 export const listNewestTransfers = (store: Store, limit: number): SandboxTransfer[] =>
   store.all('select document from transfers order by seq desc limit ?', limit).map(transferIn);
 
-/** Shortens by this many milliseconds the wait of every transfer for its next step; returns how many wait. */
-export function hastenTransfers(store: Store, ms: number): number {
-  const waiting = store.all('select id, next_at, document from transfers where next_at is not null');
-  for (const row of waiting) {
-    const due = Number(row.next_at);
-    // What exceeds the wait of the first step is taken from the next ones.
-    let left = ms - Math.max(0, due - Date.now());
-    const [first, ...later] = transferIn(row).steps;
-    const steps = later.map((step) => {
-      const afterMs = Math.max(0, step.afterMs - Math.max(0, left));
-      left -= step.afterMs;
-      return { ...step, afterMs };
-    });
-    const document = JSON.stringify({ ...transferIn(row), steps: first ? [first, ...steps] : steps });
-    store.run('update transfers set next_at = ?, document = ? where id = ?', due - ms, document, String(row.id));
-  }
-  return waiting.length;
-}
-
 /** The job that completes accepted transfers. */
 export const transferJob = (store: Store): Job => stepJob(store, 'transfers', transferIn, become);

@@ -1,3 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { advanceClock } from '../../dev/sandbox/advance-clock.ts';
+import type { SandboxRefund } from '../../dev/sandbox/refund.ts';
+import { findRefund, refundJob } from '../../dev/sandbox/refunds.ts';
+import { openStore } from '../../dev/sandbox/store.ts';
 import type { RefundRequest } from '../../src/gateway/gateway.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildInstrumentRequest, openSandbox } from './open-sandbox.ts';
@@ -116,4 +123,47 @@ test('Refunds leave the balance and are records of the provider', async () => {
       status: 'succeeded',
     }),
   );
+});
+
+test('The clock moved forward brings a late refund, also its second step', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'sandbox-'));
+  const store = openStore(directory);
+  const hour = 3_600_000;
+  const late: SandboxRefund = {
+    id: 'rfd-late',
+    requestId: 'pr-late',
+    referenceId: newId(),
+    idempotencyKey: newId(),
+    channelCode: 'DANA',
+    amount: 25_000,
+    reason: 'REQUESTED_BY_CUSTOMER',
+    metadata: null,
+    status: 'PENDING',
+    failureCode: null,
+    steps: [
+      { afterMs: hour, status: 'SUCCEEDED', failureCode: null },
+      { afterMs: hour, status: 'FAILED', failureCode: 'REFUND_FAILED' },
+    ],
+    created: new Date().toISOString(),
+    updated: new Date().toISOString(),
+  };
+  store.run(
+    'insert into refunds (id, request_id, reference_id, next_at, document) values (?, ?, ?, ?, ?)',
+    late.id,
+    late.requestId,
+    late.referenceId,
+    Date.now() + hour,
+    JSON.stringify(late),
+  );
+  const statusAfter = (ms: number) => {
+    const { refunds } = advanceClock(store, ms);
+    refundJob(store).run(Date.now());
+    return [refunds, findRefund(store, late.id)?.status];
+  };
+  expect(statusAfter(1_000)).toEqual([1, 'PENDING']);
+  expect(statusAfter(1.5 * hour)).toEqual([1, 'SUCCEEDED']);
+  expect(statusAfter(hour)).toEqual([1, 'FAILED']);
+  expect(statusAfter(hour)).toEqual([0, 'FAILED']);
+  store.close();
+  rmSync(directory, { recursive: true, force: true });
 });
