@@ -117,6 +117,11 @@ export interface PaymentHandler {
   /** The domain effect, in the journal's transaction, on both rails; absent where the money itself is all. */
   effect?: PaymentEffect;
   /**
+   * Gateway rail only: what else follows in the transaction that settles the order, after the effect; its target may
+   * have been closed since it was opened.
+   */
+  onPaid?(tx: EntityManager, payment: HandledPayment): Promise<void>;
+  /**
    * After the commit, on both rails, paid or not: wakes the workflow that waits for this payment. The hint may get lost:
    * a sweep also finds what it was about.
    */

@@ -73,7 +73,9 @@ export async function settlePayment(
     );
     const [price] = await recordTransactions(tx, journalId, transactionRows(order));
     const transactionId = must(price, 'a settled order has its row of type price');
-    await makeEffect(tx, handler.effect, handledPayment(order), { journalId, transactionId });
+    const handled = handledPayment(order);
+    await makeEffect(tx, handler.effect, handled, { journalId, transactionId });
+    await handler.onPaid?.(tx, handled);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'payment_order',

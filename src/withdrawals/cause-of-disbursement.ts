@@ -24,8 +24,21 @@ export async function completeClosedCause(tx: EntityManager, causeId: string): P
 }
 
 /**
- * The bank has returned a disbursement. A cause that was `completed` by its last one has money again: it is closed as it
- * was before, also where the platform has stopped it since; stopping and reinstating it says nothing about that.
+ * Money has come to a cause that may be closed: the order was opened before. Its row is locked only where it takes no
+ * donations, so that donors do not wait for each other.
+ */
+export async function receiveLateDonation(tx: EntityManager, causeId: string): Promise<void> {
+  const closed = await tx.execute<unknown[]>(
+    "select 1 from charitable_causes where id = ? and status not in ('active', 'in_progress')",
+    [causeId],
+  );
+  if (closed.length > 0) await reopenCompletedCause(tx, causeId);
+}
+
+/**
+ * Money has come after the last disbursement, which made a closed cause `completed`: the bank has returned it, or a
+ * donation was paid late. It is closed as it was before, also where the platform has stopped it since; stopping and
+ * reinstating it says nothing about that.
  */
 export async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);

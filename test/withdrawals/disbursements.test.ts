@@ -209,6 +209,41 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('completed');
   });
 
+  it('leaves its cause closed, not completed, when a donation is paid after it that was opened while the cause took some', async () => {
+    const it = await buildCause({ of: 'organization' });
+    const order = async () => {
+      const body = {
+        reference_type: 'charitable_cause_donate',
+        reference_id: it.causeId,
+        payment_id: 1,
+        amount: 50_000,
+      };
+      return (await stack.post('/v1/payments/gateway', body, { token: it.donor.token })).body.data;
+    };
+    const [first, second] = [await order(), await order()];
+    await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
+    await disburseAll(it);
+    expect(await statusOf(it.causeId)).toBe('completed');
+    await stack.sandbox.post('/sandbox/pay', { payment_code: first.payment_code });
+    await eventually(
+      () => statusOf(it.causeId),
+      (status) => status === 'cancelled',
+    );
+    // What comes while it is closed, not completed, leaves it so.
+    await stack.sandbox.post('/sandbox/pay', { payment_code: second.payment_code });
+    await eventually(
+      () =>
+        stack
+          .em()
+          .execute<unknown[]>("select 1 from donations where cause_id = ? and status = 'completed'", [it.causeId]),
+      (completed) => completed.length === 3,
+    );
+    expect(await statusOf(it.causeId)).toBe('cancelled');
+    const last = (await disburse(it, '100000')).body.data;
+    await withdrawalWhen(stack, it.owner, last.id, 'succeeded');
+    expect(await statusOf(it.causeId)).toBe('completed');
+  });
+
   it('returned by the bank while the platform has stopped its cause leaves the cause to be reinstated as closed', async () => {
     const it = await buildCause({ of: 'organization' });
     await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
