@@ -892,11 +892,15 @@ create table payout_banks (
   account_number_min_length smallint not null,
   account_number_max_length smallint not null,
   active boolean not null default true,
+  provider_fee_fixed numeric(20,4) not null default 0,
+  provider_fee_basis_points integer not null default 0,
   constraint payout_banks_pkey PRIMARY KEY (bank_code),
   constraint payout_banks_account_number_min_length_check CHECK (account_number_min_length > 0),
   constraint payout_banks_check CHECK (maximum_amount >= minimum_amount),
   constraint payout_banks_check1 CHECK (account_number_max_length >= account_number_min_length),
-  constraint payout_banks_minimum_amount_check CHECK (minimum_amount >= 1::numeric)
+  constraint payout_banks_minimum_amount_check CHECK (minimum_amount >= 1::numeric),
+  constraint payout_banks_provider_fee_basis_points_check CHECK (provider_fee_basis_points >= 0 AND provider_fee_basis_points <= 10000),
+  constraint payout_banks_provider_fee_fixed_check CHECK (provider_fee_fixed >= 0::numeric AND provider_fee_fixed < 'Infinity'::numeric)
 );
 
 create table payout_words (
@@ -5451,7 +5455,7 @@ grant select (answered_at), select (failure_code), select (not_known_at), select
 
 grant select on table payout_attempts to amanah_app;
 
-grant select (account_number_max_length), select (account_number_min_length), select (active), select (bank_code), select (maximum_amount), select (minimum_amount), select (name) on table payout_banks to amanah_reader;
+grant select (account_number_max_length), select (account_number_min_length), select (active), select (bank_code), select (maximum_amount), select (minimum_amount), select (name), select (provider_fee_basis_points), select (provider_fee_fixed) on table payout_banks to amanah_reader;
 
 grant select on table payout_banks to amanah_app;
 

@@ -4,6 +4,7 @@ import type { FeeMode } from '../partners/partner.ts';
 import { aboutField, refuseField } from '../partners/refuse-field.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
 import { bankColumns, complainOfAccountNumber, complainOfBankAmount, type PayoutBank } from './payout-bank.ts';
+import { payoutRule } from './provider-fee.ts';
 
 export interface PayoutQuestion {
   partnerId: string;
@@ -59,9 +60,7 @@ async function readContext(em: EntityManager, { partnerId, bankCode }: PayoutQue
     `select p.fee_mode, b.bank_code, ${bankColumns}, f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
      from partners p
      left join payout_banks b on b.bank_code = ? and b.active
-     left join lateral (select * from partner_fees f where f.partner_id = p.id and f.method = 'payout'
-         and (f.channel is null or f.channel = b.bank_code) and f.organization_id is null
-       order by f.channel is null limit 1) f on true
+     ${payoutRule}
      where p.id = ?`,
     [bankCode, partnerId],
   );

@@ -5,6 +5,7 @@ import { refuseInactive } from '../partners/inactive.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { type PayoutStanding, payoutReferenceOf } from '../payouts/payout.ts';
 import { lockPayoutHeadroom, refuseBeyondAvailable, refusePayoutsOff } from '../payouts/payout-limits.ts';
+import { readProviderFee } from '../payouts/provider-fee.ts';
 import { standingOf } from '../payouts/standing-of.ts';
 import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
 import { refuse } from '../shared/errors.ts';
@@ -40,12 +41,12 @@ export async function reserveRefund(
 }
 
 async function reserve(tx: EntityManager, id: string, opening: RefundOpening): Promise<Payout> {
-  const { partnerId, paymentId, amount, idempotency } = opening;
+  const { partnerId, paymentId, amount, bankCode, idempotency } = opening;
   await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'refund', resourceId: id });
   const headroom = await lockPayoutHeadroom(tx, partnerId);
   const { activity, available, availableAccountId, reservedAccountId, at } = headroom;
   refuseInactive(activity);
-  if (opening.bankCode !== null) refusePayoutsOff(headroom);
+  if (bankCode !== null) refusePayoutsOff(headroom);
   const refundable = await readRefundable(tx, { partnerId, paymentId });
   refuseBeyondPaid(refundable, amount);
   refuseBeyondAvailable(available, amount);
@@ -61,8 +62,8 @@ async function reserve(tx: EntityManager, id: string, opening: RefundOpening): P
     amount,
     fee: '0.0000',
     net: amount,
-    providerFee: '0.0000',
-    bankCode: opening.bankCode,
+    providerFee: bankCode === null ? '0.0000' : await readProviderFee(tx, { partnerId, bankCode, net: amount }),
+    bankCode,
     refundOf: opening.refundOf,
     textsSealed: opening.textsSealed,
     requestId: opening.requestId,

@@ -13,6 +13,7 @@ import { claimIdempotencyKey, keepFirstAnswer } from '../payments/idempotency.ts
 import { lockSource } from '../payments/make-payments.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { type PayoutStanding, type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
+import { readProviderFee } from '../payouts/provider-fee.ts';
 import { standingOf } from '../payouts/standing-of.ts';
 import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
 import { refuse } from '../shared/errors.ts';
@@ -84,7 +85,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
     amount: opening.amount,
     fee: opening.fee,
     net: opening.net,
-    providerFee: '0.0000',
+    providerFee: await readProviderFee(tx, { partnerId: null, bankCode, net: opening.net }),
     bankCode,
     textsSealed,
     requestId: opening.requestId,

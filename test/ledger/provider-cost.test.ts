@@ -2,18 +2,25 @@ import { systemAccounts } from '../../src/ledger/account.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { addMoney, negateMoney, subtractMoney } from '../../src/shared/money.ts';
 import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { buildPaid, refund, refundWhen, toBank } from '../refunds/build-refunds.ts';
 import { balanceOf, buildIndividual } from '../support/build.ts';
 import { freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ worker: true, sandbox: true, env: noWait });
   // What the provider keeps of a payment and of a transfer, and what is priced here for it.
   expect((await stack.sandbox.put('/sandbox/costs', { payment: 3_054, transfer: 2_500 })).status).toBe(200);
   await stack
     .owner()
     .execute('update payment_channels set provider_fee_fixed = 3000, provider_fee_basis_points = 10 where id = 1');
+  await stack
+    .owner()
+    .execute(
+      "update payout_banks set provider_fee_fixed = 2400, provider_fee_basis_points = 10 where bank_code = 'BRI'",
+    );
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
@@ -82,6 +89,37 @@ describe('The books post the provider’s cost', () => {
       await payoutWhen(partner, id, 'failed');
     });
     expect(change).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
+  });
+
+  it('of a withdrawal by its bank’s fixed cost and share of what reaches the bank', async () => {
+    const owner = await buildOwner(stack);
+    const change = await changeOf(async () => {
+      const { id } = await withdraw(stack, owner);
+      await withdrawalWhen(stack, owner, id, 'succeeded');
+    });
+    expect(change).toEqual({ cost: '2500.0000', clearing: '-102500.0000', provider: '-102500.0000' });
+    const failed = await changeOf(async () => {
+      const { id } = await withdraw(stack, owner, { digits: '999999' });
+      await withdrawalWhen(stack, owner, id, 'failed');
+    });
+    expect(failed).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
+  });
+
+  it('of a partner’s refund by transfer as of its payouts, and of one to a wallet none', async () => {
+    const partner = await payer();
+    const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
+    const toWallet = await buildPaid(stack, partner, { amount: '50000' });
+    const change = (paymentId: string, bank: object) =>
+      changeOf(async () => {
+        const asked = await refund(partner, paymentId, { amount: '20000', ...bank });
+        await refundWhen(partner, asked, 'succeeded');
+      });
+    expect(await change(byTransfer, toBank())).toEqual({
+      cost: '2500.0000',
+      clearing: '-22500.0000',
+      provider: '-22500.0000',
+    });
+    expect(await change(toWallet, {})).toEqual({ cost: '0.0000', clearing: '-20000.0000', provider: '-20000.0000' });
   });
 
   it('of a user’s order by its channel’s fixed cost and share of the amount', async () => {

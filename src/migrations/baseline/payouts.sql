@@ -12,6 +12,9 @@ create table payout_banks (
   account_number_min_length smallint not null check (account_number_min_length > 0),
   account_number_max_length smallint not null,
   active boolean not null default true,
+  -- What the provider takes from us for a transfer of people and organizations; for those of partners their fee rules say it.
+  provider_fee_fixed numeric(20, 4) not null default 0 check (provider_fee_fixed >= 0 and provider_fee_fixed < 'Infinity'),
+  provider_fee_basis_points integer not null default 0 check (provider_fee_basis_points between 0 and 10000),
   check (maximum_amount >= minimum_amount),
   check (account_number_max_length >= account_number_min_length)
 );
