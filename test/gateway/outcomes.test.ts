@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 
 const unknown = { code: 'PROVIDER_UNKNOWN' };
+const refundRequest = { reference: 'RF-1', refundOf: 'pr-1', amount: '20000.0000' };
 const payout = (reference: string, status: string, failure_code?: string) => ({
   id: 'disb-1',
   reference_id: reference,
@@ -37,6 +38,7 @@ describe('a definite no from the provider is a refusal with its code', () => {
     const refused = { outcome: 'refused', code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' };
     expect(await gateway.requestInstrument(buildInstrumentRequest())).toEqual(refused);
     expect(await gateway.requestTransfer(buildTransferRequest())).toEqual(refused);
+    expect(await gateway.requestTransfer(refundRequest)).toEqual(refused);
   });
 
   test('a channel or a bank that the provider does not have is refused without a call', async () => {
@@ -56,14 +58,14 @@ describe('a definite no from the provider is a refusal with its code', () => {
       const refused = { outcome: 'refused', code: error_code };
       expect(await gateway.requestInstrument(buildInstrumentRequest())).toMatchObject(refused);
       expect(await gateway.requestTransfer(buildTransferRequest())).toMatchObject(refused);
+      expect(await gateway.requestTransfer(refundRequest)).toMatchObject(refused);
     },
   );
 });
 
 test('a refund beside another one that is in progress was not made, and is made later', async () => {
   provider.answer(() => ({ status: 400, body: { error_code: 'REFUND_IN_PROGRESS', message: 'wait' } }));
-  const request = { reference: 'RF-1', refundOf: 'pr-1', amount: '20000.0000' };
-  await expect(gateway.requestTransfer(request)).rejects.toMatchObject({ ...unknown, neverSent: true });
+  await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject({ ...unknown, neverSent: true });
 });
 
 test('a refund is looked for on every page until it is found, and no further', async () => {
@@ -103,6 +105,7 @@ describe('everything else is unknown', () => {
     provider.answer(() => answer);
     await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+    await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject(unknown);
   });
 
   test.each([
@@ -114,6 +117,7 @@ describe('everything else is unknown', () => {
     const ours = { ...unknown, neverSent: true };
     await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(ours);
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(ours);
+    await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject(ours);
   });
 
   test('no answer within the time for one call', async () => {
