@@ -13,6 +13,10 @@ interface Priced {
 export interface CollectionChannel extends Priced {
   method: PaymentMethodKind;
   channel: string | null;
+  /** Whether the provider refunds to the wallet that paid, also in part, and for how many days after the payment. */
+  refundable: boolean;
+  refundable_in_part: boolean;
+  refund_window_days: number;
 }
 
 export interface PayoutBank extends Priced {
@@ -36,7 +40,8 @@ export async function findOpenChannels(
   partnerId: string,
 ): Promise<{ collection: CollectionChannel[]; payoutBanks: PayoutBank[] }> {
   const collection = await em.execute<CollectionChannel[]>(
-    `select c.method, case when c.method <> 'qris' then c.channel_code end as channel, ${columns}
+    `select c.method, case when c.method <> 'qris' then c.channel_code end as channel, ${columns},
+       c.refundable, c.refundable_in_part, c.refund_window_days
      from payment_channels c ${feeFor('c.method', 'c.channel_code')} where c.active order by c.id`,
     [partnerId],
   );

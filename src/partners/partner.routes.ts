@@ -39,13 +39,22 @@ routes.get(
   '/channels',
   {
     summary: 'List what is open to this partner',
-    description: 'Not paged. QRIS has no `channel`. Fees are those without an organization. The same table validates.',
+    description:
+      'Not paged. QRIS has no `channel`. Fees are those without an organization. The same table validates, and says which ' +
+      'payments can be refunded to the wallet that paid: every other refund is a transfer to a bank account.',
     access: partner('read-gateway'),
     answers: {
       200: partnerAnswer(
         z.object({
           collection: z.array(
-            z.object({ method: z.enum(collectionMethods), channel: z.string().optional(), ...priced }),
+            z.object({
+              method: z.enum(collectionMethods),
+              channel: z.string().optional(),
+              ...priced,
+              refundable: z.boolean(),
+              refundable_in_part: z.boolean(),
+              refund_window_days: z.int(),
+            }),
           ),
           payout_banks: z.array(
             z.object({

@@ -21,7 +21,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   code: 'For programs: branch on this, not on the message. The error catalogue says what to do about each.',
   'PartnerError.message': 'For people: says what is wrong, and names the field where there is one.',
   'PartnerError.details':
-    'With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with PROVIDER_INDETERMINATE what to poll.',
+    'With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, what to poll.',
   request_id: 'Names this request. Quote it when you ask the operator. Also in the header `x-request-id`.',
   items: 'The rows of this page, newest first.',
   page: 'The page, from 1. One beyond the last is empty.',
@@ -100,6 +100,11 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   basis_points: 'The share of the amount that the fee takes, in basis points: 150 is 1.5 %.',
   minimum_amount: 'The least that can be moved at once, in IDR.',
   maximum_amount: 'The most that can be moved at once, in IDR.',
+  refundable:
+    'Whether a payment can be refunded to the wallet that paid it, by the provider. Otherwise a refund is a transfer to a bank account, which you name.',
+  refundable_in_part: 'Whether it can be refunded there in part, too: where this is false, a part goes by transfer.',
+  refund_window_days:
+    'For how many days after it was paid a payment can be refunded there; afterwards by transfer. 0 where it never can.',
   account_number_min_length: 'The least number of digits of an account number at this bank.',
   account_number_max_length: 'The greatest number of digits of an account number at this bank.',
   max_payout_amount: 'The most that one payout may be; null where no limits are set.',

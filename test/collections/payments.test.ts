@@ -400,6 +400,21 @@ describe('Quotes and channels', () => {
       [
         ...['BCA', 'BNI', 'BRI', 'BSI', 'CIMB', 'MANDIRI', 'PERMATA'].map((bank) => `virtual_account/${bank}`),
         ...['DANA', 'LINKAJA', 'OVO', 'SHOPEEPAY'].map((wallet) => `ewallet/${wallet}`),
+  it('the channels say which wallets are refunded, whether in part, and for how many days', async () => {
+    const { collection } = (await partner.get('/channels')).body.data;
+    const refunds = (collection as Record<string, unknown>[])
+      .filter(({ refundable }) => refundable === true)
+      .map(({ channel, refundable_in_part, refund_window_days }) => [channel, refundable_in_part, refund_window_days]);
+    expect(refunds.toSorted()).toEqual([
+      ['DANA', true, 30],
+      ['LINKAJA', false, 30],
+      ['SHOPEEPAY', true, 365],
+    ]);
+    for (const { refundable, refundable_in_part, refund_window_days } of collection) {
+      if (!refundable) expect([refundable_in_part, refund_window_days]).toEqual([false, 0]);
+    }
+  });
+
         'qris/',
       ].toSorted(),
     );
@@ -419,4 +434,7 @@ describe('Quotes and channels', () => {
       fixed: '0.0000',
     });
   });
+      refundable: false,
+      refundable_in_part: false,
+      refund_window_days: 0,
 });

@@ -160,6 +160,11 @@ describe('The partner client against npm start', () => {
   it('lists the channels and banks open to the partner', async () => {
     const { collection, payout_banks: banks } = await client.channels();
     expect(collection).toContainEqual(expect.objectContaining({ method: 'qris', basis_points: 70 }));
+    expect(collection.find(({ channel }) => channel === 'DANA')).toMatchObject({
+      refundable: true,
+      refundable_in_part: true,
+      refund_window_days: 30,
+    });
     expect(banks.map(({ bank_code: code }) => code)).toContain('BCA');
   });
 

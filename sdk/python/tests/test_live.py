@@ -137,7 +137,10 @@ class AgainstTheProduct(unittest.TestCase):
         self.assertEqual((error.code, error.idempotency_key), ("REQUEST_IDEMPOTENCY_KEY_REUSED", key))
 
     def test_lists_what_is_open_and_reads_every_page_once_newest_first(self) -> None:
-        self.assertIn("BCA", [bank["bank_code"] for bank in client.channels()["payout_banks"]])
+        channels = client.channels()
+        self.assertIn("BCA", [bank["bank_code"] for bank in channels["payout_banks"]])
+        windows = {one.get("channel"): one["refund_window_days"] for one in channels["collection"] if one["refundable"]}
+        self.assertEqual(windows["DANA"], 30)
         made = [
             client.payments.create({"method": "qris", "amount": "10000", "external_ref": "PAGE"})["id"]
             for _ in range(5)
