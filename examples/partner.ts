@@ -4,7 +4,7 @@
  *
  *   npx node examples/partner.ts      (DATA_DIR names another stack)
  */
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,14 +36,20 @@ const directory = process.env.DATA_DIR ?? '.amanah';
 const { urls, partner }: Credentials = JSON.parse(readFileSync(join(directory, 'credentials.json'), 'utf8'));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** A signed call: the signature is the hex HMAC-SHA256 of the very bytes that are sent, of none without a body. */
+const sign = (text: string): string => createHmac('sha256', partner.signing_secret).update(text).digest('hex');
+
+/** A signed call: one signature is over the very bytes that are sent, the second over time, method, path, key and body. */
 async function call<T>(method: 'GET' | 'POST', path: string, body?: object, idempotencyKey?: string): Promise<T> {
   const raw = body === undefined ? '' : JSON.stringify(body);
+  const time = Math.floor(Date.now() / 1000);
+  const digest = createHash('sha256').update(raw).digest('hex');
+  const whole = `${time}.${method} /v1/partners${path}.${idempotencyKey ?? ''}.${digest}`;
   const answer = await fetch(`${urls.api}/v1/partners${path}`, {
     method,
     headers: {
       authorization: `Bearer ${partner.api_key}`,
-      'x-partner-signature': createHmac('sha256', partner.signing_secret).update(raw).digest('hex'),
+      'x-partner-signature': sign(raw),
+      'x-partner-signature-v2': `t=${time},v1=${sign(whole)}`,
       ...(body && { 'content-type': 'application/json' }),
       ...(idempotencyKey && { 'x-idempotency-key': idempotencyKey }),
     },

@@ -20,7 +20,9 @@ interface Prepared {
   target: string;
   /** Empty for a call without a body. */
   body: string;
-  /** Headers with a fixed value, besides the key and the signature. */
+  /** What the second signature has between the time and the digest of the body. */
+  signed: string;
+  /** Headers with a fixed value, besides the key and the signatures. */
   fixed: [name: string, value: string][];
 }
 
@@ -30,52 +32,70 @@ const inShell = (text: string): string => singleQuoted(text, "'\\''");
 const inScript = (text: string): string => singleQuoted(text.replaceAll('\\', '\\\\'), "\\'");
 const inGo = (text: string): string => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
 
-function curl({ method, target, body, fixed }: Prepared): string {
-  const sent = body === '' ? '""' : '"$body"';
+function curl({ method, target, body, signed, fixed }: Prepared): string {
   const lines = [
     `curl -s -X ${method} "$AMANAH_API_URL"${inShell(target)}`,
     '-H "authorization: Bearer $AMANAH_API_KEY"',
     '-H "x-partner-signature: $signature"',
+    '-H "x-partner-signature-v2: t=$time,v1=$signature_v2"',
     ...fixed.map(([name, value]) => `-H ${inShell(`${name}: ${value}`)}`),
     ...(body === '' ? [] : ['-d "$body"']),
   ];
-  return `${body === '' ? '' : `body=${inShell(body)}\n`}signature=$(printf %s ${sent} | openssl dgst -sha256 -hmac "$AMANAH_SIGNING_SECRET" -hex | sed 's/^.* //')
+  return `body=${inShell(body)}
+time=$(date +%s)
+hex() { sed 's/^.* //'; }
+hmac() { openssl dgst -sha256 -hmac "$AMANAH_SIGNING_SECRET" -hex | hex; }
+digest=$(printf %s "$body" | openssl dgst -sha256 -hex | hex)
+signature=$(printf %s "$body" | hmac)
+signature_v2=$(printf %s "$time"${inShell(signed)}"$digest" | hmac)
 ${lines.join(' \\\n  ')}
 `;
 }
 
-function typeScript({ method, target, body, fixed }: Prepared): string {
-  const signed = body === '' ? "''" : 'body';
+function typeScript({ method, target, body, signed, fixed }: Prepared): string {
   const headers = fixed.map(([name, value]) => `    ${inScript(name)}: ${inScript(value)},\n`).join('');
-  return `import { createHmac } from 'node:crypto';
+  return `import { createHash, createHmac } from 'node:crypto';
 
 const { AMANAH_API_URL = '', AMANAH_API_KEY = '', AMANAH_SIGNING_SECRET = '' } = process.env;
-${body === '' ? '' : `const body = ${inScript(body)};\n`}const answer = await fetch(AMANAH_API_URL + ${inScript(target)}, {
+const hmac = (text: string) => createHmac('sha256', AMANAH_SIGNING_SECRET).update(text).digest('hex');
+const body = ${inScript(body)};
+const time = Math.floor(Date.now() / 1000);
+const digest = createHash('sha256').update(body).digest('hex');
+const answer = await fetch(AMANAH_API_URL + ${inScript(target)}, {
   method: ${inScript(method)},
   headers: {
     authorization: \`Bearer \${AMANAH_API_KEY}\`,
-    'x-partner-signature': createHmac('sha256', AMANAH_SIGNING_SECRET).update(${signed}).digest('hex'),
+    'x-partner-signature': hmac(body),
+    'x-partner-signature-v2': \`t=\${time},v1=\` + hmac(time + ${inScript(signed)} + digest),
 ${headers}  },
 ${body === '' ? '' : '  body,\n'}});
 console.log(answer.status, await answer.text());
 `;
 }
 
-function python({ method, target, body, fixed }: Prepared): string {
+function python({ method, target, body, signed, fixed }: Prepared): string {
   const headers = fixed.map(([name, value]) => `        ${inScript(name)}: ${inScript(value)},\n`).join('');
   return `import hashlib
 import hmac
 import os
+import time
 import urllib.request
 
+
+def sign(text):
+    return hmac.new(os.environ['AMANAH_SIGNING_SECRET'].encode(), text, hashlib.sha256).hexdigest()
+
+
 body = ${inScript(body)}.encode()
-secret = os.environ['AMANAH_SIGNING_SECRET'].encode()
+now = str(int(time.time()))
+whole = now + ${inScript(signed)} + hashlib.sha256(body).hexdigest()
 request = urllib.request.Request(
     os.environ['AMANAH_API_URL'] + ${inScript(target)},
     method=${inScript(method)},
     headers={
         'authorization': 'Bearer ' + os.environ['AMANAH_API_KEY'],
-        'x-partner-signature': hmac.new(secret, body, hashlib.sha256).hexdigest(),
+        'x-partner-signature': sign(body),
+        'x-partner-signature-v2': 't=' + now + ',v1=' + sign(whole.encode()),
 ${headers}    },
 ${body === '' ? '' : '    data=body,\n'})
 with urllib.request.urlopen(request) as answer:
@@ -83,7 +103,7 @@ with urllib.request.urlopen(request) as answer:
 `;
 }
 
-function go({ method, target, body, fixed }: Prepared): string {
+function go({ method, target, body, signed, fixed }: Prepared): string {
   const headers = fixed.map(([name, value]) => `\trequest.Header.Set("${name}", ${JSON.stringify(value)})\n`).join('');
   return `package main
 
@@ -96,19 +116,29 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 )
+
+func sign(text string) string {
+	signed := hmac.New(sha256.New, []byte(os.Getenv("AMANAH_SIGNING_SECRET")))
+	signed.Write([]byte(text))
+	return hex.EncodeToString(signed.Sum(nil))
+}
 
 func main() {
 	body := ${inGo(body)}
-	signed := hmac.New(sha256.New, []byte(os.Getenv("AMANAH_SIGNING_SECRET")))
-	signed.Write([]byte(body))
+	now := strconv.FormatInt(time.Now().Unix(), 10)
+	digest := sha256.Sum256([]byte(body))
+	whole := now + ${JSON.stringify(signed)} + hex.EncodeToString(digest[:])
 	request, err := http.NewRequest("${method}", os.Getenv("AMANAH_API_URL")+${JSON.stringify(target)}, strings.NewReader(body))
 	if err != nil {
 		log.Fatal(err)
 	}
 	request.Header.Set("authorization", "Bearer "+os.Getenv("AMANAH_API_KEY"))
-	request.Header.Set("x-partner-signature", hex.EncodeToString(signed.Sum(nil)))
+	request.Header.Set("x-partner-signature", sign(body))
+	request.Header.Set("x-partner-signature-v2", "t="+now+",v1="+sign(whole))
 ${headers}	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		log.Fatal(err)
@@ -123,17 +153,21 @@ ${headers}	answer, err := http.DefaultClient.Do(request)
 `;
 }
 
-function php({ method, target, body, fixed }: Prepared): string {
+function php({ method, target, body, signed, fixed }: Prepared): string {
   const headers = fixed.map(([name, value]) => `        ${inScript(`${name}: ${value}`)},\n`).join('');
   return `<?php
 $body = ${inScript(body)};
+$secret = getenv('AMANAH_SIGNING_SECRET');
+$time = time();
+$whole = $time . ${inScript(signed)} . hash('sha256', $body);
 $curl = curl_init(getenv('AMANAH_API_URL') . ${inScript(target)});
 curl_setopt_array($curl, [
     CURLOPT_CUSTOMREQUEST => ${inScript(method)},
     CURLOPT_RETURNTRANSFER => true,
     CURLOPT_HTTPHEADER => [
         'authorization: Bearer ' . getenv('AMANAH_API_KEY'),
-        'x-partner-signature: ' . hash_hmac('sha256', $body, getenv('AMANAH_SIGNING_SECRET')),
+        'x-partner-signature: ' . hash_hmac('sha256', $body, $secret),
+        'x-partner-signature-v2: t=' . $time . ',v1=' . hash_hmac('sha256', $whole, $secret),
 ${headers}    ],
 ${body === '' ? '' : '    CURLOPT_POSTFIELDS => $body,\n'}]);
 $answer = curl_exec($curl);
@@ -150,15 +184,18 @@ const languages: [lang: string, label: string, write: (call: Prepared) => string
 ];
 
 /**
- * A whole program in each language that makes the call, signed. Its address, key and secret are in `AMANAH_API_URL`,
- * `AMANAH_API_KEY` and `AMANAH_SIGNING_SECRET`.
+ * A whole program in each language that makes the call with both signatures: over the body, which every call needs, and
+ * over the whole request. Its address, key and secret are in `AMANAH_API_URL`, `AMANAH_API_KEY` and
+ * `AMANAH_SIGNING_SECRET`.
  */
 export function codeSamples({ method, target, body, idempotencyKey }: SampledCall): CodeSample[] {
   const fixed: Prepared['fixed'] = [];
   if (idempotencyKey !== undefined) fixed.push(['x-idempotency-key', idempotencyKey]);
   if (body !== undefined) fixed.push(['content-type', 'application/json']);
   const text = body === undefined ? '' : JSON.stringify(body);
-  const prepared = { method: method.toUpperCase(), target, body: text, fixed };
+  const verb = method.toUpperCase();
+  const signed = `.${verb} ${target}.${idempotencyKey ?? ''}.`;
+  const prepared = { method: verb, target, body: text, signed, fixed };
   return languages.map(([lang, label, write]) => ({ lang, label, source: write(prepared) }));
 }
 

@@ -11,12 +11,15 @@ const introduction = `What a partner's server calls. Amounts are IDR in decimal 
 sandbox, never one of production.
 
 **Code samples** read the address of the API, the key and the signing secret from \`AMANAH_API_URL\`, \`AMANAH_API_KEY\` and
-\`AMANAH_SIGNING_SECRET\`. The clients for TypeScript and Python sign, retry and verify webhooks by themselves.
+\`AMANAH_SIGNING_SECRET\`, and send both signatures. The clients for TypeScript and Python sign, retry and verify webhooks
+by themselves.
 
 **Signing.** \`Authorization: Bearer <API key>\`, and \`x-partner-signature\`: the hex HMAC-SHA256 of the raw body under the
-signing secret, of the empty string without a body. Beside it \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\` covers
-the whole request: HMAC-SHA256 over \`t\`, \`.\`, method, a space, path with query as sent, \`.\`, idempotency key or empty,
-\`.\`, hex SHA-256 of the body.
+signing secret, of the empty string without a body. Every call needs it. Send a second signature beside it, which covers the
+whole request, so that a recorded one cannot be sent again later or elsewhere:
+\`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, the HMAC-SHA256 over \`t\`, \`.\`, method, a space, path with query as
+sent, \`.\`, idempotency key or empty, \`.\`, hex SHA-256 of the body. Where it is sent it must be right, and at most five
+minutes old; a key may demand it.
 
 **Idempotency.** Creating takes \`X-Idempotency-Key\`, 8 to 128 characters. The same key with the same request answers the
 first answer again, with \`Idempotency-Replayed: true\`, for at least 30 days. After a 503, a 504 or no answer at all, repeat

@@ -81,13 +81,14 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
 ];
 
 describe('The code samples of the partners’ reference', () => {
-  it('exist in five languages for each operation, and sign', () => {
+  it('exist in five languages for each operation, and sign the body and the whole request', () => {
     expect(operations.length).toBeGreaterThan(20);
     for (const operation of operations) {
       const samples = operation['x-codeSamples'];
       expect(samples.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'Python', 'Go', 'PHP']);
       for (const { source } of samples) {
-        expect(source).toContain('x-partner-signature');
+        expect(source).toMatch(/x-partner-signature['":]/);
+        expect(source).toMatch(/x-partner-signature-v2['":]/);
         expect(source).not.toMatch(/\{(id|day)\}/);
       }
     }
@@ -110,6 +111,9 @@ describe('A code sample, run against the product,', () => {
   beforeAll(async () => {
     stack = await startStack({ worker: true, sandbox: true });
     partner = await buildPartner(stack);
+    // Its key refuses what is not signed as a whole.
+    const { status } = await partner.administer('patch', `/keys/${partner.keyId}`, { require_signature_v2: true });
+    expect(status).toBe(200);
     writeFileSync(join(place, 'package.json'), '{"type":"module"}');
   }, 120_000);
   afterAll(() => stack.stop());

@@ -10,7 +10,7 @@ import { type Block, blocksOf, firstHour, Reader } from './first-hour.ts';
 const prints: [block: RegExp, output: RegExp][] = [
   [/examples\/partner\.ts/, /Webhook +payment\.succeeded, verified: succeeded/],
   [/x-idempotency-key: first-hour-1/, /"status":"pending".*"available":"/s],
-  [/sign_request GET/, /"available":"/],
+  [/sign_request\(\)/, /"available":"/],
   [/first-call\.ts/, /^200 /m],
   [/with-client\.ts/, /status: 'pending'/],
   [/first-hour-test/, /"type":"endpoint\.test".*"status":"succeeded".*payment\.succeeded \S+ succeeded/s],
