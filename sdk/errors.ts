@@ -10,6 +10,8 @@ export interface ErrorDetails {
   FUNDS_LIMIT_EXCEEDED:
     | { limit: 'max_payout_amount' | 'max_daily_amount'; maximum: string; used: string; remaining: string }
     | { limit: 'max_hourly_count'; maximum: number; used: number; remaining: number };
+  /** IDR: what was paid, what of it was refunded or is being refunded, and what can still be. */
+  FUNDS_REFUND_EXCEEDED: { paid: string; refunded: string; remaining: string };
   PROVIDER_REFUSED: { payment_id: string; failure_code: string | null };
   PROVIDER_INDETERMINATE: { payment_id: string; status_url: string };
 }
@@ -24,8 +26,10 @@ const decisive: ReadonlySet<string> = new Set<ErrorCode>([
   'REQUEST_INVALID_PAYLOAD',
   'REQUEST_IDEMPOTENCY_KEY_REUSED',
   'RESOURCE_NOT_LINKED',
+  'PAYMENT_NOT_PAID',
   'FUNDS_INSUFFICIENT_BALANCE',
   'FUNDS_LIMIT_EXCEEDED',
+  'FUNDS_REFUND_EXCEEDED',
   'FUNDS_PAYOUT_SUSPENDED',
   'PROVIDER_REFUSED',
 ]);

@@ -153,6 +153,18 @@ describe('The partner client', () => {
     expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
   });
 
+  it('knows that a refused refund was not made, whatever became of an earlier attempt, and types what is left', async () => {
+    const left = { paid: '50000.0000', refunded: '40000.0000', remaining: '10000.0000' };
+    const refusals = [refusal(409, 'PAYMENT_NOT_PAID'), refusal(422, 'FUNDS_REFUND_EXCEEDED', {}, left)];
+    await using peer = await openPeer(refusals.flatMap((decided): Action[] => ['reset', decided]));
+    const refund = () => refusedWith(connect(peer.url).payments.refund('p-1', { reason: 'late' }, { idempotencyKey }));
+    expect(await refund()).toMatchObject({ code: 'PAYMENT_NOT_PAID', isIndeterminate: false, idempotencyKey });
+    const exceeded = await refund();
+    expect(exceeded.isIndeterminate).toBe(false);
+    expect(exceeded.is('FUNDS_REFUND_EXCEEDED') && exceeded.details?.remaining).toBe('10000.0000');
+    expect(peer.requests).toHaveLength(4);
+  });
+
   it('waits as long as the API asks, but no longer than a minute', async () => {
     await using peer = await openPeer([
       refusal(429, 'REQUEST_RATE_LIMITED', { 'retry-after': '1' }),

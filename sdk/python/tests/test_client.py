@@ -119,6 +119,14 @@ class TheClient(unittest.TestCase):
                     connect(peer.url, attempts=len(plan)).payouts.create(PAYOUT, idempotency_key=KEY)
                 self.assertEqual(raised.exception.is_indeterminate, expected)
 
+    def test_knows_that_a_refused_refund_was_not_made_whatever_became_of_an_earlier_attempt(self) -> None:
+        for refused in (refusal(409, "PAYMENT_NOT_PAID"), refusal(422, "FUNDS_REFUND_EXCEEDED")):
+            with self.subTest(refused), Peer(RESET, refused) as peer:
+                with self.assertRaises(PartnerApiError) as raised:
+                    connect(peer.url).payments.refund("p-1", {"reason": "late"}, idempotency_key=KEY)
+                self.assertFalse(raised.exception.is_indeterminate)
+                self.assertEqual(len(peer.requests), 2)
+
     def test_gives_up_and_says_under_which_key_to_go_on(self) -> None:
         with Peer(RESET) as peer, self.assertRaisesRegex(NoAnswerError, "no answer in 2 attempts") as raised:
             connect(peer.url, attempts=2).payouts.create(PAYOUT, idempotency_key=KEY)
