@@ -12,7 +12,7 @@ import {
   timestamp,
   uuid,
 } from '../http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { collectionMethods, feeMethods } from '../partners/partner.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
@@ -125,14 +125,12 @@ routes.get(
     summary: 'List payments, newest first',
     description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
     access: partner('read-gateway'),
-    query: listQuery({ limit: 50 })
-      .omit({ order: true })
-      .extend({
-        status: z.enum(partnerPaymentStatuses).optional(),
-        external_ref: externalRef().optional(),
-        from: periodStart().optional(),
-        to: periodEnd().optional(),
-      }),
+    query: partnerListQuery().extend({
+      status: z.enum(partnerPaymentStatuses).optional(),
+      external_ref: externalRef().optional(),
+      from: periodStart().optional(),
+      to: periodEnd().optional(),
+    }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(PartnerPaymentShape), ...pageFields })) },
   },
   async ({ query, caller, em }) => {

@@ -54,7 +54,9 @@ export async function findPartnerPayments(
     ...(externalRef !== undefined && { external_ref: externalRef }),
     ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  const { items, total } = await findPage(em, PartnerPayment, where, window, { partnerId });
+  const { items, total } = await findPage(em, PartnerPayment, where, window, {
+    of: { column: 'partner_id', id: partnerId },
+  });
   const channels = await em.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
   const channelOf = new Map(channels.map((channel) => [channel.id, channel]));
   return {

@@ -12,6 +12,24 @@ export const listQuery = (options: { limit?: number } = {}) =>
     order: order(),
   });
 
+/**
+ * The query of partners' lists, newest first: as that of every list, but an `after` that names none of the caller's rows
+ * is refused.
+ */
+export const partnerListQuery = () =>
+  listQuery({ limit: 50 })
+    .omit({ order: true })
+    .extend({
+      after: uuid()
+        .optional()
+        .meta({
+          description:
+            'Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither ' +
+            'repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused.',
+          examples: ['019bbf98-8f08-7a16-8d02-6b7f3c9e1a55'],
+        }),
+    });
+
 export interface Paging {
   page: number;
   limit: number;

@@ -30,7 +30,7 @@ export function findPayouts(
       ? {}
       : { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  return findPage(em, Payout, where, window, { partnerId });
+  return findPage(em, Payout, where, window, { of: { column: 'partner_id', id: partnerId } });
 }
 
 /** A partner's payout. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */

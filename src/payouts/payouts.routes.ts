@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { partner } from '../http/access.ts';
 import { externalRef, moneyString, periodEnd, periodStart, text, uuid } from '../http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
 import { TimelineShape } from '../partners/timeline.ts';
@@ -68,14 +68,12 @@ routes.get(
     summary: "List the partner's payouts, newest first",
     access: partner('read-gateway'),
     description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
-    query: listQuery({ limit: 50 })
-      .omit({ order: true })
-      .extend({
-        status: z.enum(payoutLaw.statuses).optional(),
-        external_ref: externalRef().optional(),
-        from: periodStart().optional(),
-        to: periodEnd().optional(),
-      }),
+    query: partnerListQuery().extend({
+      status: z.enum(payoutLaw.statuses).optional(),
+      external_ref: externalRef().optional(),
+      from: periodStart().optional(),
+      to: periodEnd().optional(),
+    }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(ListedPayoutShape), ...pageFields })) },
   },
   async ({ em, caller, query }) => {

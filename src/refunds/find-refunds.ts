@@ -26,13 +26,17 @@ export async function getRefund(
   return refund?.paymentId === paymentId ? refund : refuse('RESOURCE_NOT_FOUND', 'There is no such refund');
 }
 
-/** A page of a payment's refunds, newest first; whose payment it is has been checked. */
+/**
+ * A page of a payment's refunds, newest first; whose payment it is has been checked. Throws REQUEST_INVALID for an
+ * `after` that is none of them.
+ */
 export async function findRefunds(
   em: EntityManager,
   paymentId: string,
   window: ListWindow,
 ): Promise<{ items: WholeRefund[]; total: number }> {
-  const { items, total } = await findPage(em, PaymentRefund, { payment_id: paymentId }, window);
+  const of = { column: 'payment_id', id: paymentId } as const;
+  const { items, total } = await findPage(em, PaymentRefund, { payment_id: paymentId }, window, { of });
   const payoutOf = await findPayoutsOf(em, items);
   return { items: items.map((refund) => ({ payout: payoutOf(refund), paymentId })), total };
 }

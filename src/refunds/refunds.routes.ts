@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { getPartnerPayment } from '../collections/find-partner-payments.ts';
 import { partner } from '../http/access.ts';
 import { moneyString, text, uuid } from '../http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
 import { TimelineShape } from '../partners/timeline.ts';
@@ -57,7 +57,7 @@ routes.get(
     summary: 'List the refunds of a payment, newest first',
     access: partner('read-gateway'),
     params: paymentParams,
-    query: listQuery({ limit: 50 }).omit({ order: true }),
+    query: partnerListQuery(),
     answers: { 200: partnerAnswer(z.object({ items: z.array(RefundShape), ...pageFields })) },
     refusals: [404],
   },

@@ -12,7 +12,9 @@ export function findEndpoints(
   em: EntityManager,
   { partnerId, ...window }: ListWindow & { partnerId: string },
 ): Promise<{ items: WebhookEndpoint[]; total: number }> {
-  return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window, { partnerId });
+  return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window, {
+    of: { column: 'partner_id', id: partnerId },
+  });
 }
 
 /** An endpoint of this partner; locks the partner's row until the transaction ends. Throws NOT_FOUND. */

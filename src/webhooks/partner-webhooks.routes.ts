@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { partner } from '../http/access.ts';
 import { periodEnd, periodStart, uuid } from '../http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { webhookTypes } from '../partners/partner.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
@@ -23,15 +23,15 @@ routes.get(
     summary: "List the partner's webhook deliveries, newest first",
     description: 'A bare date in `from` or `to`, which are about `created_at`, is the whole day of UTC+7.',
     access: partner('manage-webhooks'),
-    query: listQuery({ limit: 50 })
-      .omit({ order: true })
-      .extend({
-        status: z.enum(webhookDeliveryLaw.statuses).optional(),
-        type: z.enum(webhookTypes).optional(),
-        endpoint_id: uuid().optional(),
-        from: periodStart().optional(),
-        to: periodEnd().optional(),
-      }),
+    query: partnerListQuery().extend({
+      status: z.enum(webhookDeliveryLaw.statuses).optional(),
+      type: z.enum(webhookTypes).optional(),
+      endpoint_id: uuid()
+        .optional()
+        .meta({ examples: ['019bba56-a840-7c3e-9a51-3f1d0c8e7b24'] }),
+      from: periodStart().optional(),
+      to: periodEnd().optional(),
+    }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
   async ({ em, caller, query: { endpoint_id: endpointId, ...query } }) => {

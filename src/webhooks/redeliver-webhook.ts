@@ -34,7 +34,7 @@ export function findDeliveries(
     ...(endpointId && { endpoint_id: endpointId }),
     ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  return findPage(em, WebhookDelivery, where, window, { partnerId });
+  return findPage(em, WebhookDelivery, where, window, { of: { column: 'partner_id', id: partnerId } });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { partner } from '../http/access.ts';
 import { text, uuid } from '../http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../http/paging.ts';
+import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { webhookEvents } from '../partners/partner.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
@@ -60,7 +60,7 @@ routes.get(
   {
     summary: "List the partner's endpoints, newest first",
     access,
-    query: listQuery({ limit: 50 }).omit({ order: true }),
+    query: partnerListQuery(),
     answers: { 200: partnerAnswer(z.object({ items: z.array(EndpointShape), ...pageFields })) },
   },
   async ({ em, caller, query }) => {

@@ -301,13 +301,22 @@ describe('Payments are read', () => {
     }
   });
 
-  it("after another partner's payment as after a missing one", async () => {
+  it("never after another partner's payment, which is refused as a missing one is", async () => {
     await create();
     const other = await buildPartner(stack);
     const { data } = (await other.post('/payments', va)).body;
     const missing = '00000000-0000-4000-8000-00000000dead';
-    const read = async (after: string) => (await partner.get(`/payments?after=${after}`)).body.data;
+    const read = async (after: string) => {
+      const { status, body } = await partner.get(`/payments?after=${after}`);
+      return { status, error: body.error };
+    };
     expect(await read(data.id)).toEqual(await read(missing));
+    const message = 'after: names no row of this list';
+    const details = [{ field: 'after', message }];
+    expect(await read(missing)).toEqual({ status: 400, error: { code: 'REQUEST_INVALID_PAYLOAD', message, details } });
+    const { items } = (await partner.get('/payments')).body.data;
+    expect((await partner.get(`/payments?after=${items.at(-1).id}`)).body.data.items).toEqual([]);
+    expect((await partner.get(`/payments?after=${items[0].id}&status=failed`)).body.data).toMatchObject({ items: [] });
   });
 
   it('for whole days in UTC+7, both ends included', async () => {
@@ -391,15 +400,6 @@ describe('Quotes and channels', () => {
     expect(errorOf(uneven)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });
 
-  it('the channels are those that a payment accepts, with this partner’s fees', async () => {
-    const { collection, payout_banks } = (await partner.get('/channels')).body.data;
-    const names = collection.map(
-      ({ method, channel }: { method: string; channel?: string }) => `${method}/${channel ?? ''}`,
-    );
-    expect(names.toSorted()).toEqual(
-      [
-        ...['BCA', 'BNI', 'BRI', 'BSI', 'CIMB', 'MANDIRI', 'PERMATA'].map((bank) => `virtual_account/${bank}`),
-        ...['DANA', 'LINKAJA', 'OVO', 'SHOPEEPAY'].map((wallet) => `ewallet/${wallet}`),
   it('the channels say which wallets are refunded, whether in part, and for how many days', async () => {
     const { collection } = (await partner.get('/channels')).body.data;
     const refunds = (collection as Record<string, unknown>[])
@@ -415,6 +415,15 @@ describe('Quotes and channels', () => {
     }
   });
 
+  it('the channels are those that a payment accepts, with this partner’s fees', async () => {
+    const { collection, payout_banks } = (await partner.get('/channels')).body.data;
+    const names = collection.map(
+      ({ method, channel }: { method: string; channel?: string }) => `${method}/${channel ?? ''}`,
+    );
+    expect(names.toSorted()).toEqual(
+      [
+        ...['BCA', 'BNI', 'BRI', 'BSI', 'CIMB', 'MANDIRI', 'PERMATA'].map((bank) => `virtual_account/${bank}`),
+        ...['DANA', 'LINKAJA', 'OVO', 'SHOPEEPAY'].map((wallet) => `ewallet/${wallet}`),
         'qris/',
       ].toSorted(),
     );
@@ -425,6 +434,9 @@ describe('Quotes and channels', () => {
       basis_points: 0,
       minimum_amount: '10000.0000',
       maximum_amount: '50000000.0000',
+      refundable: false,
+      refundable_in_part: false,
+      refund_window_days: 0,
     });
     expect(payout_banks.find(({ bank_code }: { bank_code: string }) => bank_code === 'BCA')).toMatchObject({
       account_number_min_length: 10,
@@ -434,7 +446,4 @@ describe('Quotes and channels', () => {
       fixed: '0.0000',
     });
   });
-      refundable: false,
-      refundable_in_part: false,
-      refund_window_days: 0,
 });

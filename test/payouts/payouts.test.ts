@@ -313,13 +313,18 @@ describe('Reading payouts', () => {
     expect({ status, body }).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD', details));
   });
 
-  it("continues after another partner's payout as after a missing one", async () => {
+  it("refuses another partner's payout in `after` as it refuses a missing one", async () => {
     const [payer, other] = [await buildPayer(stack), await buildPayer(stack)];
     const mine = await pay(payer);
     const theirs = await pay(other);
     const missing = '00000000-0000-4000-8000-00000000dead';
-    const read = async (after: string) => (await payer.get(`/payouts?after=${after}`)).body.data;
+    const read = async (after: string) => {
+      const { status, body } = await payer.get(`/payouts?after=${after}`);
+      return { status, error: body.error };
+    };
     expect(await read(theirs.id)).toEqual(await read(missing));
+    expect(await read(missing)).toMatchObject({ status: 400, error: { code: 'REQUEST_INVALID_PAYLOAD' } });
+    expect((await payer.get(`/payouts?after=${mine.id}`)).body.data).toMatchObject({ items: [], total: 1 });
     await payoutWhen(payer, mine.id, 'succeeded');
     await payoutWhen(other, theirs.id, 'succeeded');
   });

@@ -73,6 +73,9 @@ describe('A refund to the wallet that paid', () => {
     expect(await readBalance(partner)).toMatchObject({ available: '97000.0000', pending: '0.0000' });
     const list = await partner.get(`/payments/${paymentId}/refunds`);
     expect(list.body.data).toEqual({ items: [ended], page: 1, limit: 50, total: 1 });
+    expect((await partner.get(`/payments/${paymentId}/refunds?after=${ended.id}`)).body.data.items).toEqual([]);
+    const elsewhere = await partner.get(`/payments/${paymentId}/refunds?after=${paymentId}`);
+    expect(errorOf(elsewhere)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     expect((await partner.get(`/payments/${paymentId}`)).body.data).toMatchObject({ status: 'succeeded' });
   });
 

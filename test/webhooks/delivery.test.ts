@@ -210,7 +210,10 @@ describe('A webhook', () => {
         data: {},
       }),
     );
-    expect((await list(`&after=${foreignId}`)).items).toEqual([]);
+    expect((await partner.get(`/webhook-deliveries?after=${foreignId}`)).body.error).toMatchObject({
+      code: 'REQUEST_INVALID_PAYLOAD',
+      message: 'after: names no row of this list',
+    });
     await elsewhere.stop();
     const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
     expect((await reader.post(path, {}, null)).body.error.code).toBe('AUTH_PERMISSION_DENIED');
