@@ -33,7 +33,9 @@ const subject = {
   method: z.enum(collectionMethods),
   amount: moneyString(),
   channel: text(64).optional().meta({ description: 'Required for virtual_account and ewallet, omitted for qris.' }),
-  organization_id: uuid().optional(),
+  organization_id: uuid()
+    .optional()
+    .meta({ examples: ['019bb1c2-5d80-7e16-9f4b-3a7c6e1d8b25'] }),
 };
 
 routes.post(
@@ -49,7 +51,10 @@ routes.post(
       method: z.enum(feeMethods),
       bank_code: text(32)
         .optional()
-        .meta({ description: 'Required for payout: a `bank_code` of `GET /v1/partners/channels`.' }),
+        .meta({
+          description: 'Required for payout: a `bank_code` of `GET /v1/partners/channels`.',
+          examples: ['BCA'],
+        }),
     }),
     answers: {
       200: partnerAnswer(
@@ -91,20 +96,31 @@ routes.post(
       ...subject,
       external_ref: externalRef().optional(),
       customer_name: text(100).optional(),
-      customer_email: email().optional(),
+      customer_email: email()
+        .optional()
+        .meta({ examples: ['budi@example.org'] }),
       customer_phone: z
         .string()
         .trim()
         .regex(/^\+?\d{8,15}$/, 'must be 8 to 15 digits, with or without a leading +')
         .optional()
-        .meta({ description: 'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....' }),
-      expires_in_minutes: z.int().min(1).max(longestLifetimeMinutes).optional(),
+        .meta({
+          description: 'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....',
+          examples: ['+6281234567890'],
+        }),
+      expires_in_minutes: z
+        .int()
+        .min(1)
+        .max(longestLifetimeMinutes)
+        .optional()
+        .meta({ examples: [60] }),
       return_url: httpsUrl()
         .optional()
         .meta({
           description:
             "Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. " +
             'Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.',
+          examples: ['https://partner.example/orders/2026-0042'],
         }),
     }),
     idempotent: true,

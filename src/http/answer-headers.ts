@@ -1,33 +1,35 @@
 import { partnerPrefix } from './errors.ts';
 import type { Route } from './route-group.ts';
 
-/** Descriptions of the answers' headers, by the names under which operations refer to them. */
+/** Descriptions of the answers' headers with an example, by the names under which operations refer to them. */
 const headerTexts = {
-  'x-request-id': 'Names the request; the one that was sent, if it was usable.',
-  'Idempotency-Replayed': '`true` if the answer was made for an earlier request under the same key.',
-  'Retry-After': 'Seconds after which a retry may succeed.',
-  'RateLimit-Limit': 'How many requests this key may make in ten seconds.',
-  'RateLimit-Remaining': 'How many of them are left.',
-  'RateLimit-Reset': 'Seconds until the oldest of them no longer counts.',
+  'x-request-id': [
+    'Names the request; the one that was sent, if it was usable.',
+    '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11',
+  ],
+  'Idempotency-Replayed': ['`true` if the answer was made for an earlier request under the same key.', 'true'],
+  'Retry-After': ['Seconds after which a retry may succeed.', '2'],
+  'RateLimit-Limit': ['How many requests this key may make in ten seconds.', '2000'],
+  'RateLimit-Remaining': ['How many of them are left.', '1999'],
+  'RateLimit-Reset': ['Seconds until the oldest of them no longer counts.', '10'],
 } as const;
 type HeaderName = keyof typeof headerTexts;
 
 /** The headers of an answer to a route with this status, as references into the document. */
 export function headersOf({ path, idempotent }: Pick<Route, 'path' | 'idempotent'>, status: number) {
-  const names: HeaderName[] = [];
-  if (status < 400) names.push('x-request-id');
-  if (status < 400 && idempotent) names.push('Idempotency-Replayed');
+  const names: HeaderName[] = ['x-request-id'];
+  const isPartners = path.startsWith(`${partnerPrefix}/`);
+  // Partners' keys also keep the provider's refusal.
+  if (idempotent && (status < 400 || (isPartners && status === 502))) names.push('Idempotency-Replayed');
   if (status === 429 || status === 503) names.push('Retry-After');
-  if (path.startsWith(`${partnerPrefix}/`) && (status < 400 || status === 429)) {
-    names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-  }
+  if (isPartners) names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 }
 
 /** The headers as components of the document, each with what it means. */
 export const answerHeaders = Object.fromEntries(
-  Object.entries(headerTexts).map(([name, description]) => [
+  Object.entries(headerTexts).map(([name, [description, example]]) => [
     name,
-    { description, schema: { type: 'string' as const } },
+    { description, schema: { type: 'string' as const, examples: [example] } },
   ]),
 );

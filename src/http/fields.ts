@@ -33,7 +33,10 @@ export const verbatimText = (maximum: number) =>
     .refine(isPlainText, 'must not contain control characters');
 
 /** A partner's own reference: kept, shown and searched for as sent, so that the partner finds it again. */
-export const externalRef = () => verbatimText(128).regex(/\S/, 'must not be empty');
+export const externalRef = () =>
+  verbatimText(128)
+    .regex(/\S/, 'must not be empty')
+    .meta({ examples: ['invoice-2026-0042'] });
 
 /** A text that may be empty. */
 export const optionalText = (maximum: number) => text(maximum, 0).optional();
@@ -186,7 +189,7 @@ const periodBound = (instantOf: (value: string) => number, description: string) 
       ctx.addIssue({ code: 'custom', message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time' });
       return z.NEVER;
     })
-    .meta({ override: { type: 'string' }, description });
+    .meta({ override: { type: 'string', examples: ['2026-01-15'] }, description });
 
 const startOf = (value: string): number =>
   day.test(value) ? startOfWesternIndonesiaDay(value).getTime() : Date.parse(value);

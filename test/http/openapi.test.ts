@@ -9,8 +9,17 @@ import { partnerTexts } from '../../src/partners/reference-texts.ts';
 import { version } from '../../src/version.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 
+interface Schema {
+  type?: string;
+  enum?: unknown[];
+  default?: unknown;
+  examples?: unknown[];
+  items?: Schema;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+}
 interface Media {
-  schema: object;
+  schema: Schema;
   example?: unknown;
 }
 interface Operation {
@@ -19,9 +28,9 @@ interface Operation {
   description: string;
   tags: string[];
   security: object[];
-  parameters?: { name: string; schema: { type?: string; enum?: unknown[] } }[];
+  parameters?: { name: string; example?: unknown; schema: Schema }[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
-  responses: Record<string, { description: string; content?: Record<string, Media> }>;
+  responses: Record<string, { description: string; headers?: object; content?: Record<string, Media> }>;
 }
 interface Document {
   openapi: string;
@@ -73,6 +82,33 @@ describe('The OpenAPI document', () => {
     buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments, partnerTexts: recorded });
     const unused = Object.keys(partnerTexts).filter((key) => !used.has(key));
     expect(unused).toEqual([]);
+  });
+
+  it('shows an example of every field and parameter that partners may send', () => {
+    const isShown = ({ type, examples, enum: words, default: standard, items, anyOf = [] }: Schema): boolean =>
+      type === 'boolean' || [examples, words, standard, items?.enum].some(Boolean) || anyOf.some(isShown);
+    const bare = operations
+      .filter(({ route }) => route.access.kind === 'partner')
+      .flatMap(({ operation: { requestBody, parameters = [] }, name }) => {
+        const { schema, example } = requestBody?.content['application/json'] ?? {};
+        const sent = Object.keys(example ?? {});
+        return [
+          ...Object.entries(schema?.properties ?? {}).filter(([field, one]) => !sent.includes(field) && !isShown(one)),
+          ...parameters.filter((one) => one.example === undefined && !isShown(one.schema)).map((one) => [one.name]),
+        ].map(([field]) => `${name}: ${field}`);
+      });
+    expect(bare).toEqual([]);
+  });
+
+  it('names on every answer to partners the headers that it has', () => {
+    const limits = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+    for (const { route, operation } of operations.filter(({ route: { access } }) => access.kind === 'partner')) {
+      for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
+        const retry = status === '429' || status === '503' ? ['Retry-After'] : [];
+        const replayed = route.idempotent && (status === '200' || status === '502') ? ['Idempotency-Replayed'] : [];
+        expect(Object.keys(headers).toSorted()).toEqual([...limits, ...retry, ...replayed, 'x-request-id'].toSorted());
+      }
+    }
   });
 
   it('requires a body where a request without one is refused: for uploads, but not for callbacks, which are always stored', () => {
