@@ -1,5 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { routeGroups } from '../../src/app.ts';
+import { decliningCodes } from '../../src/gateway/xendit/client.ts';
+import { unsupportedChannel } from '../../src/gateway/xendit/instrument-request.ts';
 import { errorPage, failureCodes, partnerErrors } from '../../src/partners/error-catalogue.ts';
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
@@ -37,6 +41,21 @@ describe("The partners' reference", () => {
     expect(Object.keys(partnerErrors).toSorted()).toEqual(codes.toSorted());
     for (const code of [...codes, ...Object.keys(failureCodes)]) expect(errorPage()).toContain(`<code>${code}</code>`);
     expect(reference.info.description).toContain('(/docs/errors)');
+  });
+
+  it('explains every failure code by which the sandbox, or the provider by a 403, declines money', () => {
+    const directory = join(import.meta.dirname, '..', '..', 'dev', 'sandbox');
+    const text = readdirSync(directory)
+      .map((name) => readFileSync(join(directory, name), 'utf8'))
+      .join('\n');
+    const said =
+      /(?:WireError\(40[04], |refused: |fails\(|declineCode = |[fF]ailureCode(?: =|:) .*?)'([A-Z]+_[A-Z_]+)'/g;
+    const codes = [...decliningCodes, unsupportedChannel, ...[...text.matchAll(said)].map(([, code = '']) => code)];
+    // Of calls that move no money, or that only a defect of ours makes.
+    const others = ['INACTIVE_PAYMENT_METHOD', 'INVALID_PAYOUT_STATUS', 'INVALID_JSON_FORMAT', 'NOT_FOUND'];
+    const explained = Object.keys(failureCodes);
+    expect(codes.length).toBeGreaterThan(15);
+    expect(codes.filter((code) => !others.includes(code) && !explained.includes(code))).toEqual([]);
   });
 
   it("says of failure codes what the first hour's table says", () => {

@@ -113,7 +113,7 @@ const duplicateCodes = new Set([
  * The codes of a 403 by which the provider itself declines the request. Any other may come from an intermediary, or be
  * about access that can be given: the same request may be accepted later.
  */
-const decliningCodes = new Set([
+export const decliningCodes: ReadonlySet<string> = new Set([
   'ACCOUNT_ACCESS_BLOCKED',
   'CHANNEL_NOT_ACTIVATED',
   'DENIED_PERSON_LIST_MATCHED',
