@@ -38,7 +38,7 @@ export type PartnerError = {
     code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
     /** For people: says what is wrong, and names the field where there is one. */
     message: string;
-    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with PROVIDER_INDETERMINATE what to poll. */
+    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, what to poll. */
     details?: unknown;
   };
   /** Names this request. Quote it when you ask the operator. Also in the header `x-request-id`. */
@@ -507,6 +507,12 @@ export interface Operations {
         minimum_amount: string;
         /** The most that can be moved at once, in IDR. */
         maximum_amount: string;
+        /** Whether a payment can be refunded to the wallet that paid it, by the provider. Otherwise a refund is a transfer to a bank account, which you name. */
+        refundable: boolean;
+        /** Whether it can be refunded there in part, too: where this is false, a part goes by transfer. */
+        refundable_in_part: boolean;
+        /** For how many days after it was paid a payment can be refunded there; afterwards by transfer. 0 where it never can. */
+        refund_window_days: number;
       })[];
       /** The banks to which you can pay out. */
       payout_banks: {
@@ -598,7 +604,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it. Replaces `page`. */
+      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'expired';
@@ -680,7 +686,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it. Replaces `page`. */
+      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -758,7 +764,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it. Replaces `page`. */
+      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'reversed';
@@ -1023,7 +1029,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it. Replaces `page`. */
+      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
@@ -1095,7 +1101,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it. Replaces `page`. */
+      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;

@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of e4b397f66992a631c28f1ce2723ed37ba2a8b608125a592429a5d97a1e574214
+# Made of 00704e9ade5dfdb8ac98b8c3a5c9a56a6bcc2f3e04e7cd3b912956b19edbf3e3
 # ruff: noqa
 
 from __future__ import annotations
@@ -435,7 +435,7 @@ class Error(TypedDict):
     """
     details: NotRequired[Any]
     """
-    With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with PROVIDER_INDETERMINATE what to poll.
+    With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, what to poll.
     """
 
 
@@ -965,7 +965,7 @@ class ListWebhookEndpointsQuery(TypedDict):
     """
     after: NotRequired[str]
     """
-    Id of the last row seen; the list continues after it. Replaces `page`.
+    Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused.
     """
 
 
@@ -1091,6 +1091,18 @@ class CollectionItem(TypedDict):
     maximum_amount: str
     """
     The most that can be moved at once, in IDR.
+    """
+    refundable: bool
+    """
+    Whether a payment can be refunded to the wallet that paid it, by the provider. Otherwise a refund is a transfer to a bank account, which you name.
+    """
+    refundable_in_part: bool
+    """
+    Whether it can be refunded there in part, too: where this is false, a part goes by transfer.
+    """
+    refund_window_days: int
+    """
+    For how many days after it was paid a payment can be refunded there; afterwards by transfer. 0 where it never can.
     """
 
 
@@ -1885,7 +1897,7 @@ class ListPaymentRefundsQuery(TypedDict):
     """
     after: NotRequired[str]
     """
-    Id of the last row seen; the list continues after it. Replaces `page`.
+    Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused.
     """
 
 
