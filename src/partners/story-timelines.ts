@@ -25,7 +25,7 @@ export const refundTimeline = ended(
   [
     '2026-01-16T03:20:14.000Z',
     'request',
-    'A refund of IDR 100000.0000 to BCA was requested (RF-019BC4D27E187A538C40).',
+    'A refund of IDR 100000.0000 to BCA for Budi Santoso was requested (RF-019BC4D27E187A538C40).',
   ],
   ['2026-01-16T03:20:14.000Z', 'reservation', 'IDR 100000.0000 was reserved from the available balance.'],
   ['2026-01-16T03:20:14.200Z', 'provider', 'The provider was asked to make the transfer.'],
@@ -38,7 +38,7 @@ export const payoutTimeline = ended(
   [
     '2026-01-15T03:10:04.000Z',
     'request',
-    'A payout of IDR 200000.0000 to BCA was requested (PO-019BBFA1B2E07F28A93B).',
+    'A payout of IDR 200000.0000 to BCA for Siti Rahayu was requested (PO-019BBFA1B2E07F28A93B).',
   ],
   ['2026-01-15T03:10:04.000Z', 'reservation', 'IDR 200000.0000 was reserved from the available balance.'],
   ['2026-01-15T03:10:04.200Z', 'provider', 'The provider was asked to make the transfer.'],

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../partners/timeline.ts';
 import { overdueGraceMs } from '../shared/asking-intervals.ts';
 import { journalKeys } from '../shared/ids.ts';
@@ -7,6 +8,7 @@ import { textArray } from '../shared/postgres.ts';
 import { findMadeAttempts } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
 import { handlings } from './handlings.ts';
+import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -42,18 +44,24 @@ const namesOf: Record<PayoutKind, { name: string; source: string }> = {
 
 /**
  * What happened to a payout, in plain words, and what happens next. `resendHours` is for how many hours after the first
- * attempt the same request may be repeated.
+ * attempt the same request may be repeated. With `sealer` it also names the beneficiary, where one was given.
  */
-export async function tellPayoutTimeline(em: EntityManager, payout: Payout, { resendHours }: { resendHours: number }) {
+export async function tellPayoutTimeline(
+  em: EntityManager,
+  payout: Payout,
+  { resendHours, sealer }: { resendHours: number; sealer?: Sealer },
+) {
   const { id, created_at: at, reference } = payout;
   const reserved = addMoney(payout.net_amount, payout.fee);
   const { name, source } = namesOf[payout.kind];
   const { resourceType } = handlings[payout.kind];
+  const beneficiary = sealer && (await openPayoutTexts(sealer, payout)).beneficiary_name;
+  const place = beneficiary ? `${placeOf(payout)} for ${beneficiary}` : placeOf(payout);
   const items: TimelineItem[] = [
     {
       at,
       type: 'request',
-      text: `A ${name} of IDR ${payout.amount} to ${placeOf(payout)} was requested (${reference}).`,
+      text: `A ${name} of IDR ${payout.amount} to ${place} was requested (${reference}).`,
     },
     { at, type: 'reservation', text: `IDR ${reserved} was reserved from the ${source}.` },
     ...(await findAttempts(em, id)),

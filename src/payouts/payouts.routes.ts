@@ -108,6 +108,7 @@ routes.get(
   async ({ em, deps, caller, params: { id } }) =>
     tellPayoutTimeline(em, await getPayout(em, caller.partnerId, id), {
       resendHours: deps.config.PAYOUT_RESEND_HOURS,
+      sealer: deps.sealer,
     }),
 );
 

@@ -93,7 +93,7 @@ routes.get(
   },
   async ({ em, deps, caller: { partnerId }, params: { id: paymentId, refund_id: id } }) => {
     const { payout } = await getRefund(em, { partnerId, paymentId, id });
-    return tellPayoutTimeline(em, payout, { resendHours: deps.config.PAYOUT_RESEND_HOURS });
+    return tellPayoutTimeline(em, payout, { resendHours: deps.config.PAYOUT_RESEND_HOURS, sealer: deps.sealer });
   },
 );
 
