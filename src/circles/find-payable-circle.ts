@@ -47,20 +47,19 @@ interface Row {
   guaranteed: boolean;
 }
 
+// What another has ordered for a member and not paid gives way to the member's own payment, its guarantee, too.
 const query = `select c.holding_account_id, c.amount::text, c.status, c.current_turn, c.grace_days, c.on_default,
     c.guarantee_percent, m.id as member_id, m.excluded_turn,
     c.status = 'active' and c.next_opens_at is null as round_open,
     (select p.account_id from saving_circle_members p where p.saving_circle_id = c.id and p.user_id = ?)
       as payer_account_id,
-    -- What another has ordered for a member does not keep the member from paying.
-    (select p.status from saving_circle_contributions p where p.member_id = m.id
-       and p.turn_number = c.current_turn and p.status in ('pending', 'completed')
-       and (p.status = 'completed' or p.user_id = ? or m.user_id <> ?)) as contributed,
-    m.user_id = ? as own,
-    exists (select from saving_circle_contributions p where p.member_id = m.id
-       and p.guarantee_amount > 0 and p.status in ('pending', 'completed')) as guaranteed
+    m.user_id = ? as own, o.contributed, o.guaranteed
   from saving_circles c left join saving_circle_members m on m.saving_circle_id = c.id
     and case when ?::uuid is null then m.user_id = ? else m.id = ? end
+  cross join lateral (select max(p.status) filter (where p.turn_number = c.current_turn) as contributed,
+      count(*) filter (where p.guarantee_amount > 0) > 0 as guaranteed
+    from saving_circle_contributions p where p.member_id = m.id and p.status in ('pending', 'completed')
+      and (p.status = 'completed' or p.user_id = ? or m.user_id <> ?)) o
   where c.id = ? and c.deleted_at is null`;
 
 export const refuseRepeat = (status: string): never =>
@@ -77,8 +76,9 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
   const { circleId, userId, amount } = paying;
   const onBehalfOf = paying.onBehalfOf ?? null;
   const [row] = await em.execute<Row[]>(query, [
-    ...[userId, userId, userId, userId],
-    ...[onBehalfOf, userId, onBehalfOf, circleId],
+    ...[userId, userId],
+    ...[onBehalfOf, userId, onBehalfOf],
+    ...[userId, userId, circleId],
   ]);
   if (row === undefined) refuse('NOT_FOUND', 'no such saving circle', { field: 'reference_id' });
   if (row.payer_account_id === null) {

@@ -16,8 +16,8 @@ interface Opened {
   second: BuiltUser;
   memberIds: string[];
 }
-async function activeCircle(): Promise<Opened> {
-  const { id, members } = await buildActiveCircle(stack, 2);
+async function activeCircle(fields: object = {}): Promise<Opened> {
+  const { id, members } = await buildActiveCircle(stack, 2, fields);
   const [first, second] = members as [BuiltUser, BuiltUser];
   return { id, first, second, memberIds: await memberIdsOf(stack, id, members) };
 }
@@ -53,6 +53,20 @@ describe('An unpaid order for a contribution', () => {
     ).toEqual(['completed', 'refunded']);
     expect(Number(await balanceOf(stack, first.accountId))).toBeGreaterThan(before);
     expect(Number(await balanceOf(stack, second.accountId))).toBe(others);
+  });
+
+  it('that somebody else made gives way with its guarantee, which the member pays beside their own contribution', async () => {
+    const { id, first, second, memberIds } = await activeCircle({ terms: { guarantee_percent: 25 } });
+    const { payment_code } = await order(first, id, { on_behalf_of: memberIds[1] });
+    const { status, body } = await contribute(stack, second, id);
+    expect([status, body]).toMatchObject([201, { guarantee_amount: '25000.0000' }]);
+    expect(await balanceOf(stack, second.accountId)).toBe('875000.0000');
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    await eventually(
+      () => statusesOf(id),
+      (found) => found.includes('refunded'),
+    );
+    expect(await balanceOf(stack, first.accountId)).toBe('1125000.0000');
   });
 
   it('does not shield its member from a debit they agreed to', async () => {
