@@ -70,7 +70,8 @@ async function hasStandingOrders(em: EntityManager, { id, current_turn }: Saving
 export function factsOf(circle: SavingCircle, round: CircleRound, places: readonly PlaceInRound[]): RoundFacts {
   const terms = termsOf(circle);
   const remedy: Remedy = terms === null ? { kind: 'wait' } : remedyOf(terms.on_default, circle.amount, places);
-  const hasToAsk = remedy.kind === 'ask' && places.some(({ hasPaid, order }) => !hasPaid && order === 'open');
+  const asked = remedy.kind === 'ask' ? remedy.members : [];
+  const hasToAsk = places.some(({ memberId, order }) => order === 'open' && asked.includes(memberId));
   return {
     rule: terms?.on_default ?? null,
     graceDays: terms?.grace_days ?? 0,
@@ -79,7 +80,9 @@ export function factsOf(circle: SavingCircle, round: CircleRound, places: readon
     isOverdueReported: Boolean(round.overdue_reported_at),
     isDefaulted: Boolean(round.defaulted_at),
     remediedAt: round.remedied_at?.toISOString() ?? null,
-    canRemedy: hasToAsk || remedy.kind === 'cover' || remedy.kind === 'exclude',
+    // Debits are tried once a day, and an order that is in their way ends then, not before.
+    canRemedy:
+      (hasToAsk && terms?.on_default !== 'winner_first') || remedy.kind === 'cover' || remedy.kind === 'exclude',
     awaitsOrders: remedy.kind === 'ask' && !hasToAsk,
   };
 }

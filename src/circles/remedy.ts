@@ -24,8 +24,8 @@ export interface Cover {
 }
 
 /**
- * The remedy of a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once, after it is
- * known what was paid of orders: `ask` names the members whose orders have to end first.
+ * The remedy of a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once. All three need
+ * to know what was paid of orders: `ask` names the members whose orders have to end first.
  */
 export type Remedy =
   | { kind: 'ask'; members: string[] }
@@ -38,16 +38,20 @@ export type Remedy =
  * The remedy of a round that misses contributions (of `amount` each, IDR). `cover`: from what is left of guarantees,
  * the defaulter's own first, then equally from all; in full or not at all. `exclude`: who has not paid loses their
  * place, if anybody has paid. `winner_first`: who has received and not paid is debited. Otherwise the round waits.
- * Nobody is covered or excluded before the provider has told what was paid of their orders.
+ * Nobody is covered, excluded or debited before the provider has told what was paid of their orders.
  */
 export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
   const remedy = remedyOfUnpaid(rule, amount, places);
-  const ordered = places.filter(({ hasPaid, order }) => !hasPaid && order);
-  if (ordered.length === 0 || (remedy.kind !== 'cover' && remedy.kind !== 'exclude')) return remedy;
-  return { kind: 'ask', members: ordered.map(({ memberId }) => memberId) };
+  if (remedy.kind === 'wait') return remedy;
+  const ordered = places.filter(({ hasPaid, order }) => !hasPaid && order).map(({ memberId }) => memberId);
+  // Whoever is not debited keeps their order: it is the only way in which their contribution may still come.
+  const asked = remedy.kind === 'debit' ? ordered.filter((id) => remedy.members.includes(id)) : ordered;
+  return asked.length === 0 ? remedy : { kind: 'ask', members: asked };
 }
 
-function remedyOfUnpaid(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
+type RemedyOfUnpaid = Exclude<Remedy, { kind: 'ask' }>;
+
+function remedyOfUnpaid(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): RemedyOfUnpaid {
   const missing = places.filter(({ hasPaid }) => !hasPaid);
   if (missing.length === 0) return { kind: 'wait' };
   if (rule === 'cover') return coverAll(amount, places, missing);
@@ -58,7 +62,7 @@ function remedyOfUnpaid(rule: DefaultRule, amount: Money, places: readonly Place
   return rule === 'winner_first' && winners.length > 0 ? { kind: 'debit', members: winners } : { kind: 'wait' };
 }
 
-function coverAll(amount: Money, places: readonly PlaceInRound[], missing: readonly PlaceInRound[]): Remedy {
+function coverAll(amount: Money, places: readonly PlaceInRound[], missing: readonly PlaceInRound[]): RemedyOfUnpaid {
   const left = new Map(places.map(({ memberId, guaranteeLeft }) => [memberId, guaranteeLeft]));
   const covers: Cover[] = [];
   const take = (debtor: string, guarantor: string, part: Money): void => {

@@ -21,9 +21,9 @@ type Ports = { workflows: Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'> };
 /**
  * When contributions are still missing after the grace days at `at`: records one event MEMBER_DEFAULTED per member who
  * has not paid, once, and applies the terms: covered, or without the defaulters, the pot is paid in the same
- * transaction; members who have received are debited, each in a transaction of its own. Open orders for what a remedy
- * would make good are ended before anything else, each by its own workflow, which settles what the provider says was
- * paid; until it has told, nobody is in default and the round waits. Returns the circle's progress.
+ * transaction; members who have received are debited, each in a transaction of its own. Open orders for what a remedy,
+ * also a debit, would make good are ended before anything else, each by its own workflow, which settles what the
+ * provider says was paid; until it has told, nobody is in default and the round waits. Returns the circle's progress.
  */
 export async function settleDefault(
   em: EntityManager,

@@ -1,10 +1,18 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
-import { type BuiltUser, balanceOf } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildActiveCircle, circleWhen, contribute, contributionsOf, eventsOf, readCircle } from './build-circle.ts';
-import { endInterval } from './end-interval.ts';
+import {
+  buildActiveCircle,
+  buildConsentedCircle,
+  circleWhen,
+  contribute,
+  contributionsOf,
+  eventsOf,
+  readCircle,
+} from './build-circle.ts';
+import { endInterval, openNextRound } from './end-interval.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -33,6 +41,17 @@ const silentlyPaid = async (code: string) => {
   expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
 };
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status);
+/** Until the default of the open round is reported: what is ordered from now on comes after it. */
+const whenInDefault = (id: string) =>
+  eventually(
+    () => eventsOf(stack, 'MEMBER_DEFAULTED', id),
+    (events) => events.length > 0,
+  );
+async function orderAndCancel(payer: BuiltUser, id: string) {
+  const { body } = await contribute(stack, payer, id, { payment_id: bca });
+  const path = `/v1/payments/orders/${body.payment_order_id}/cancel`;
+  expect((await stack.post(path, undefined, { token: payer.token })).status).toBe(200);
+}
 const placesOf = async (as: BuiltUser, id: string): Promise<{ excluded_turn: number | null }[]> =>
   (await readCircle(stack, as, id)).members;
 
@@ -92,13 +111,8 @@ describe('Before anybody is covered or excluded', () => {
     const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
     const [first, , third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await endInterval(stack, id);
-    for (const _ of [1, 2]) {
-      const { body } = await contribute(stack, third, id, { payment_id: bca });
-      const cancelled = await stack.post(`/v1/payments/orders/${body.payment_order_id}/cancel`, undefined, {
-        token: third.token,
-      });
-      expect(cancelled.status).toBe(200);
-    }
+    await whenInDefault(id);
+    for (const _ of [1, 2]) await orderAndCancel(third, id);
     const { body } = await contribute(stack, third, id, { payment_id: bca });
     // From the first contribution on somebody can be excluded.
     expect((await contribute(stack, first, id)).status).toBe(201);
@@ -111,4 +125,66 @@ describe('Before anybody is covered or excluded', () => {
     );
     expect(await balanceOf(stack, third.accountId)).toBe('1100000.0000');
   });
+});
+
+describe('Before a member who has received is debited', () => {
+  /** The second round of a circle of two, in which the second has paid and the first, who has received, has ordered. */
+  async function received() {
+    const people = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '1000000' })));
+    const { id, members } = await buildConsentedCircle(stack, people, { terms: { on_default: 'winner_first' } });
+    const [first, second] = members as [BuiltUser, BuiltUser];
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    await circleWhen(stack, first, id, { current_turn: 2 });
+    await openNextRound(stack, id);
+    await circleWhen(stack, first, id, { next_round_opens_at: null });
+    expect((await contribute(stack, second, id)).status).toBe(201);
+    const { status, body } = await contribute(stack, first, id, { payment_id: bca });
+    expect(status).toBe(201);
+    return { id, first, second, orderId: body.payment_order_id as string, code: body.payment.payment_code as string };
+  }
+  const balances = (...members: BuiltUser[]) =>
+    Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
+
+  it('what the provider says was paid counts: nobody pays one round twice', async () => {
+    const { id, first, second, code } = await received();
+    await silentlyPaid(code);
+    await endInterval(stack, id);
+    await circleWhen(stack, first, id, { status: 'completed' });
+    expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed', 'completed']);
+    // The first paid the second round from outside.
+    expect(await balances(first, second)).toEqual([1_100_000, 1_000_000]);
+    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+  });
+
+  it('an unpaid order takes no more money, and then its member is in default and debited', async () => {
+    const { id, first, second, orderId } = await received();
+    await endInterval(stack, id);
+    await circleWhen(stack, first, id, { status: 'completed' });
+    expect((await statusesOf(id)).toSorted()).toEqual(['cancelled', ...Array(4).fill('completed')]);
+    const { body } = await stack.get(`/v1/payments/orders/${orderId}`, { token: first.token });
+    expect(body.data.status).toBe('EXPIRED');
+    expect(await balances(first, second)).toEqual([1_000_000, 1_000_000]);
+    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: first.id } }]);
+  });
+
+  it('nothing is debited while the provider does not answer', async () => {
+    const { id, first, second, orderId, code } = await received();
+    await silentlyPaid(code);
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
+    await endInterval(stack, id);
+    await eventually(
+      () => stack.em().execute('select 1 from payment_orders where id = ? and cancelled_at is not null', [orderId]),
+      (rows) => rows.length > 0,
+    );
+    const much = new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString();
+    for (const _ of [1, 2]) await settleDefault(stack.em(), stack.deps, { circleId: id, at: much });
+    expect(await findProgress(stack.em(), id)).toMatchObject({
+      phase: 'collecting',
+      round: { missing: 1, facts: { awaitsOrders: true, isDefaulted: false } },
+    });
+    expect(await balances(first)).toEqual([1_100_000]);
+    await stack.sandbox.put('/sandbox/faults', {});
+    await circleWhen(stack, first, id, { status: 'completed' });
+    expect(await balances(first, second)).toEqual([1_100_000, 1_000_000]);
+  }, 90_000);
 });

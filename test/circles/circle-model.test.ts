@@ -1,6 +1,9 @@
 import fc from 'fast-check';
+import type { CircleRound } from '../../src/circles/circle-round.entity.ts';
 import { nextOfRound } from '../../src/circles/default.ts';
+import { factsOf } from '../../src/circles/find-progress.ts';
 import { remedyOf } from '../../src/circles/remedy.ts';
+import type { SavingCircle } from '../../src/circles/saving-circle.entity.ts';
 import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
 import { compareMoney, shareMoney } from '../../src/shared/money.ts';
 import { isFullRun } from '../support/run.ts';
@@ -104,17 +107,32 @@ describe('A remedy', () => {
     order: fc.constantFrom(null, 'open' as const, 'ending' as const),
   });
 
-  it('covers or excludes nobody while it is unknown whether their order was paid', () => {
+  it('covers, excludes or debits nobody while it is unknown whether their order was paid, and ends no other order', () => {
     fc.assert(
       fc.property(fc.array(place, { minLength: 2, maxLength: 6 }), fc.constantFrom(...defaultRules), (drawn, rule) => {
         const places = drawn.map((one, index) => ({ ...one, memberId: `m${index}` }));
         const remedy = remedyOf(rule, '10', places);
         const unknown = places.filter(({ hasPaid, order }) => !hasPaid && order !== null);
-        if (remedy.kind === 'ask') expect(remedy.members).toEqual(unknown.map(({ memberId }) => memberId));
-        if (remedy.kind === 'cover' || remedy.kind === 'exclude') expect(unknown).toEqual([]);
+        const debitable = unknown.filter(({ hasReceived }) => hasReceived || rule !== 'winner_first');
+        if (remedy.kind === 'ask') expect(remedy.members).toEqual(debitable.map(({ memberId }) => memberId));
+        else if (remedy.kind !== 'wait') expect(debitable).toEqual([]);
       }),
       { numRuns },
     );
+  });
+});
+
+describe('An order of a member who has received', () => {
+  it('that was made after a debit ends when the next one is due, not before', () => {
+    const circle = { on_default: 'winner_first', grace_days: 0, guarantee_percent: 0, amount: '10' } as SavingCircle;
+    const at = new Date('2026-03-02T00:00:00Z');
+    const round = { due_at: at, overdue_reported_at: at, defaulted_at: at, remedied_at: at } as CircleRound;
+    const next = (order: 'open' | 'ending' | null) => {
+      const place = { memberId: 'm0', hasPaid: false, hasReceived: true, guaranteeLeft: '0', order };
+      return nextOfRound(factsOf(circle, round, [place, { ...place, memberId: 'm1', hasReceived: false }]));
+    };
+    const tomorrow = { step: 'settle default', at: '2026-03-03T00:00:00.000Z' };
+    expect([next('open'), next('ending'), next(null)]).toEqual([tomorrow, null, tomorrow]);
   });
 });
 

@@ -83,6 +83,19 @@ describe('The remedy for a default is applied once when the worker is killed', (
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
   }, 180_000);
 
+  it('after the order of a member who would be debited was ended: what was paid counts', async () => {
+    const { id, members } = await windfall();
+    await contribute(stack, members[1] as BuiltUser, id);
+    const { body } = await contribute(stack, members[0] as BuiltUser, id, { payment_id: bca });
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.payment.payment_code });
+    await dieInDefault(id, 'settle-default.asked');
+    await becomes(members[1], id, { status: 'completed' });
+    await stack.sandbox.put('/sandbox/faults', {});
+    expect(await balances(members)).toEqual([1_100_000, 1_000_000]);
+    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+  }, 180_000);
+
   it('between a debit and its record', async () => {
     const { id, members } = await windfall();
     await dieInDefault(id, 'settle-default.debited');
