@@ -104,7 +104,10 @@ interface PlaceRow {
   order: 'open' | 'ending' | null;
 }
 
-/** After a default, who orders again and again is waited for so many times. */
+/**
+ * After a default, who orders a member's contribution again and again is waited for so many times until the remedy is
+ * tried. Orders of others do not count: nobody uses up what the provider is asked for somebody else.
+ */
 const ordersAwaited = 2;
 
 const placesQuery = `
@@ -118,8 +121,8 @@ const placesQuery = `
     on c.member_id = p.member_id and c.turn_number = s.current_turn and c.status = 'pending'
     and (select count(*) from saving_circle_contributions e join payment_orders a on a.id = e.payment_order_id
       join saving_circle_rounds r on r.saving_circle_id = e.saving_circle_id and r.turn_number = e.turn_number
-      where e.member_id = c.member_id and e.turn_number = c.turn_number and e.id <> c.id
-        and a.cancelled_at > r.due_at + s.grace_days * interval '1 day') < ${ordersAwaited}
+      where e.member_id = c.member_id and e.turn_number = c.turn_number and e.id <> c.id and e.user_id = c.user_id
+        and a.cancelled_at > greatest(r.due_at + s.grace_days * interval '1 day', r.remedied_at)) < ${ordersAwaited}
   left join payment_orders o on o.id = c.payment_order_id
   where p.saving_circle_id = ? and p.excluded_turn is null order by p.turn_number`;
 

@@ -10,6 +10,7 @@ import {
   contribute,
   contributionsOf,
   eventsOf,
+  memberIdsOf,
   readCircle,
 } from './build-circle.ts';
 import { endInterval, openNextRound } from './end-interval.ts';
@@ -47,8 +48,8 @@ const whenInDefault = (id: string) =>
     () => eventsOf(stack, 'MEMBER_DEFAULTED', id),
     (events) => events.length > 0,
   );
-async function orderAndCancel(payer: BuiltUser, id: string) {
-  const { body } = await contribute(stack, payer, id, { payment_id: bca });
+async function orderAndCancel(payer: BuiltUser, id: string, fields: object = {}) {
+  const { body } = await contribute(stack, payer, id, { payment_id: bca, ...fields });
   const path = `/v1/payments/orders/${body.payment_order_id}/cancel`;
   expect((await stack.post(path, undefined, { token: payer.token })).status).toBe(200);
 }
@@ -124,6 +125,23 @@ describe('Before anybody is covered or excluded', () => {
       (statuses) => statuses.includes('refunded'),
     );
     expect(await balanceOf(stack, third.accountId)).toBe('1100000.0000');
+  });
+
+  it('somebody else who keeps ordering for a member does not use up what is asked for the member', async () => {
+    const terms = { on_default: 'exclude' as const };
+    const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
+    const [first, , third] = members as [BuiltUser, BuiltUser, BuiltUser];
+    const [, , place] = await memberIdsOf(stack, id, members);
+    await endInterval(stack, id);
+    await whenInDefault(id);
+    for (const _ of [1, 2]) await orderAndCancel(first, id, { on_behalf_of: place });
+    const { body } = await contribute(stack, third, id, { payment_id: bca });
+    await silentlyPaid(body.payment.payment_code);
+    expect((await contribute(stack, first, id)).status).toBe(201);
+    await circleWhen(stack, first, id, { current_turn: 2 });
+    expect((await placesOf(first, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, null, 1]);
+    const excluded = (await readCircle(stack, first, id)).members[2];
+    expect(excluded.user_id).toBe(members[1]?.id);
   });
 });
 
