@@ -6,6 +6,7 @@ import { clearable, discoverFlag, moneyString, text, uuid } from '../http/fields
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { must } from '../shared/assert.ts';
+import { AskedTermsBody } from './asked-terms.ts';
 import { cancelCircle } from './cancel-circle.ts';
 import { createCircle } from './create-circle.ts';
 import { deleteCircle } from './delete-circle.ts';
@@ -25,7 +26,6 @@ import {
   withoutAccount,
 } from './present-circle.ts';
 import { circleLaw, circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
-import { defaultRules, longestGraceDays } from './terms.ts';
 import { updateCircle } from './update-circle.ts';
 
 const message = z.string();
@@ -41,28 +41,6 @@ const startDate = z
   .meta({
     override: { type: 'string' },
     description: 'A date: midnight in UTC+7, today means at once. Or a date-time. Before the year 2199.',
-  });
-
-const percent = 'must be a whole number from 0 to 100';
-const days = `must be a whole number from 0 to ${longestGraceDays}`;
-const AskedTerms = z
-  .strictObject({
-    grace_days: z
-      .int(days)
-      .min(0, days)
-      .max(longestGraceDays, days)
-      .nullish()
-      .meta({ description: 'Whole days after the interval of a round until what is missing is a default; default 0.' }),
-    on_default: z.enum(defaultRules).nullish().meta({ description: 'Default `wait`.' }),
-    guarantee_percent: z
-      .int(percent)
-      .min(0, percent)
-      .max(100, percent)
-      .nullish()
-      .meta({ description: 'Of the contribution, debited beside the first one and given back at the end; default 0.' }),
-  })
-  .meta({
-    description: 'What becomes of a round in which contributions are missing. In a PATCH what is absent stays.',
   });
 
 const routes = createRouteGroup({
@@ -90,7 +68,7 @@ routes.post(
       visibility: z.enum(circleVisibilities).optional(),
       round_interval: z.enum(roundIntervals).optional(),
       turn_order: z.enum(turnOrders).optional(),
-      terms: AskedTerms.optional(),
+      terms: AskedTermsBody.optional(),
     }),
     answers: { 201: z.object({ message, ...circleFields }) },
     refusals: [404, 503],
@@ -168,7 +146,7 @@ routes.patch(
       amount: moneyString().optional(),
       current_turn: place.optional(),
       visibility: z.enum(circleVisibilities).optional(),
-      terms: clearable(AskedTerms),
+      terms: clearable(AskedTermsBody),
     }),
     answers: { 200: z.object({ message, data: CircleAnswer }) },
     refusals: [404],
@@ -224,10 +202,11 @@ routes.get(
       'text `seed:account_id`, in circles with terms of the text `seed:entropy:account_id`, where `entropy` is the ' +
       'SHA-256, in hex, of the values of all members in the order of joining, joined by newlines. All are null until ' +
       'the circle starts. Who neither belongs to the circle nor manages it sees no accounts. Note the commitment, and ' +
-      'your own value, when you join: `examples/verify-draw.ts` checks the draw against them, offline. With the values ' +
-      'of the members nobody knows the order before the last of them has joined; but the service knows the seed and ' +
-      'the values given so far, so a member in league with it who joins last could still try values until one suits. ' +
-      'Whoever wants to rule that out joins last, or lets somebody join last whom all trust.',
+      'your own value, when you join: `examples/verify-draw.ts` checks the draw against them, offline. That proves that ' +
+      'neither the seed nor your value was changed. The service knows the seed and all values, though, and nobody else ' +
+      'sees the values before the draw: a platform that also joins, itself or through somebody in league with it, could ' +
+      'try values for its own member until the order suits, even after all others have joined. In circles without ' +
+      'terms whoever knows the seed knows the order of any accounts before they join.',
     access: allow('read-saving-circle', { scope: 'as for the circle' }),
     params,
     answers: {
