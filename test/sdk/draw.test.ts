@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -75,7 +75,7 @@ describe('verifyDraw', () => {
   });
 
   const other = drawOf(accounts, 'ab'.repeat(32));
-  it.each<[string, Draw, string]>([
+  const refused: [string, Draw, string][] = [
     ['was made by another seed, committed to afterwards', other, 'not the one that was noted'],
     ['was made by another seed', { ...other, commitment }, 'not the one that was committed to'],
     ['has two members change places', { ...honest, order: swapped }, 'not the one that follows from the seed'],
@@ -83,9 +83,30 @@ describe('verifyDraw', () => {
     ['gives one member two turns', { ...honest, order: twice() }, 'not the one that follows from the seed'],
     ['is still to come', { ...honest, seed: null, order: null }, 'not been made yet'],
     ['hides accounts', { ...honest, order: honest.order.map(hide) }, 'hides its accounts'],
-  ])('refuses one that %s', async (_, draw, reason) => {
+  ];
+  it.each(refused)('refuses one that %s', async (_, draw, reason) => {
     const verifying = verifyDraw(draw, commitment);
     await expect(verifying).rejects.toMatchObject({ name: 'DrawError', message: expect.stringContaining(reason) });
+  });
+
+  it('decides and explains as the page of the examples does, which also makes values', async () => {
+    const page = readFileSync(join(root, 'examples', 'draw.html'), 'utf8');
+    const [, rules = ''] = /<script id="rules">(.*?)<\/script>/s.exec(page) ?? [];
+    const itself: Pick<typeof import('../../sdk/index.ts'), 'makeEntropy' | 'verifyDraw'> = new Function(
+      `${rules}; return { makeEntropy, verifyDraw };`,
+    )();
+    expect(itself.makeEntropy()).toMatch(/^[0-9a-f]{64}$/);
+    const [own] = drawWith(given).entropy;
+    const draws = [...refused.map(([, draw]) => draw), honest, drawWith(given), drawWith(given.toReversed())];
+    const told = (verify: typeof verifyDraw, ...drawn: Parameters<typeof verifyDraw>) =>
+      verify(...drawn).catch((error: Error) => error.message);
+    for (const draw of draws) {
+      for (const value of [undefined, own, own && { ...own, value: 'ff'.repeat(9) }]) {
+        expect(await told(itself.verifyDraw, draw, commitment, value)).toEqual(
+          await told(verifyDraw, draw, commitment, value),
+        );
+      }
+    }
   });
 });
 
