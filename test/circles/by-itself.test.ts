@@ -1,0 +1,79 @@
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import {
+  buildActiveCircle,
+  buildConsentedCircle,
+  circleWhen,
+  contribute,
+  eventsOf,
+  heldBy,
+  memberIdsOf,
+} from './build-circle.ts';
+import { endInterval, openNextRound } from './end-interval.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const pay = async (id: string, members: readonly BuiltUser[]) => {
+  for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+};
+const balances = (members: readonly BuiltUser[]) =>
+  Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
+/** The second round of a circle whose first was paid is open. */
+async function untilSecondRound(id: string, as: BuiltUser) {
+  await circleWhen(stack, as, id, { current_turn: 2 });
+  await openNextRound(stack, id);
+}
+
+describe('The workflow of a circle', () => {
+  it('pays the rounds that open by standing orders, and their pots', async () => {
+    const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
+    const memberIds = await memberIdsOf(stack, id, members);
+    for (const [index, { accountId, token }] of members.entries()) {
+      const path = `/v1/saving-circles/${id}/members/${memberIds[index]}/standing-order`;
+      expect((await stack.put(path, { source_account_id: accountId }, { token })).status).toBe(200);
+    }
+    await pay(id, members);
+    await untilSecondRound(id, creator);
+    await circleWhen(stack, creator, id, { status: 'completed' });
+    expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
+  });
+
+  it('debits a member who has received once the interval and the grace are over', async () => {
+    const people = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '1000000' })));
+    const terms = { on_default: 'winner_first', grace_days: 2 };
+    const { id, creator, members } = await buildConsentedCircle(stack, people, { terms });
+    await pay(id, members);
+    await untilSecondRound(id, creator);
+    await circleWhen(stack, creator, id, { next_round_opens_at: null });
+    await pay(id, members.slice(1));
+    await endInterval(stack, id);
+    await circleWhen(stack, creator, id, { status: 'completed' });
+    expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
+    for (const event of ['CONTRIBUTION_OVERDUE', 'MEMBER_DEFAULTED']) {
+      expect(await eventsOf(stack, event, id)).toMatchObject([{ data: { user_id: creator.id } }]);
+    }
+  });
+
+  it.each([
+    { on_default: 'cover', held: '50000.0000', receiver: 1_050_000 },
+    { on_default: 'exclude', held: '150000.0000', receiver: 950_000 },
+  ])('pays the pot under $on_default although one has not paid', async ({ on_default, held, receiver }) => {
+    const terms = { on_default, guarantee_percent: 50 };
+    const { id, creator, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
+    const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+    await pay(id, members);
+    await untilSecondRound(id, creator);
+    await circleWhen(stack, creator, id, { next_round_opens_at: null });
+    await pay(id, [second, third]);
+    await endInterval(stack, id);
+    await circleWhen(stack, creator, id, { current_turn: 3 });
+    expect(await heldBy(stack, id)).toBe(held);
+    expect(await balances([second])).toEqual([receiver]);
+    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: first.id } }]);
+  });
+});
