@@ -8,7 +8,7 @@ import {
   openPoolAccount,
 } from '../support/build-targets.ts';
 import { buildOperators, type Operators, secureSession } from '../support/decide.ts';
-import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { type BuiltPartner, buildPartner, everyEvent } from '../support/partner.ts';
 import { castSize } from './cast-size.ts';
 import { payoutAccounts } from './plan-money-out.ts';
 import type { Topology } from './topology.ts';
@@ -73,7 +73,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     if (typeof pocketId !== 'string') throw new Error(`no pocket: ${pocket.status} ${JSON.stringify(pocket.body)}`);
     users.push({ ...(await addBankAccounts(user)), pocketId });
   }
-  const webhook = { url: topology.webhookUrl };
+  const webhook = { url: topology.webhookUrl, events: [...everyEvent, 'refund.succeeded', 'refund.failed'] };
   const partners = [
     await buildPartner(place, { limits, webhook }),
     await buildPartner(place, { limits, webhook, feeMode: 'ADDED', fees }),

@@ -15,7 +15,7 @@ export interface Operation {
   method?: 'DELETE';
   /** Asking again is always right, as with what ends something. */
   again?: boolean;
-  /** What it ends. */
+  /** What it ends or gives back. */
   about?: string;
   /** The account that it is paid from, where the body does not say. */
   source?: string;

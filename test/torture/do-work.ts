@@ -1,62 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../../src/shared/assert.ts';
-import { type BuiltPartner, signature } from '../support/partner.ts';
 import type { Cast } from './cast.ts';
 import { runCircle } from './circle-story.ts';
 import type { Answer, Operation } from './client.ts';
-import type { EndingKind, OperationKind } from './facts.ts';
 import { giveVerdict } from './give-verdict.ts';
+import { collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
 import type { Work } from './plan.ts';
+import { refundPayment, takeBack } from './refund-story.ts';
 import { settleReceipt } from './settle-receipt.ts';
 import { runTermsCircle } from './terms-story.ts';
 import type { Topology } from './topology.ts';
-import { type Asked, atProvider, codeOf, personal, type Workplace } from './workplace.ts';
-
-function ofPartner(
-  { run }: Workplace,
-  { id }: Work,
-  kind: OperationKind | EndingKind,
-  partner: BuiltPartner,
-  asked: Asked,
-): Operation {
-  const key = `${run}-${id}-key`;
-  return {
-    ...asked,
-    work: id,
-    name: 'o',
-    kind,
-    key,
-    headers: (raw) => ({
-      authorization: `Bearer ${partner.apiKey}`,
-      'x-partner-signature': signature(partner.signingSecret, raw),
-      'x-idempotency-key': key,
-    }),
-  };
-}
+import { atProvider, codeOf, personal, type Workplace } from './workplace.ts';
 
 /** Does one piece of work of the plan, to its end. */
 export async function doWork(place: Workplace, work: Work): Promise<void> {
   const { client, cast, topology } = place;
-  const person = (number: number) => {
-    const found = cast.users[number];
-    if (found === undefined) throw new Error(`nobody has the number ${number}`);
-    return found;
-  };
+  const person = (number: number) => personOf(cast, number);
   const paid = (body: Answer) => body.data?.transaction_id;
   switch (work.do) {
-    case 'balance': {
-      const { user } = person(work.user);
-      const body = {
-        reference_type: work.type,
-        reference_id: cast.targets[work.type]?.(work.user),
-        source_account_id: user.accountId,
-        amount: work.amount,
-      };
-      const otherBody = { ...body, amount: work.amount + 1 };
-      const asked = { path: '/v1/payments/balance', body, otherBody, resourceOf: paid };
-      await client.operate(personal(place, work, 'balance', user.token, asked), work);
+    case 'balance':
+      await payFromBalance(place, work, work);
       return;
-    }
     case 'transfer': {
       const { user, pocketId } = person(work.user);
       const body = { destination_account_id: pocketId, amount: String(work.amount) };
@@ -88,10 +52,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
     case 'partner-payment': {
       const partner = partnerOf(cast, work.partner);
       const channel = { virtual_account: { channel: 'BNI' }, ewallet: { channel: 'DANA' } }[work.method];
-      const body = { method: work.method, amount: String(work.amount), external_ref: work.id, ...channel };
-      const otherBody = { ...body, amount: String(work.amount + 1000) };
-      const asked = { path: '/v1/partners/payments', body, otherBody, resourceOf: (answer: Answer) => answer.data?.id };
-      const made = await client.operate(ofPartner(place, work, 'partner-payment', partner, asked), work);
+      const made = await collect(place, work, { partner, amount: work.amount, method: work.method, ...channel });
       if (made === null) return;
       const id: string = made.data.id;
       const end = { ...endOf(id), path: `/v1/partners/payments/${id}/cancel` };
@@ -165,6 +126,10 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       await client.operate(personal(place, { ...work, keyed: false }, 'release', user.token, release), work);
       return;
     }
+    case 'refund':
+      return refundPayment(place, work);
+    case 'take-back':
+      return takeBack(place, work);
     default:
       throw new Error(`there is no work ${JSON.stringify(work satisfies never)}`);
   }
@@ -185,9 +150,6 @@ async function withdraw(
   await place.client.operate(personal(place, work, work.do, user.token, asked), work);
 }
 
-/** A request that ends what has this id. */
-const endOf = (id: string) => ({ name: 'end', body: {}, again: true, about: id, resourceOf: () => id });
-
 /** Cancels a payment, where the plan says so: at the very moment at which its customer pays, or without that. */
 async function cancelAsPlanned(
   { client }: Workplace,
@@ -197,12 +159,6 @@ async function cancelAsPlanned(
   if (work.ending !== 'cancel' && work.ending !== 'cancel-while-paying') return;
   await sleep(work.afterMs);
   await client.operate(cancel, { ...work, otherBody: false });
-}
-
-function partnerOf({ partners }: Cast, number: number): BuiltPartner {
-  const found = partners[number];
-  if (found === undefined) throw new Error(`no partner has the number ${number}`);
-  return found;
 }
 
 async function openDonations({ em }: Topology): Promise<string[]> {

@@ -1,5 +1,7 @@
 import type { CheckResult } from '../../src/ledger/run-checks.ts';
 import type { InstantSpan } from '../support/read-instants.ts';
+import type { ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
+import type { DonationFact, RefundFact } from './refund-facts.ts';
 
 /** What clients do that moves money, or makes something that will. */
 export const operationKinds = [
@@ -14,9 +16,10 @@ export const operationKinds = [
   'allocation',
   'withdrawal',
   'disbursement',
+  'refund',
 ] as const;
-/** Requests that end something; they make nothing, and may be asked again without a key. */
-export const endingKinds = ['cancel', 'stop', 'cancel-circle', 'release'] as const;
+/** Requests that end something or give it back; they make nothing, and may be asked again without a key. */
+export const endingKinds = ['cancel', 'stop', 'cancel-circle', 'release', 'refund-donation'] as const;
 export type OperationKind = (typeof operationKinds)[number];
 export type EndingKind = (typeof endingKinds)[number];
 
@@ -67,7 +70,7 @@ export interface AskedFact {
 
 /** How what a request may have ended stands. */
 export interface EndFact {
-  kind: 'order' | 'payment' | 'circle' | 'subscription' | 'goal';
+  kind: 'order' | 'payment' | 'circle' | 'subscription' | 'goal' | 'donation';
   id: string;
   status: string;
 }
@@ -99,10 +102,12 @@ export interface PayoutFact {
   id: string;
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   net: string;
-  /** Webhooks tell of partners' payouts only. */
-  kind: 'partner_payout' | 'withdrawal';
-  /** The client's own reference; of a withdrawal, the piece of work. */
+  /** Webhooks tell of all kinds but withdrawals. */
+  kind: 'partner_payout' | 'withdrawal' | 'payment_refund';
+  /** The client's own reference, of a refund its payment's; of a withdrawal, the piece of work. */
   reference: string | null;
+  /** Of a refund to the wallet that paid: the provider's id of the payment request. */
+  refundOf: string | null;
   fee: string;
   version: number;
   contradicted: boolean;
@@ -153,7 +158,7 @@ export interface JournalFact {
 
 export interface DeliveryFact {
   id: string;
-  resourceType: 'payment' | 'payout';
+  resourceType: 'payment' | 'payout' | 'refund';
   resourceId: string;
   partnerId: string;
   version: number;
@@ -179,44 +184,23 @@ export interface WaitingRow {
   dueLater: boolean;
 }
 
-export interface ProviderPayment {
-  id: string;
-  amount: number;
-  status: string;
-}
-
-export interface ProviderRequest {
-  id: string;
-  reference: string;
-  amount: number;
-  status: string;
-  payments: ProviderPayment[];
-}
-
-export interface ProviderTransfer {
-  id: string;
-  reference: string;
-  amount: number;
-  status: string;
-  idempotencyKey: string;
-}
-
-export interface ReceivedWebhook {
-  /** The header `webhook-id`. */
-  id: string;
-  body: string;
-  /** The partner whose secret its signature is of; null when it is of none. */
-  signedBy: string | null;
-}
-
-/** What two operators decided about money in suspense. */
-export interface DecisionFact {
+/** What one operator proposed and another was to approve. */
+export interface Decided {
   decisionId: string;
+  /** What each approval was told: the decision's status, or the status of the answer; null when none came. */
+  answers: (string | null)[];
+}
+
+/** A decision about money in suspense. */
+export interface DecisionFact extends Decided {
   receiptId: string;
   action: 'credit' | 'refund';
   accountId: string | null;
-  /** What each approval was told: the decision's status, or the status of the answer; null when none came. */
-  answers: (string | null)[];
+}
+
+/** A decision to give a donation back. */
+export interface RefundDecisionFact extends Decided {
+  donationId: string;
 }
 
 /** What operators are shown, each list by its own way. */
@@ -245,6 +229,10 @@ export interface Facts {
   payouts: PayoutFact[];
   withdrawals: WithdrawalFact[];
   verdicts: VerdictFact[];
+  refunds: RefundFact[];
+  donations: DonationFact[];
+  /** What the API tells that each cause has been given, IDR, scale 4, by its id. */
+  toldAmounts: Record<string, string>;
   /** What each cause was given by completed donations, IDR; and what a person may withdraw in a day. */
   given: Record<string, string>;
   dailyLimit: string;
@@ -256,6 +244,7 @@ export interface Facts {
   transitions: TransitionFact[];
   waiting: WaitingRow[];
   decisions: DecisionFact[];
+  refundDecisions: RefundDecisionFact[];
   /** The accounts of what requests pay for, by its id, as they were before anything began. */
   accounts: Record<string, string>;
   /** References of payouts to an account that the provider refuses. */

@@ -49,8 +49,8 @@ export async function forgeCallback(
   const changes: Record<Forgery, Callback> = {
     reference: { event, data: { ...data, reference_id: other } },
     amount: { event, data: { ...data, amount: Number(data.amount ?? 0) + random.int(1, 5_000) } },
-    status: event.startsWith('payout')
-      ? { event: 'payout.failed', data: { ...data, status: 'FAILED', failure_code: 'FORGED' } }
+    status: /^(payout|refund)\./.test(event)
+      ? { event: event.replace(/\..*/, '.failed'), data: { ...data, status: 'FAILED', failure_code: 'FORGED' } }
       : { event: 'payment.succeeded', data: { ...data, status: 'SUCCEEDED' } },
     unpaid: {
       event: 'payment.succeeded',

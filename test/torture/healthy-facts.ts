@@ -1,40 +1,13 @@
-import type { Attempt, Facts } from './facts.ts';
-
-/** A request that was answered; what is not named is of a payout. */
-export const attempt = (changes: Partial<Attempt>): Attempt => ({
-  work: 'w1',
-  operation: 'o1',
-  kind: 'payout',
-  requestId: 'r1',
-  key: 'key-0001',
-  variant: 'same',
-  amount: null,
-  target: null,
-  source: null,
-  sentAt: 1_000,
-  endedAt: 2_000,
-  status: 200,
-  answer: '{}',
-  resourceId: 'payout-1',
-  ...changes,
-});
-
-/** A journal of the platform's own accounts. */
-export const journal = (businessKey: string, amount: string) => ({ businessKey, amount, credited: [], debited: [] });
-
-/** What arrives of the payout that succeeded. */
-export const webhook = (changes: { type?: string; id?: string; amount?: string; signedBy?: string | null } = {}) => {
-  const { type = 'payout.succeeded', id = 'payout-1', amount = '10000.0000', signedBy = 'partner-1' } = changes;
-  const body = JSON.stringify({ type, data: { id, status: type.split('.')[1], amount, version: 1 } });
-  return { id: 'msg_0198c0de000070008000000000000001', body, signedBy };
-};
+import { attempt, journal, webhook } from './build-facts.ts';
+import type { Facts } from './facts.ts';
+import { addRefunds } from './healthy-refunds.ts';
 
 /**
  * A small world in which everything is as it should be: a payout that succeeded after a lost answer, an order that was
- * paid twice, a refused payout, one that nobody can tell, a subscription that waits.
+ * paid twice, a refused payout, one that nobody can tell, a subscription that waits, and what `addRefunds` adds.
  */
 export function healthyFacts(): Facts {
-  return {
+  const facts: Facts = {
     attempts: [
       attempt({ requestId: 'r1', status: null, answer: 'timeout', resourceId: null }),
       attempt({ requestId: 'r2', sentAt: 3_000, endedAt: 4_000, amount: '10000', target: 'invoice-1' }),
@@ -107,6 +80,7 @@ export function healthyFacts(): Facts {
         net: '10000.0000',
         kind: 'partner_payout',
         reference: 'invoice-1',
+        refundOf: null,
         fee: '0.0000',
         version: 1,
         contradicted: false,
@@ -118,6 +92,7 @@ export function healthyFacts(): Facts {
         net: '10000.0000',
         kind: 'partner_payout',
         reference: 'invoice-8',
+        refundOf: null,
         fee: '0.0000',
         version: 0,
         contradicted: false,
@@ -130,6 +105,7 @@ export function healthyFacts(): Facts {
         net: '70000.0000',
         fee: '2500.0000',
         reference: 'w7',
+        refundOf: null,
         version: 2,
         contradicted: false,
         isDecided: false,
@@ -140,6 +116,9 @@ export function healthyFacts(): Facts {
       { withdrawalId: 'withdrawal-1', by: 'person-1', verdict: 'approve', answer: 'pending' },
       { withdrawalId: 'withdrawal-1', by: 'person-2', verdict: 'approve', answer: null },
     ],
+    refunds: [],
+    donations: [],
+    toldAmounts: {},
     given: { 'cause-1': '80000.0000' },
     dailyLimit: '250000',
     released: {},
@@ -197,6 +176,7 @@ export function healthyFacts(): Facts {
       { id: 'partner-payout/payout-2', runId: 'run-0', type: 'partnerPayout', status: 'TERMINATED' },
     ],
     decisions: [],
+    refundDecisions: [],
     accounts: { 'goal-1': 'account-1' },
     refusedAccounts: [],
     checks: [{ check: 'check_journals_balance', violations: 0, sample: [] }],
@@ -213,17 +193,26 @@ export function healthyFacts(): Facts {
       },
     ],
     transfers: [
-      { id: 'disb-1', reference: 'payout-1', amount: 10_000, status: 'SUCCEEDED', idempotencyKey: 'payout-1' },
+      {
+        id: 'disb-1',
+        reference: 'payout-1',
+        amount: 10_000,
+        status: 'SUCCEEDED',
+        idempotencyKey: 'payout-1',
+        refundOf: null,
+      },
       {
         id: 'disb-2',
         reference: 'withdrawal-1',
         amount: 70_000,
         status: 'REVERSED',
         idempotencyKey: 'withdrawal-1',
+        refundOf: null,
       },
     ],
     webhooks: [webhook(), webhook()],
-    money: { before: '100000.0000', after: '138000.0000' },
+    // 24,000 came twice and 10,000 went; of a payment of 50,000 went 30,000.
+    money: { before: '100000.0000', after: '158000.0000' },
     lists: {
       stuck: [{ id: 'payout-8', reason: 'unknown' }],
       suspense: ['receipt-2'],
@@ -243,4 +232,6 @@ export function healthyFacts(): Facts {
     takenWorkflows: [],
     endedRuns: ['run-0'],
   };
+  addRefunds(facts);
+  return facts;
 }

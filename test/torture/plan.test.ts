@@ -1,5 +1,6 @@
 import { makePlan, parsePlan } from './plan.ts';
 import type { Fault } from './plan-faults.ts';
+import { refusedRefund } from './plan-refunds.ts';
 
 const killed = ({ faults }: { faults: Fault[] }): Set<string> =>
   new Set(faults.flatMap((fault) => (fault.do === 'kill' ? fault.parts : [])));
@@ -31,6 +32,22 @@ describe('A plan', () => {
       expect(new Set(troubles)).toEqual(new Set(['delay', 'black-hole', 'refuse', 'truncate', 'cut-after']));
     },
   );
+
+  it('gives partners’ payments back whole, in parts and too often, and donations by donors and by people', () => {
+    const plans = [1, 2, 3, 399].map((seed) => makePlan(seed, 2).work);
+    const refunds = plans.flat().flatMap((item) => (item.do === 'refund' ? [item] : []));
+    const asked = refunds.map(({ paid, parts }) => parts.reduce<number>((sum, part) => sum + (part ?? 0), 0) - paid);
+    expect([asked.some((beyond) => beyond > 0), asked.some((beyond) => beyond < 0), asked.includes(0)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(refunds.every(({ paid, parts }) => parts.every((part) => (part ?? 0) <= paid))).toBe(true);
+    expect(refunds.some(({ parts }) => parts.includes(refusedRefund))).toBe(true);
+    expect(new Set(refunds.map(({ channel }) => channel))).toEqual(new Set(['DANA', 'LINKAJA', 'BNI', 'QRIS']));
+    const takers = plans.flat().flatMap((item) => (item.do === 'take-back' ? [item.by] : []));
+    expect(new Set(takers)).toEqual(new Set(['donor', 'people', 'both']));
+  });
 
   it('that was recorded is read back unchanged, and one with an unknown action is refused', () => {
     const plan = makePlan(7, 1);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { below, castSize } from './cast-size.ts';
 import { type Fault, faultStories, planFaults } from './plan-faults.ts';
 import { drawMoneyOut, type MoneyOut, payoutAccounts } from './plan-money-out.ts';
+import { drawRefund, type Refunding, refundFields, takeBackFields } from './plan-refunds.ts';
 import { planTerms, type TermsOperation, termsFields } from './plan-terms.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -48,7 +49,8 @@ export type Operation =
   | { do: 'allocation'; cause: number }
   /** An operator ends a case of suspense: for the account of a user, or as given back at the provider. */
   | { do: 'operator'; action: 'credit' | 'refund'; user: number }
-  | MoneyOut;
+  | MoneyOut
+  | Refunding;
 
 /** One piece of work: at so many milliseconds from the start, a client does this. */
 export type Work = { id: string } & Drawn;
@@ -88,6 +90,7 @@ const operations = {
   operator: 3,
 } as const;
 const moneyOutASecond = 0.5;
+const refundsASecond = 0.25;
 const patience = { '1500': 2, '6000': 3, '26000': 6 } as const;
 /** How many operations begin in a second. */
 const operationsASecond = 1.6;
@@ -116,6 +119,11 @@ export function makePlan(seed: number, minutes: number): Plan {
   for (let index = 0; index < outs; index += 1) {
     const at = out.int(0, durationMs);
     for (const operation of drawMoneyOut(out)) items.push({ at, ...drawManners(out), ...operation });
+  }
+  const back = random.fork('refunds');
+  const backs = Math.round((durationMs / 1000) * refundsASecond);
+  for (let index = 0; index < backs; index += 1) {
+    items.push({ at: back.int(0, durationMs), ...drawManners(back), ...drawRefund(back) });
   }
   const terms = random.fork('terms');
   const circles = planTerms(terms, { durationMs, channels });
@@ -253,6 +261,8 @@ const kinds: Record<Operation['do'], z.ZodRawShape> = {
   disbursement: { cause: below(castSize.causes), amount: whole, account: z.string() },
   verdict: { approver: below(castSize.approvers), rejects: z.boolean() },
   release: { user: below(castSize.users) },
+  refund: refundFields,
+  'take-back': takeBackFields,
 };
 const manners = {
   id: z.string(),

@@ -6,9 +6,11 @@ import { signWebhook } from '../../src/webhooks/sign-webhook.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { readInstants } from '../support/read-instants.ts';
 import type { Cast } from './cast.ts';
-import type { Facts, MadeFact, OperatorsLists, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './facts.ts';
+import type { Facts, MadeFact, OperatorsLists } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import { moneyOutTerms } from './money-out-terms.ts';
+import type { ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
+import { readRefunds } from './read-refunds.ts';
 import type { Topology } from './topology.ts';
 import { readWaiting } from './waiting-rows.ts';
 
@@ -40,12 +42,13 @@ export async function readProvider({
         status,
       })),
     })),
-    transfers: body.transfers.map((transfer: Record<string, unknown>) => ({
+    transfers: body.transfers.concat(body.refunds).map((transfer: Record<string, unknown>) => ({
       id: transfer.id,
       reference: transfer.reference_id,
       amount: transfer.amount,
       status: transfer.status,
       idempotencyKey: transfer.idempotency_key,
+      refundOf: transfer.payment_request_id ?? null,
     })),
   };
 }
@@ -113,6 +116,8 @@ const queries = {
       from payouts where kind = 'partner_payout'
     union all select p.id::text, p.amount::text, array[w.bank_account_id, w.cause_id]::text[], p.fee::text, null,
       'withdrawal', null, false from withdrawals w join payouts p on p.id = w.id
+    union all select p.id::text, p.amount::text, array[r.payment_id]::text[], p.fee::text, null, null, null, false
+      from payment_refunds r join payouts p on p.id = r.id
     union all select id::text, amount::text, '{}', null, null, null, null, false from saving_circles
     union all select id::text, amount::text, array[saving_circle_id]::text[], null, null, null, null, false
       from saving_circle_contributions
@@ -128,12 +133,13 @@ const queries = {
     union all select 'payment', id::text, status from partner_payments
     union all select 'circle', id::text, status from saving_circles
     union all select 'subscription', id::text, status from donation_subscriptions
-    union all select 'goal', id::text, case when closed_at is null then 'open' else 'closed' end from saving_goals`,
+    union all select 'goal', id::text, case when closed_at is null then 'open' else 'closed' end from saving_goals
+    union all select 'donation', id::text, status from donations`,
   orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version
       from payment_orders
     union all select id, 'partner-payment', status, amount::text, version from partner_payments`,
-  payouts: `select id, kind, status, net_amount::text as net, fee::text, ${workOfPayout} as reference, version,
-      contradicted_at is not null as contradicted, coalesce(failure_code like 'DECISION_%', false) as "isDecided"
+  payouts: `select id, kind, status, net_amount::text as net, fee::text, ${workOfPayout} as reference,
+      refund_of as "refundOf", version, contradicted_at is not null as contradicted, coalesce(failure_code like 'DECISION_%', false) as "isDecided"
     from payouts`,
   withdrawals: `select w.id, w.user_id as "userId", w.cause_id as "causeId", p.amount::text
     from withdrawals w join payouts p on p.id = w.id`,
@@ -149,7 +155,7 @@ const queries = {
       coalesce(array_agg(distinct a.id::text) filter (where p.amount > 0 and ${isTheirs}), '{}') as credited,
       coalesce(array_agg(distinct a.id::text) filter (where p.amount < 0 and ${isTheirs}), '{}') as debited
     from journals j join postings p on p.journal_id = j.id join accounts a on a.id = p.account_id
-    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|withdrawal|receipt|balance-payment)/' group by j.id`,
+    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|payment-refund|withdrawal|receipt|balance-payment|donation)/' group by j.id`,
   deliveries: `select id, resource_type as "resourceType", resource_id as "resourceId", partner_id as "partnerId",
       version, type, status
     from webhook_deliveries`,
@@ -227,7 +233,15 @@ export async function readFacts(
   topology: Topology,
   known: Pick<
     Facts,
-    'attempts' | 'decisions' | 'verdicts' | 'refusedAccounts' | 'restless' | 'died' | 'takenWorkflows' | 'endedRuns'
+    | 'attempts'
+    | 'decisions'
+    | 'refundDecisions'
+    | 'verdicts'
+    | 'refusedAccounts'
+    | 'restless'
+    | 'died'
+    | 'takenWorkflows'
+    | 'endedRuns'
   > & {
     cast: Cast;
     run: string;
@@ -246,6 +260,7 @@ export async function readFacts(
   return {
     attempts: known.attempts,
     decisions: known.decisions,
+    refundDecisions: known.refundDecisions,
     refusedAccounts: known.refusedAccounts,
     accounts: known.cast.accounts,
     events: events.map((event) => ({ ...event, begunAt: Number(event.begunAt), at: Number(event.at) })),
@@ -255,6 +270,7 @@ export async function readFacts(
     orders: await rows(queries.orders),
     payouts: await rows(queries.payouts),
     ...(await readMoneyOut(em, known.cast)),
+    ...(await readRefunds(topology, known.cast)),
     verdicts: known.verdicts,
     receipts: await rows(queries.receipts),
     journals: await rows(queries.journals),

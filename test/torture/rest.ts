@@ -5,6 +5,7 @@ import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import type { Facts } from './facts.ts';
 import { readCallbacks, sendCallback } from './forge.ts';
 import { listWorkflows } from './harm-workflows.ts';
+import { silentRefund } from './plan-refunds.ts';
 import { readProvider, workOfPayout } from './read-facts.ts';
 import type { Topology } from './topology.ts';
 import { ageForSweeps, readWaiting } from './waiting-rows.ts';
@@ -78,7 +79,7 @@ async function nudge(topology: Topology): Promise<void> {
 
 /**
  * Instruments that nobody paid expire while their order is open, unless that was cancelled and ends by itself; transfers
- * that wait for a hand succeed.
+ * and refunds that wait for a hand succeed.
  */
 async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
   const { body } = await sandbox.get('/sandbox/records');
@@ -95,21 +96,26 @@ async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
   for (const { status, reference_id } of body.transfers) {
     if (status === 'ACCEPTED') await sandbox.post('/sandbox/payouts/settle', { reference_id, status: 'SUCCEEDED' });
   }
+  for (const { status, reference_id } of body.refunds) {
+    if (status === 'PENDING') await sandbox.post('/sandbox/refunds/settle', { reference_id, status: 'SUCCEEDED' });
+  }
 }
 
 async function findRestless({ topology, endless }: RestOptions): Promise<Restless> {
   const em = topology.em();
   // A payout that the provider never ends is at rest when operators are told of it.
-  const rows = await em.execute<(Restless[number] & { external_ref: string | null; told: boolean })[]>(`
-    select 'payment order' as what, id::text, status, null as external_ref, false as told from payment_orders
+  const rows = await em.execute<(Restless[number] & { work: string | null; silent: boolean; told: boolean })[]>(`
+    select 'payment order' as what, id::text, status, null as work, false as silent, false as told from payment_orders
       where status in ('PENDING', 'WAITING_PAYMENT')
-    union all select 'partner payment', id::text, status, null, false from partner_payments
+    union all select 'partner payment', id::text, status, null, false, false from partner_payments
       where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null and available_at < now())
-    union all select 'payout', id::text, status, ${workOfPayout}, unknown_since is not null from payouts where status = 'pending'
-    union all select 'webhook', id::text, status, null, false from webhook_deliveries where status = 'pending'
-    union all select 'callback', id::text, 'stored', null, false from gateway_callbacks where delivered_at is null`);
+    union all select 'payout', id::text, status, case when refund_of is null then ${workOfPayout} end,
+      refund_of is not null and net_amount = ${silentRefund}, unknown_since is not null
+      from payouts where status = 'pending'
+    union all select 'webhook', id::text, status, null, false, false from webhook_deliveries where status = 'pending'
+    union all select 'callback', id::text, 'stored', null, false, false from gateway_callbacks where delivered_at is null`);
   const restless: Restless = rows
-    .filter(({ external_ref, told }) => external_ref === null || !endless.has(external_ref) || !told)
+    .filter(({ work, silent, told }) => !told || !(silent || (work !== null && endless.has(work))))
     .map(({ what, id, status }) => ({ what, id, status }));
   const { requests, transfers } = await readProvider(topology);
   const receipts = await em.execute<{ id: string }[]>('select provider_payment_id as id from receipts');
@@ -147,18 +153,24 @@ async function findRestless({ topology, endless }: RestOptions): Promise<Restles
  */
 async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { workflows } = topology.deps;
-  const { partnerPayout, withdrawal, gatewayPayment, partnerPayment } = workflowIds;
+  const { gatewayPayment, partnerPayment } = workflowIds;
   for (const { event, data, body, state } of readCallbacks(topology)) {
     if (state !== 'dropped') continue;
     const id = String(data.reference_id);
-    const isOfPayout = event.startsWith('payout');
-    if (isOfPayout && running.has(partnerPayout(id))) await workflows.hintPayout({ id, kind: 'partner_payout' });
-    else if (isOfPayout && running.has(withdrawal(id))) await workflows.hintPayout({ id, kind: 'withdrawal' });
+    const isOfPayout = /^(payout|refund)\./.test(event);
+    const payout = isOfPayout ? payoutWorkflows.find(({ workflowId }) => running.has(workflowId(id))) : undefined;
+    if (payout !== undefined) await workflows.hintPayout({ id, kind: payout.kind });
     else if (!isOfPayout && running.has(gatewayPayment(id))) await workflows.hintGatewayPayment(id);
     else if (!isOfPayout && running.has(partnerPayment(id))) await workflows.hintPartnerPayment(id);
     else await sendCallback(topology, body);
   }
 }
+
+const payoutWorkflows = [
+  { kind: 'partner_payout', workflowId: workflowIds.partnerPayout },
+  { kind: 'withdrawal', workflowId: workflowIds.withdrawal },
+  { kind: 'payment_refund', workflowId: workflowIds.paymentRefund },
+] as const;
 
 const endedWorkflows = { circle: workflowIds.savingCircle, subscription: workflowIds.donationSubscription };
 

@@ -5,7 +5,7 @@ import { createHttp } from '../support/http.ts';
 import { buildCast } from './cast.ts';
 import { createClient } from './client.ts';
 import { doWork } from './do-work.ts';
-import type { Facts, Finding } from './facts.ts';
+import type { EndFact, Facts, Finding } from './facts.ts';
 import { approveTheRest } from './give-verdict.ts';
 import { createNemesis } from './nemesis.ts';
 import { judge } from './oracles/index.ts';
@@ -85,9 +85,10 @@ async function runOn(
   const nemesis = createNemesis({ topology, seed: plan.seed, token: cast.admin.token, note, aloud, over: over.signal });
   const apis = [createHttp(topology.apiUrls[0]), createHttp(topology.apiUrls[1])] as const;
   const decisions: Facts['decisions'] = [];
+  const refundDecisions: Facts['refundDecisions'] = [];
   const verdicts: Facts['verdicts'] = [];
   let brokenOff = 0;
-  const place = { topology, apis, cast, client, decisions, verdicts, run, note, over: over.signal };
+  const place = { topology, apis, cast, client, decisions, refundDecisions, verdicts, run, note, over: over.signal };
 
   const begun = Date.now();
   const at = (ms: number) => sleep(Math.max(0, begun + ms - Date.now()));
@@ -146,6 +147,7 @@ async function runOn(
     cast,
     attempts: client.attempts,
     decisions,
+    refundDecisions,
     verdicts,
     refusedAccounts: payoutsTo('121212'),
     before,
@@ -184,6 +186,7 @@ async function runOn(
     directory: findings.length > 0 ? topology.directory : null,
     summary: summarize(plan, facts, {
       together: await countTogether(topology),
+      covered: await countCovered(topology),
       missed: missed.size,
       idle: nemesis.idle(),
       brokenOff,
@@ -201,25 +204,38 @@ async function countTogether({ em }: Topology): Promise<number> {
   return Number(row?.count);
 }
 
+/** How many rounds were completed from the guarantees of several members. */
+async function countCovered({ em }: Topology): Promise<number> {
+  const [row] = await em().execute<{ count: string }[]>(
+    `select count(*) as count from (select 1 from saving_circle_covers group by saving_circle_id, turn_number
+       having count(distinct guarantor_member_id) > 1) covered`,
+  );
+  return Number(row?.count);
+}
+
 function summarize(
   plan: Plan,
-  { attempts, orders, payouts, receipts, webhooks, ends }: Facts,
+  { attempts, orders, payouts, refunds, receipts, webhooks, ends }: Facts,
   {
     together,
+    covered,
     missed,
     idle,
     brokenOff,
     ms,
-  }: { together: number; missed: number; idle: number; brokenOff: number; ms: number },
+  }: { together: number; covered: number; missed: number; idle: number; brokenOff: number; ms: number },
 ): string {
   const share = (test: (status: number | null) => boolean) => attempts.filter(({ status }) => test(status)).length;
+  const count = (kind: EndFact['kind'], wanted: string) =>
+    ends.filter((end) => end.kind === kind && end.status === wanted).length;
   return (
     `${plan.faults.length} faults, ${idle} of which found nothing to do; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
     `${share((status) => status !== null && status >= 400 && status < 500)} refusals, ` +
     `${share((status) => status !== null && status >= 500)} times 5xx, ${share((status) => status === null)} lost; ` +
     `${brokenOff} pieces of work broke off; ` +
     `${together} payments made together; ` +
-    `${orders.length} orders and payments, ${payouts.length} payouts, ${receipts.length} receipts, ` +
-    `${webhooks.length} webhooks, ${ends.filter(({ kind, status }) => kind === 'circle' && status === 'completed').length} circles to their end; ${missed} workflows missing that no fault had taken; ${Math.round(ms / 1000)} s`
+    `${orders.length} orders and payments, ${payouts.length} payouts (${refunds.length} of them refunds), ${receipts.length} receipts, ` +
+    `${count('donation', 'refunded')} donations given back, ${webhooks.length} webhooks, ` +
+    `${count('circle', 'completed')} circles to their end, ${covered} rounds covered by several members; ${missed} workflows missing that no fault had taken; ${Math.round(ms / 1000)} s`
   );
 }

@@ -12,6 +12,7 @@ const tables: Record<string, string> = {
   payment_orders: 'id',
   partner_payments: 'id',
   payouts: 'id',
+  payment_refunds: 'id',
   payout_attempts: 'payout_id',
   payout_words: 'payout_id',
   receipts: 'reference',

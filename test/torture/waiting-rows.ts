@@ -12,6 +12,7 @@ const workflowOf = {
   partner_payments: workflowIds.partnerPayment,
   payouts: workflowIds.partnerPayout,
   withdrawals: workflowIds.withdrawal,
+  payment_refunds: workflowIds.paymentRefund,
   saving_circles: workflowIds.savingCircle,
   donation_subscriptions: workflowIds.donationSubscription,
   receipts: workflowIds.unmatchedReceipt,
@@ -30,7 +31,7 @@ const waitingRows = `select 'payment_orders' as family, id::text, status, false 
     where status in ('PENDING', 'WAITING_PAYMENT')
   union all select 'partner_payments', id::text, status, false from partner_payments
     where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null)
-  union all select case kind when 'withdrawal' then 'withdrawals' else 'payouts' end, id::text, status, false
+  union all select case kind when 'withdrawal' then 'withdrawals' when 'payment_refund' then 'payment_refunds' else 'payouts' end, id::text, status, false
     from payouts where status = 'pending'
   union all select 'saving_circles', c.id::text, c.status,
     case c.status when 'active' then c.next_opens_at is null and not exists (${openRounds})
@@ -51,11 +52,14 @@ const dueColumns: Record<Family, string[]> = {
   partner_payments: ['expires_at', 'available_at'],
   payouts: ['look_again_at'],
   withdrawals: ['look_again_at'],
+  payment_refunds: ['look_again_at'],
   saving_circles: ['starts_at', 'next_opens_at'],
   donation_subscriptions: [],
   receipts: ['received_at'],
   webhook_deliveries: ['next_attempt_at'],
 };
+/** Where the columns of what adds to a payout are. */
+const tableOf: Partial<Record<Family, string>> = { withdrawals: 'payouts', payment_refunds: 'payouts' };
 const late = "now() - interval '10 minutes'";
 
 /**
@@ -73,7 +77,7 @@ export async function ageForSweeps(topology: Topology, aged: Set<string>): Promi
     const ids = `{${rows.map(({ id }) => id).join(',')}}`;
     for (const column of dueColumns[family]) {
       await owner.execute(
-        `update ${family === 'withdrawals' ? 'payouts' : family} set ${column} = ${late} where id::text = any(?::text[]) and ${column} > ${late}`,
+        `update ${tableOf[family] ?? family} set ${column} = ${late} where id::text = any(?::text[]) and ${column} > ${late}`,
         [ids],
       );
     }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Http } from '../support/http.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Client, Operation } from './client.ts';
-import type { DecisionFact, EndingKind, OperationKind, VerdictFact } from './facts.ts';
+import type { DecisionFact, EndingKind, OperationKind, RefundDecisionFact, VerdictFact } from './facts.ts';
 import type { Ending, Work } from './plan.ts';
 import type { Topology } from './topology.ts';
 
@@ -12,8 +12,9 @@ export interface Workplace {
   apis: readonly [Http, Http];
   cast: Cast;
   client: Client;
-  /** What operators have decided so far. */
+  /** What operators have decided so far: about money in suspense, and about donations. */
   decisions: DecisionFact[];
+  refundDecisions: RefundDecisionFact[];
   /** What people of the platform have said about disbursements so far. */
   verdicts: VerdictFact[];
   /** Sets the run's ids apart from those of any other. */

@@ -15,11 +15,13 @@ const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | 
   allocation: { event: 'RESOURCE_UPDATED', resourceType: 'donation_allocation' },
   withdrawal: { event: 'RESOURCE_CREATED', resourceType: 'withdrawal' },
   disbursement: { event: 'RESOURCE_CREATED', resourceType: 'withdrawal' },
+  refund: { event: 'RESOURCE_CREATED', resourceType: 'refund' },
   // They make nothing.
   cancel: null,
   stop: null,
   'cancel-circle': null,
   release: null,
+  'refund-donation': null,
 } satisfies Record<OperationKind, object> & Record<string, object | null>;
 const isEnding = ({ kind }: Attempt): boolean => doneBy[kind] === null;
 
@@ -58,7 +60,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   const done = facts.attempts
     // A cancellation that the payment outran has been written down, and is refused.
-    .filter((attempt) => isRefusal(attempt) && !(isEnding(attempt) && isOutrun(attempt)))
+    .filter((attempt) => isRefusal(attempt) && !(mayBeOutrun(attempt) && isOutrun(attempt)))
     .flatMap((attempt) =>
       (events.get(attempt.requestId) ?? [])
         .filter(({ impact }) => impact !== 'LOW')
@@ -89,6 +91,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
   return [...done, ...later];
 }
 const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 409;
+const mayBeOutrun = (attempt: Attempt): boolean => isEnding(attempt) && attempt.kind !== 'refund-donation';
 
 /** So many operations of a kind are not all refused or lost. */
 const surelyDone = 20;
@@ -154,6 +157,7 @@ const endedAs: Partial<Record<EndFact['kind'], string>> = {
   circle: 'cancelled',
   subscription: 'stopped',
   goal: 'closed',
+  donation: 'refunded',
 };
 
 /** Whether what was to be ended may stand so after this answer. */
@@ -167,6 +171,8 @@ function mayStand(attempt: Attempt, { kind, status }: EndFact): boolean {
   if (!isRefusal(attempt) || attempt.status === 401 || attempt.status === 429) return true;
   if (isPayment) return isOutrun(attempt) && status === 'PAID';
   if (kind === 'goal') return attempt.status === 400 && status === 'closed';
+  // One that cannot be given back, or was.
+  if (kind === 'donation') return attempt.status === 400;
   // What is cancelled already is refused as what is completed.
   return kind === 'circle' && attempt.status === 400 && (status === 'completed' || status === 'cancelled');
 }

@@ -20,6 +20,7 @@ export function checksAreEmpty({ checks }: Facts): Finding[] {
 const finalStatuses: Readonly<Record<string, readonly string[]>> = {
   'payment_orders.status': ['PAID', 'FAILED', 'EXPIRED'],
   'partner_payments.status': ['PAID', 'FAILED', 'EXPIRED'],
+  'donations.status': ['failed', 'refunded'],
   'payouts.status': ['failed', 'reversed'],
   'receipts.state': ['applied', 'credited', 'refunded'],
   'saving_circle_contributions.status': ['refunded'],
@@ -43,17 +44,25 @@ export function statusesMoveByTheirTables({ transitions }: Facts): Finding[] {
 }
 
 /** What each type of webhook tells. */
-const toldBy: Readonly<Record<string, { place: string; status: string }>> = {
-  'payment.succeeded': { place: 'partner_payments.status', status: 'PAID' },
-  'payment.failed': { place: 'partner_payments.status', status: 'FAILED' },
-  'payment.expired': { place: 'partner_payments.status', status: 'EXPIRED' },
-  'payout.succeeded': { place: 'payouts.status', status: 'succeeded' },
-  'payout.failed': { place: 'payouts.status', status: 'failed' },
-  'payout.reversed': { place: 'payouts.status', status: 'reversed' },
+const toldBy: Readonly<Record<string, { place: string; statuses: readonly string[] }>> = {
+  'payment.succeeded': { place: 'partner_payments.status', statuses: ['PAID'] },
+  'payment.failed': { place: 'partner_payments.status', statuses: ['FAILED'] },
+  'payment.expired': { place: 'partner_payments.status', statuses: ['EXPIRED'] },
+  'payout.succeeded': { place: 'payouts.status', statuses: ['succeeded'] },
+  'payout.failed': { place: 'payouts.status', statuses: ['failed'] },
+  'payout.reversed': { place: 'payouts.status', statuses: ['reversed'] },
+  'refund.succeeded': { place: 'payouts.status', statuses: ['succeeded'] },
+  // What the bank returned has failed in the end.
+  'refund.failed': { place: 'payouts.status', statuses: ['failed', 'reversed'] },
 };
 
-const typeOf = (place: string, status: string): string | undefined =>
-  Object.keys(toldBy).find((type) => toldBy[type]?.place === place && toldBy[type]?.status === status);
+/** What webhooks call a payout of a kind; nobody is told of withdrawals. */
+const toldAs = { partner_payout: 'payout', payment_refund: 'refund', withdrawal: null } as const;
+
+const typeOf = (family: string | null, { place, to }: TransitionFact): string | undefined =>
+  Object.keys(toldBy).find(
+    (type) => type.startsWith(`${family}.`) && toldBy[type]?.place === place && toldBy[type].statuses.includes(to),
+  );
 
 /**
  * Each end of a resource, and each version, was told by one webhook, of what it was, which arrived, signed for its partner,
@@ -64,8 +73,10 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
   const received = Map.groupBy(webhooks, ({ id }) => id);
   const findings: Finding[] = [];
   const resources = [
-    ...orders.filter(({ family }) => family === 'partner-payment').map((order) => ({ ...order, type: 'payment' })),
-    ...payouts.filter(({ kind }) => kind === 'partner_payout').map((payout) => ({ ...payout, type: 'payout' })),
+    ...orders
+      .filter(({ family }) => family === 'partner-payment')
+      .map(({ id, version }) => ({ id, version, type: 'payment' as const })),
+    ...payouts.flatMap(({ id, version, kind }) => (toldAs[kind] === null ? [] : [{ id, version, type: toldAs[kind] }])),
   ];
   const written = Map.groupBy(deliveries, ({ resourceType, resourceId }) => `${resourceType} ${resourceId}`);
   for (const { id, type, version } of resources) {
@@ -75,10 +86,12 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
     const says = `${type} ${id} is at version ${version}, its webhooks are of versions ${versions.join(', ') || 'none'}`;
     findings.push({ oracle, resourceId: id, says });
   }
-  const toldToNobody = new Set(payouts.filter(({ kind }) => kind === 'withdrawal').map(({ id }) => id));
-  for (const { place, id, to } of transitions) {
-    const type = typeOf(place, to);
-    if (type === undefined || toldToNobody.has(id)) continue;
+  const familyOf = new Map(payouts.map(({ id, kind }) => [id, toldAs[kind]]));
+  for (const transition of transitions) {
+    const { place, id, to } = transition;
+    const ofPayout = familyOf.has(id) ? (familyOf.get(id) ?? null) : 'payout';
+    const type = typeOf(place === 'payouts.status' ? ofPayout : 'payment', transition);
+    if (type === undefined) continue;
     const told = deliveries.filter((delivery) => delivery.resourceId === id && delivery.type === type).length;
     if (told !== 1)
       findings.push({ oracle, resourceId: id, says: `${id} became ${to}, and ${told} webhooks tell of it` });
@@ -90,7 +103,7 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
       findings.push({ oracle, resourceId, says: `${type} of ${resourceId}, version ${version}, ${problem}` });
     if (bodies.size === 0) find('never arrived');
     if (bodies.size > 1) find(`arrived with ${bodies.size} different bodies`);
-    const { place, status } = toldBy[type] ?? { place: '', status: '' };
+    const { place, statuses } = toldBy[type] ?? { place: '', statuses: [] };
     const amount = made.find((row) => row.id === resourceId)?.amount;
     for (const body of bodies) {
       const { type: toldType, data } = JSON.parse(body);
@@ -102,9 +115,9 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
     if (arrived.some(({ signedBy }) => signedBy !== partnerId))
       find('arrived with a signature that is not for its partner');
     const was = transitions.some((transition) => {
-      return transition.place === place && transition.id === resourceId && transition.to === status;
+      return transition.place === place && transition.id === resourceId && statuses.includes(transition.to);
     });
-    if (!was) find(`was never ${status}`);
+    if (!was) find(`was never ${statuses.join(' or ')}`);
   }
   const known = new Set(deliveries.map(({ id }) => webhookIdOf(id)));
   const strays = [...received.keys()].filter((id) => !known.has(id));

@@ -26,6 +26,7 @@ import { decisionsAreKept, feesAreAsAgreed, moneyLandsWhereAsked } from './landi
 import { operatorsAreToldExactly } from './lists.ts';
 import { disbursementsAreApproved, withdrawalsStayWithin } from './money-out.ts';
 import { moneyIsConserved, ordersMatchInstruments, paymentsMatchReceipts, payoutsMatchTransfers } from './provider.ts';
+import { donationsAreGivenBack, refundsStayWithin } from './refunds.ts';
 
 /** All that is asked of a run, by the name that findings carry. */
 export const oracles: Readonly<Record<string, Oracle>> = {
@@ -49,6 +50,8 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'decisions-are-kept': decisionsAreKept,
   'withdrawals-stay-within': withdrawalsStayWithin,
   'disbursements-are-approved': disbursementsAreApproved,
+  'refunds-stay-within': refundsStayWithin,
+  'donations-are-given-back': donationsAreGivenBack,
   'checks-are-empty': checksAreEmpty,
   'statuses-move-by-their-tables': statusesMoveByTheirTables,
   'webhooks-arrive': webhooksArrive,

@@ -1,5 +1,6 @@
 import { addMoney, compareMoney, formatMoney, negateMoney } from '../../../src/shared/money.ts';
-import type { Facts, Finding } from '../facts.ts';
+import type { Facts, Finding, PayoutFact } from '../facts.ts';
+import { refusedRefund } from '../plan-refunds.ts';
 
 const money = (amount: number): string => formatMoney(String(amount));
 const journalOf = ({ journals }: Facts) => new Map(journals.map(({ businessKey, amount }) => [businessKey, amount]));
@@ -91,6 +92,7 @@ const isOpenAtProvider = (status: string | undefined): boolean => status === 'PE
 
 const payoutStatusOf: Record<string, string> = {
   ACCEPTED: 'pending',
+  PENDING: 'pending',
   SUCCEEDED: 'succeeded',
   FAILED: 'failed',
   CANCELLED: 'failed',
@@ -105,11 +107,18 @@ const stepsOf: Record<string, readonly string[]> = {
   reversed: ['reserved', 'reversed', 'spent'],
 };
 
-/** A payout has one transfer at most, of its net, under its own id; both say the same of its end, and so do its journals. */
+/** Whether the provider refuses the request: a transfer to an account, or a refund of an amount. */
+const isRefused = ({ refusedAccounts }: Facts, { reference, refundOf, net }: PayoutFact): boolean =>
+  refundOf === null ? refusedAccounts.includes(reference ?? '') : compareMoney(net, money(refusedRefund)) === 0;
+
+/**
+ * A payout has one transfer at most, or refund to the wallet that it is of, of its net, under its own id; both say the same
+ * of its end, and so do its journals, which give back to where it was taken.
+ */
 export function payoutsMatchTransfers(facts: Facts): Finding[] {
   const oracle = 'payouts-match-transfers';
   const posted = Map.groupBy(
-    facts.journals.filter(({ businessKey }) => /^(partner-payout|withdrawal)\//.test(businessKey)),
+    facts.journals.filter(({ businessKey }) => /^(partner-payout|payment-refund|withdrawal)\//.test(businessKey)),
     ({ businessKey }) => businessKey.split('/')[1] ?? '',
   );
   const unposted = facts.payouts.flatMap((payout): Finding[] => {
@@ -118,16 +127,20 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     const says = `the payout ${payout.id} is ${payout.status}, and posted is: ${steps.join(', ') || 'nothing'}`;
     return [{ oracle, resourceId: payout.id, says }];
   });
-  const misposted = facts.payouts.flatMap((payout) =>
-    (posted.get(payout.id) ?? []).flatMap(({ businessKey, amount }): Finding[] => {
+  const misposted = facts.payouts.flatMap((payout) => {
+    const own = posted.get(payout.id) ?? [];
+    const takenFrom = own.find(({ businessKey }) => businessKey.endsWith('/reserved'))?.debited.join(', ');
+    return own.flatMap(({ businessKey, amount, credited }): Finding[] => {
       const step = businessKey.split('/')[2] ?? '';
+      const find = (says: string) => [{ oracle, resourceId: payout.id, says: `the payout ${payout.id} ${says}` }];
       // What the bank returns is the net; all else is of everything that was reserved, and a success may cost us besides.
       const due = step === 'reversed' ? payout.net : addMoney(payout.net, payout.fee);
       const isRight = step === 'spent' ? compareMoney(amount, due) >= 0 : compareMoney(amount, due) === 0;
-      const says = `the payout ${payout.id} of ${payout.net} and a fee of ${payout.fee} was ${step} with ${amount}`;
-      return isRight ? [] : [{ oracle, resourceId: payout.id, says }];
-    }),
-  );
+      if (!isRight) return find(`of ${payout.net} and a fee of ${payout.fee} was ${step} with ${amount}`);
+      const isBack = step !== 'returned' && step !== 'reversed' ? true : credited.join(', ') === takenFrom;
+      return isBack ? [] : find(`took from ${takenFrom}, and was ${step} to ${credited.join(', ') || 'nobody'}`);
+    });
+  });
   const transfers = Map.groupBy(facts.transfers, ({ reference }) => reference);
   const findings = facts.payouts.flatMap((payout): Finding[] => {
     const found = transfers.get(payout.id) ?? [];
@@ -136,12 +149,15 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     const [transfer] = found;
     if (transfer === undefined) {
       // It failed without a transfer where the provider refused the request, and never because nobody could tell.
-      const isRefused = payout.status === 'failed' && facts.refusedAccounts.includes(payout.reference ?? '');
-      const mayBe = payout.status === 'pending' || isRefused || (payout.status === 'failed' && payout.isDecided);
+      const mayFail = isRefused(facts, payout) || payout.isDecided;
+      const mayBe = payout.status === 'pending' || (payout.status === 'failed' && mayFail);
       return mayBe ? [] : find(`is ${payout.status}, and the provider has no transfer of it`);
     }
     if (compareMoney(money(transfer.amount), payout.net) !== 0) {
       return find(`pays ${payout.net}, its transfer ${transfer.amount}`);
+    }
+    if (transfer.refundOf !== payout.refundOf) {
+      return find(`goes to ${payout.refundOf ?? 'a bank account'}, at the provider to ${transfer.refundOf ?? 'one'}`);
     }
     if (transfer.idempotencyKey !== payout.id) return find(`was sent under the key ${transfer.idempotencyKey}`);
     if (payoutStatusOf[transfer.status] !== payout.status) {

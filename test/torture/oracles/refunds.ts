@@ -1,0 +1,88 @@
+import { addMoney, compareMoney, formatMoney, type Money } from '../../../src/shared/money.ts';
+import type { Facts, Finding } from '../facts.ts';
+
+const total = (amounts: readonly Money[]): Money => addMoney('0', ...amounts);
+
+/** What is on its way or has arrived: by our word, and by the provider's. */
+const standing = new Set(['pending', 'succeeded']);
+const standingAtProvider = new Set(['PENDING', 'ACCEPTED', 'SUCCEEDED']);
+
+/** Of a payment that was paid no more is given back than was paid, by our books and by the provider's. */
+export function refundsStayWithin({ refunds, payouts, orders, requests, transfers }: Facts): Finding[] {
+  const oracle = 'refunds-stay-within';
+  return [...Map.groupBy(refunds, ({ paymentId }) => paymentId)].flatMap(([paymentId, own]): Finding[] => {
+    const ids = new Set(own.map(({ id }) => id));
+    const find = (says: string) => [{ oracle, resourceId: own.at(-1)?.id ?? paymentId, says }];
+    const payment = orders.find(({ id, family }) => id === paymentId && family === 'partner-payment');
+    if (payment?.status !== 'PAID') {
+      return find(`the payment ${paymentId} is ${payment?.status ?? 'not there'}, and has ${own.length} refunds`);
+    }
+    const ours = total(payouts.filter(({ id, status }) => ids.has(id) && standing.has(status)).map(({ net }) => net));
+    // Also what goes to its wallet under a reference that we do not know.
+    const paidBy = new Set(requests.filter(({ reference }) => reference === paymentId).map(({ id }) => id));
+    const theirs = total(
+      transfers
+        .filter(({ status }) => standingAtProvider.has(status))
+        .filter(({ reference, refundOf }) => ids.has(reference) || (refundOf !== null && paidBy.has(refundOf)))
+        .map(({ amount }) => formatMoney(String(amount))),
+    );
+    return [
+      ...(compareMoney(ours, payment.total) > 0
+        ? find(`of the payment ${paymentId} of ${payment.total}, ${ours} is given back`)
+        : []),
+      ...(compareMoney(theirs, payment.total) > 0
+        ? find(`of the payment ${paymentId} of ${payment.total}, the provider gives back ${theirs}`)
+        : []),
+    ];
+  });
+}
+
+/**
+ * A donation is given back when its donor or two people asked for that, once, whole, from the account that holds it to the
+ * account that paid it; and what a cause is told to have been given is without it.
+ */
+export function donationsAreGivenBack(facts: Facts): Finding[] {
+  const oracle = 'donations-are-given-back';
+  const { donations, journals, refundDecisions, toldAmounts } = facts;
+  const posted = new Map(journals.map((journal) => [journal.businessKey, journal]));
+  const asked = askedBack(facts);
+  const wrong = donations.flatMap(({ id, amount, status, backTo, heldBy }): Finding[] => {
+    const find = (says: string) => [{ oracle, resourceId: id, says: `the donation ${id} ${says}` }];
+    const journal = posted.get(`donation/${id}/refunded`);
+    if (status !== 'refunded') return journal === undefined ? [] : find(`is ${status}, and was given back`);
+    if (journal === undefined) return find('is refunded, and nothing was given back');
+    if (!asked.has(id)) return find('is refunded, which nobody has asked for without being refused');
+    if (compareMoney(journal.amount, amount) !== 0)
+      return find(`is of ${amount}, and ${journal.amount} was given back`);
+    const [credited, debited] = [journal.credited.join(', '), journal.debited.join(', ')];
+    if (credited === backTo && debited === heldBy) return [];
+    return find(`goes from ${heldBy} back to ${backTo}, and went from ${debited} to ${credited}`);
+  });
+  const statusOf = new Map(donations.map(({ id, status }) => [id, status]));
+  const unkept = refundDecisions
+    .filter(({ answers, donationId }) => answers.includes('carried_out') && statusOf.get(donationId) !== 'refunded')
+    .map(({ decisionId, donationId }) => ({
+      oracle,
+      resourceId: donationId,
+      says: `the decision ${decisionId} was carried out, and the donation ${donationId} is ${statusOf.get(donationId)}`,
+    }));
+  const misTold = Object.entries(toldAmounts).flatMap(([causeId, told]): Finding[] => {
+    const given = donations.filter((donation) => donation.causeId === causeId && donation.status === 'completed');
+    const sum = total(given.map(({ amount }) => amount));
+    if (compareMoney(sum, told) === 0) return [];
+    const says = `the cause ${causeId} is told to have been given ${told}, and has ${sum} without what was given back`;
+    return [{ oracle, resourceId: causeId, says }];
+  });
+  return [...wrong, ...unkept, ...misTold];
+}
+
+/** Donations that somebody may have back: a request for it was not refused, or a decision was approved. */
+function askedBack({ attempts, refundDecisions }: Facts): Set<string | null> {
+  const isRefused = (status: number | null): boolean => status !== null && status >= 400 && status < 500;
+  return new Set([
+    ...attempts
+      .filter(({ kind, status }) => kind === 'refund-donation' && !isRefused(status))
+      .map(({ target }) => target),
+    ...refundDecisions.filter(({ answers }) => answers.length > 0).map(({ donationId }) => donationId),
+  ]);
+}

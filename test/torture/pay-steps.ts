@@ -1,0 +1,80 @@
+import type { BuiltPartner } from '../support/partner.ts';
+import { signature } from '../support/partner.ts';
+import type { Cast } from './cast.ts';
+import type { Answer, Operation } from './client.ts';
+import type { EndingKind, OperationKind } from './facts.ts';
+import type { Work } from './plan.ts';
+import { type Asked, personal, type Workplace } from './workplace.ts';
+
+/** An operation of a partner, signed and under a key. */
+export function ofPartner(
+  { run }: Workplace,
+  { id }: Work,
+  kind: OperationKind | EndingKind,
+  partner: BuiltPartner,
+  asked: Asked,
+): Operation {
+  const name = asked.name ?? 'o';
+  const key = `${run}-${id}-${name}-key`;
+  return {
+    ...asked,
+    work: id,
+    name,
+    kind,
+    key,
+    headers: (raw) => ({
+      authorization: `Bearer ${partner.apiKey}`,
+      'x-partner-signature': signature(partner.signingSecret, raw),
+      'x-idempotency-key': key,
+    }),
+  };
+}
+
+/** The partner of this number. */
+export function partnerOf({ partners }: Cast, number: number): BuiltPartner {
+  const found = partners[number];
+  if (found === undefined) throw new Error(`no partner has the number ${number}`);
+  return found;
+}
+
+/** The user of this number, with what is theirs. */
+export function personOf({ users }: Cast, number: number): Cast['users'][number] {
+  const found = users[number];
+  if (found === undefined) throw new Error(`nobody has the number ${number}`);
+  return found;
+}
+
+/** Pays for something of a type from a user's account; the body of the success, or null. */
+export function payFromBalance(
+  place: Workplace,
+  work: Work,
+  { user: number, type, amount }: { user: number; type: string; amount: number },
+): Promise<Answer | null> {
+  const { client, cast } = place;
+  const { user } = personOf(cast, number);
+  const body = {
+    reference_type: type,
+    reference_id: cast.targets[type]?.(number),
+    source_account_id: user.accountId,
+    amount,
+  };
+  const otherBody = { ...body, amount: amount + 1 };
+  const resourceOf = (answer: Answer) => answer.data?.transaction_id;
+  const asked = { path: '/v1/payments/balance', body, otherBody, resourceOf };
+  return client.operate(personal(place, work, 'balance', user.token, asked), work);
+}
+
+/** A partner asks a customer for money; the body of the success, or null. */
+export function collect(
+  place: Workplace,
+  work: Work,
+  { partner, amount, ...by }: { partner: BuiltPartner; amount: number; method: string; channel?: string },
+): Promise<Answer | null> {
+  const body = { amount: String(amount), external_ref: work.id, ...by };
+  const otherBody = { ...body, amount: String(amount + 1000) };
+  const asked = { path: '/v1/partners/payments', body, otherBody, resourceOf: (answer: Answer) => answer.data?.id };
+  return place.client.operate(ofPartner(place, work, 'partner-payment', partner, asked), work);
+}
+
+/** What a request that ends or gives back what has this id is asked with. */
+export const endOf = (id: string) => ({ name: 'end', body: {}, again: true, about: id, resourceOf: () => id });

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { below, castSize } from './cast-size.ts';
+import { payoutAccounts } from './plan-money-out.ts';
+import type { Random } from './random.ts';
+
+/** What a partner's customer pays by: its method, and its channel where a method has several. */
+export const refundChannels = {
+  // The provider gives back whole or in part, whole only, or not at all.
+  DANA: { method: 'ewallet', channel: 'DANA' },
+  LINKAJA: { method: 'ewallet', channel: 'LINKAJA' },
+  BNI: { method: 'virtual_account', channel: 'BNI' },
+  QRIS: { method: 'qris' },
+} as const;
+type RefundChannel = keyof typeof refundChannels;
+
+/** Money that goes back to whoever paid it. */
+export type Refunding =
+  /** A partner collects a payment and gives it back, in parts; null is a part that names no amount: all that is left. */
+  | {
+      do: 'refund';
+      partner: number;
+      channel: RefundChannel;
+      paid: number;
+      parts: (number | null)[];
+      /** Whether all parts are asked for at once. */
+      together: boolean;
+      /** Whether all of it is asked for already while the customer pays. */
+      early: boolean;
+      /** The last digits of the account that transfers go to. */
+      account: string;
+      afterMs: number;
+    }
+  /** A donor takes a donation back, or two people of the platform give it back, or all of them at once. */
+  | {
+      do: 'take-back';
+      user: number;
+      /** Whether it is given just before; otherwise it is the newest that the donor has. */
+      gives: boolean;
+      type: (typeof donationTypes)[number];
+      amount: number;
+      by: (typeof askers)[number];
+      afterMs: number;
+    };
+
+const donationTypes = ['charitable_cause_donate', 'charitable_cause_open_donate'] as const;
+const askers = ['donor', 'people', 'both'] as const;
+
+/** The sandbox's magic amounts of refunds to wallets: refused at once, and never answered nor made. */
+export const refusedRefund = 121_212;
+export const silentRefund = 900_004;
+/** A part: an ordinary amount, or one that is refused, fails later, waits for a hand, or has no answer. */
+const magicParts = {
+  plain: 12,
+  '121212': 1,
+  '999999': 2,
+  '131313': 1,
+  '900003': 2,
+  '900004': 1,
+} as const;
+
+/** How many parts there are, and how much of them together was paid, in percent. */
+const sizes = { '1': 4, '2': 3, '3': 2, '6': 2 } as const;
+const shares = { '100': 3, '130': 2, '60': 3 } as const;
+
+const kinds = { refund: 5, 'take-back': 5 } as const;
+
+/** One piece of money that goes back. */
+export function drawRefund(random: Random): Refunding {
+  const kind = random.weighted(kinds);
+  if (kind === 'take-back') {
+    return {
+      do: kind,
+      user: random.int(0, castSize.users - 1),
+      gives: random.chance(0.7),
+      type: random.pick(donationTypes),
+      amount: random.int(1, 30) * 1_000,
+      by: random.weighted({ donor: 4, people: 2, both: 2 }),
+      afterMs: random.int(0, 1_500),
+    };
+  }
+  const amounts = Array.from({ length: Number(random.weighted(sizes)) }, () => drawPart(random));
+  // Exactly what was paid, less than that, or more: then some part has to be refused.
+  const share = Number(random.weighted(shares));
+  const sum = amounts.reduce((total, amount) => total + amount, 0);
+  const rest = random.chance(0.3) ? [null] : [];
+  return {
+    do: kind,
+    partner: random.int(0, castSize.partners - 1),
+    channel: random.weighted({ DANA: 5, LINKAJA: 2, BNI: 3, QRIS: 2 }),
+    paid: Math.max(...amounts, Math.round((sum * share) / 100)),
+    parts: [...amounts, ...rest],
+    together: random.chance(0.6),
+    early: random.chance(0.15),
+    account: random.weighted(payoutAccounts),
+    afterMs: random.int(50, 1_500),
+  };
+}
+
+function drawPart(random: Random): number {
+  const part = random.weighted(magicParts);
+  return part === 'plain' ? random.int(20, 60) * 1_000 : Number(part);
+}
+
+const whole = z.int().min(0);
+
+/** Their fields in a recorded plan. */
+export const refundFields = {
+  partner: below(castSize.partners),
+  channel: z.enum(Object.keys(refundChannels)),
+  paid: whole,
+  parts: z.array(z.int().min(1).nullable()),
+  together: z.boolean(),
+  early: z.boolean(),
+  account: z.string(),
+  afterMs: whole,
+};
+export const takeBackFields = {
+  user: below(castSize.users),
+  gives: z.boolean(),
+  type: z.enum(donationTypes),
+  amount: whole,
+  by: z.enum(askers),
+  afterMs: whole,
+};

@@ -1,0 +1,32 @@
+export interface ProviderPayment {
+  id: string;
+  amount: number;
+  status: string;
+}
+
+export interface ProviderRequest {
+  id: string;
+  reference: string;
+  amount: number;
+  status: string;
+  payments: ProviderPayment[];
+}
+
+/** A transfer to a bank account, or a refund to a wallet. */
+export interface ProviderTransfer {
+  id: string;
+  reference: string;
+  amount: number;
+  status: string;
+  idempotencyKey: string;
+  /** Of a refund: the provider's id of the payment request whose wallet it goes to; null for a transfer. */
+  refundOf: string | null;
+}
+
+export interface ReceivedWebhook {
+  /** The header `webhook-id`. */
+  id: string;
+  body: string;
+  /** The partner whose secret its signature is of; null when it is of none. */
+  signedBy: string | null;
+}

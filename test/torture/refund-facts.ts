@@ -1,0 +1,18 @@
+/** What a refund adds to its payout. */
+export interface RefundFact {
+  id: string;
+  /** The partner's payment that it gives back. */
+  paymentId: string;
+}
+
+export interface DonationFact {
+  id: string;
+  /** IDR, scale 4. */
+  amount: string;
+  status: string;
+  /** Null while it is in the open pool. */
+  causeId: string | null;
+  /** The account that it goes back to, and the one that holds it, as they were known before anything began. */
+  backTo: string | null;
+  heldBy: string;
+}
