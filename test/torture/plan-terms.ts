@@ -31,33 +31,73 @@ const mostMembers = 4;
 const everyMs = 15_000;
 /** A circle takes its time: one that is founded later would not get far. */
 const foundedWithin = 0.6;
+const soonFoundedWithin = 0.15;
+const leastGuarantors = 3;
 
 /** Circles with terms for a plan of this length, and when they are founded. */
 export function planTerms(
   random: Random,
   { durationMs, channels }: { durationMs: number; channels: readonly number[] },
 ): ({ at: number } & TermsOperation)[] {
-  const { users } = castSize;
-  return Array.from({ length: Math.max(1, Math.round(durationMs / everyMs)) }, () => {
-    const size = random.int(2, mostMembers);
-    const first = random.int(0, users - 1);
+  const count = Math.max(1, Math.round(durationMs / everyMs));
+  const sure = random.shuffled(['cover', 'exclude'] as const);
+  return Array.from({ length: count }, (_, index) => {
+    const drawn = drawTerms(random, channels);
+    const rule = sure[index];
+    const within = rule === undefined ? foundedWithin : soonFoundedWithin;
     return {
-      at: random.int(0, Math.round(durationMs * foundedWithin)),
-      do: 'terms',
-      members: Array.from({ length: size }, (_, index) => (first + index) % users),
-      amount: random.int(5, 12) * 1_000,
-      channel: random.pick(channels),
-      rule: random.weighted({ cover: 4, exclude: 4, winner_first: 2, wait: 1 }),
-      percent: random.pick([50, 100, 100]),
-      defaulter: random.int(0, size - 1),
-      turn: random.int(1, size),
-      pays: random.weighted({ never: 4, late: 2, order: 3 }),
-      stands: random.chance(0.4) ? random.int(0, size - 1) : null,
-      helps: random.chance(0.4),
-      heir: random.chance(0.3) ? (first + size) % users : null,
-      end: random.chance(0.15) ? 'cancel' : 'run',
+      at: random.int(0, Math.round(durationMs * within)),
+      ...drawn,
+      ...(rule !== undefined && surelyDefaults(random, drawn, rule)),
     };
   });
+}
+
+function drawTerms(random: Random, channels: readonly number[]): TermsOperation {
+  const { users } = castSize;
+  const size = random.int(2, mostMembers);
+  const first = random.int(0, users - 1);
+  return {
+    do: 'terms',
+    members: Array.from({ length: size }, (_, index) => (first + index) % users),
+    amount: random.int(5, 12) * 1_000,
+    channel: random.pick(channels),
+    rule: random.weighted({ cover: 4, exclude: 4, winner_first: 2, wait: 1 }),
+    percent: random.pick([50, 100, 100]),
+    defaulter: random.int(0, size - 1),
+    turn: random.int(1, size),
+    pays: random.weighted({ never: 4, late: 2, order: 3 }),
+    stands: random.chance(0.4) ? random.int(0, size - 1) : null,
+    helps: random.chance(0.4),
+    heir: random.chance(0.3) ? (first + size) % users : null,
+    end: random.chance(0.15) ? 'cancel' : 'run',
+  };
+}
+
+/**
+ * What has to happen in every run, as chance would rarely bring it together: a member pays once, with a guarantee of half a
+ * contribution, and never the second time. `cover` takes the other half from the guarantees of all others. `exclude` ends
+ * the place of the one whose turn it is: those who have received then owe more than their guarantee, so that at the end the
+ * circle holds too little, and whose guarantee comes back first decides who gets what. (With `cover` all creditors have
+ * lost alike, and it makes no difference.) Founded soon, both have time to reach their end.
+ */
+function surelyDefaults(
+  random: Random,
+  { members: [first = 0], stands }: TermsOperation,
+  rule: 'cover' | 'exclude',
+): Partial<TermsOperation> {
+  const size = random.int(leastGuarantors, mostMembers);
+  return {
+    rule,
+    members: Array.from({ length: size }, (_, index) => (first + index) % castSize.users),
+    percent: 50,
+    defaulter: rule === 'cover' ? size - 1 : 1,
+    turn: 2,
+    pays: 'never',
+    stands: stands === null ? null : 0,
+    heir: null,
+    end: 'run',
+  };
 }
 
 /** Its fields in a recorded plan. */

@@ -5,6 +5,8 @@ import { refusedRefund } from './plan-refunds.ts';
 const killed = ({ faults }: { faults: Fault[] }): Set<string> =>
   new Set(faults.flatMap((fault) => (fault.do === 'kill' ? fault.parts : [])));
 
+const isOf = (thing: object, [name, value]: [string, unknown]): boolean => Reflect.get(thing, name) === value;
+
 describe('A plan', () => {
   it('of two minutes from the seed of CI kills an API and a worker, and cuts a connection right after a commit', () => {
     const plan = makePlan(399, 2);
@@ -30,6 +32,28 @@ describe('A plan', () => {
       ]);
       const troubles = plan.faults.flatMap((fault) => (fault.do === 'network' ? [fault.trouble.kind] : []));
       expect(new Set(troubles)).toEqual(new Set(['delay', 'black-hole', 'refuse', 'truncate', 'cut-after']));
+    },
+  );
+
+  it.each([399, 641, 63, 44])(
+    'from seed %d has time for a default that several guarantees cover, and for one that leaves members owing',
+    (seed) => {
+      const { work, durationMs } = makePlan(seed, 1);
+      const sure = work.flatMap((item) => (item.do === 'terms' && item.at <= durationMs * 0.15 ? [item] : []));
+      const facts = { percent: 50, turn: 2, pays: 'never', heir: null, end: 'run' };
+      const circleWith = (rule: string) => {
+        const circle = sure.find((one) => Object.entries({ rule, ...facts }).every((fact) => isOf(one, fact)));
+        if (circle === undefined) throw new Error(`there is no such circle with ${rule}`);
+        return circle;
+      };
+      const [cover, exclude] = [circleWith('cover'), circleWith('exclude')];
+      for (const { members, stands, defaulter } of [cover, exclude]) {
+        // Two others at least lose by the one who does not pay, and no standing order pays instead.
+        expect(members.length).toBeGreaterThanOrEqual(3);
+        expect(stands).not.toBe(defaulter);
+      }
+      // The one has not received yet; the other would receive now.
+      expect([cover.defaulter, exclude.defaulter]).toEqual([cover.members.length - 1, 1]);
     },
   );
 
