@@ -10,6 +10,7 @@ import {
 import { buildOperators, type Operators, secureSession } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner, everyEvent } from '../support/partner.ts';
 import { castSize } from './cast-size.ts';
+import type { PaidType } from './plan.ts';
 import { payoutAccounts } from './plan-money-out.ts';
 import type { Topology } from './topology.ts';
 
@@ -24,7 +25,7 @@ export interface Cast {
   operators: Operators;
   partners: BuiltPartner[];
   /** What each reference type pays for, by user. */
-  targets: Record<string, (user: number) => string>;
+  targets: Record<PaidType, (user: number) => string>;
   causes: string[];
   /** The account of each of these, by its id. */
   accounts: Record<string, string>;
@@ -113,8 +114,9 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
   }
   const goals: string[] = [];
   for (const { user } of users) goals.push(known(await buildGoal(place, user, '100000000')));
+  const always = (id: string) => () => id;
   const product = async (kind: Parameters<typeof buildProduct>[2]['kind'], target?: string) =>
-    known(await buildProduct(place, admin, { kind, ...(target !== undefined && { target }) }));
+    always(known(await buildProduct(place, admin, { kind, ...(target !== undefined && { target }) })));
   const products = {
     investment: await product('investment', '100000000'),
     commodity_financing_payment: await product('commodity_financing'),
@@ -122,7 +124,6 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     takaful_insurance: await product('takaful_insurance'),
     takaful_tabaru_contribution: await product('takaful_tabaru'),
   };
-  const always = (id: string | undefined) => () => id ?? '';
   const channels = await topology
     .em()
     .execute<{ id: number; fee: string; basis_points: number }[]>(
@@ -153,7 +154,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
       charitable_cause_donate: (user) => causes[user % causes.length] ?? '',
       charitable_cause_open_donate: always(openPoolAccount),
       saving_goal_contribution: (user) => goals[user] ?? '',
-      ...Object.fromEntries(Object.entries(products).map(([type, id]) => [type, always(id)])),
+      ...products,
     },
   };
 }

@@ -34,7 +34,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const { user } = person(work.user);
       const body = {
         reference_type: work.type,
-        reference_id: cast.targets[work.type]?.(work.user),
+        reference_id: cast.targets[work.type](work.user),
         payment_id: work.channel,
         amount: work.amount,
       };
@@ -81,7 +81,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
     case 'subscription': {
       const { user } = person(work.user);
       const body = {
-        cause_id: cast.targets.charitable_cause_donate?.(work.user),
+        cause_id: cast.targets.charitable_cause_donate(work.user),
         amount: String(work.amount),
         source_account_id: user.accountId,
         interval: 'weekly',
@@ -120,7 +120,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       return giveVerdict(place, work);
     case 'release': {
       const { user } = person(work.user);
-      const goal = cast.targets.saving_goal_contribution?.(work.user) ?? '';
+      const goal = cast.targets.saving_goal_contribution(work.user);
       const body = { account_id: user.accountId };
       const release = { ...endOf(goal), body, path: `/v1/saving-goals/${goal}/release` };
       await client.operate(personal(place, { ...work, keyed: false }, 'release', user.token, release), work);

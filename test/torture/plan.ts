@@ -38,9 +38,9 @@ export interface Manners {
 }
 
 export type Operation =
-  | { do: 'balance'; user: number; type: string; amount: number }
+  | { do: 'balance'; user: number; type: PaidType; amount: number }
   | { do: 'transfer'; user: number; amount: number }
-  | { do: 'gateway'; user: number; type: string; channel: number; amount: number; ending: Ending; afterMs: number }
+  | { do: 'gateway'; user: number; type: PaidType; channel: number; amount: number; ending: Ending; afterMs: number }
   | { do: 'partner-payment'; partner: number; method: string; amount: number; ending: Ending; afterMs: number }
   | { do: 'payout'; partner: number; amount: number; account: string }
   | { do: 'circle'; members: number[]; amount: number; channel: number; rounds: number; end: 'run' | 'cancel' }
@@ -76,6 +76,8 @@ const balanceTypes = [
 /** Those that the product writes together when they arrive together. */
 const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
 const gatewayTypes = [...balanceTypes, 'account_top_up', 'trusted_partner_investment', 'takaful_insurance'] as const;
+/** A reference type that clients pay for. */
+export type PaidType = (typeof gatewayTypes)[number];
 const channels = [1, 2, 4, 20, 30, 31] as const;
 const operations = {
   balance: 22,
