@@ -88,8 +88,8 @@ export interface Together {
 }
 
 /**
- * One kind of payment, as data (docs/contract.md 3). A new kind is one file and one line in `handlers`; the dispatcher
- * knows no reference type by name.
+ * One kind of payment, as data (docs/contract.md 3). A new kind is its name in `referenceTypes`, one file, and one line
+ * in `handlers`; the dispatcher knows no reference type by name.
  */
 export interface PaymentHandler {
   referenceType: ReferenceType;

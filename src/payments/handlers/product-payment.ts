@@ -20,7 +20,7 @@ const query = `select kind, status, account_id, minimum_amount::text, target_amo
     case when target_amount is not null then account_balance(account_id)::text end as held
   from products where id = ?`;
 
-/** A payment into an open product of one kind; five reference types differ only in these facts. */
+/** A payment into an open product of one kind; the reference types of products differ only in these facts. */
 export const productPayment = <Type extends ReferenceType>(facts: {
   referenceType: Type;
   kind: ProductKind;
