@@ -39,8 +39,8 @@ routes.post(
     const reading = body.isWhole ? gateway.readCallback(body.bytes) : { hint: null, unread: 'the body is too large' };
     const stored = await storeCallback(em, sealer, { webhookId: ctx.get('webhook-id') || undefined, body, reading });
     if (stored === null) return { message: 'Callback stored' };
-    const { id, isContradicted } = stored;
-    if (isContradicted) log.warn({ callback: id }, 'an earlier callback with the same id had another body');
+    const { id, hasOtherBody } = stored;
+    if (hasOtherBody) log.warn({ callback: id }, 'an earlier callback with the same id had another body');
     if (reading.hint === null) {
       log.warn({ callback: id, unread: reading.unread }, 'stored a callback that cannot be read');
     } else {

@@ -19,7 +19,7 @@ export interface ReceivedCallback {
 export interface StoredCallback {
   id: string;
   /** Whether a different body came under the same id before. */
-  isContradicted: boolean;
+  hasOtherBody: boolean;
 }
 
 /**
@@ -38,7 +38,7 @@ export async function storeCallback(
   const encoding = isExactText(body.bytes) ? 'utf8' : 'base64';
   const place = { table: 'gateway_callbacks', column: 'body_sealed', row: id };
   const sealed = await sealer.seal(place, body.bytes.toString(encoding));
-  const [stored] = await em.execute<{ contradicted: boolean }[]>(
+  const [stored] = await em.execute<{ has_other_body: boolean }[]>(
     `with key as (insert into callback_keys (webhook_id, body_digest, callback_id) values (?, ?, ?)
        on conflict (webhook_id, body_digest) do nothing returning webhook_id, body_digest, callback_id)
      insert into gateway_callbacks (id, webhook_id, event, kind, reference, provider_payment_id,
@@ -46,7 +46,7 @@ export async function storeCallback(
        body_encoding, body_sealed)
      select callback_id, webhook_id, ?, ?, ?, ?, ?, ?, ?, ?, body_digest, ?, ?, ? from key
      returning exists (select from callback_keys other where other.webhook_id = gateway_callbacks.webhook_id)
-       as contradicted`,
+       as has_other_body`,
     [
       knownAs,
       body.digest,
@@ -65,7 +65,7 @@ export async function storeCallback(
     ],
   );
   await failpoint('store-callback.after');
-  return stored === undefined ? null : { id, isContradicted: stored.contradicted };
+  return stored === undefined ? null : { id, hasOtherBody: stored.has_other_body };
 }
 
 const shorten = (webhookId: string | undefined): string | undefined =>

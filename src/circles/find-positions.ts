@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Money } from '../shared/money.ts';
 import type { CircleStatus } from './saving-circle.ts';
-import type { Debt, MemberAccounts } from './settlement.ts';
+import type { Debt, MemberSums } from './settlement.ts';
 
 /** A member's position in a circle. */
-export interface Position extends Required<MemberAccounts> {
+export interface Position extends Required<MemberSums> {
   user_id: string;
   /** Null before the start, and for members who lost their place before their turn. */
   turn_number: number | null;

@@ -153,7 +153,7 @@ async function agree(
     await refuseMember(tx, circle, { accountId: replacement.account_id, userId: replacement.user_id });
     replacement.status = 'completed';
     await tx.flush();
-    await passOver(tx, member, replacement, consents);
+    await transferPlace(tx, member, replacement, consents);
   }
   await tx.flush();
   await recordEvent(tx, {
@@ -172,7 +172,7 @@ async function agree(
 }
 
 /** The member's row is the place: contributions, turn, debts and what is due stay with it. */
-async function passOver(
+async function transferPlace(
   tx: EntityManager,
   member: CircleMember,
   { user_id, account_id, joined_at }: CircleReplacement,

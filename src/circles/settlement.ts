@@ -10,7 +10,7 @@ import {
 } from '../shared/money.ts';
 
 /** What a member paid in and took out; IDR, scale 4. */
-export interface MemberAccounts {
+export interface MemberSums {
   member_id: string;
   account_id: string;
   paid: Money;
@@ -24,7 +24,7 @@ export interface MemberAccounts {
 
 export interface Settlement {
   /** `net_position` is what the member paid in beyond what they received: negative when they owe the others. */
-  members: (Omit<MemberAccounts, 'covered' | 'elsewhere'> & { net_position: Money })[];
+  members: (Omit<MemberSums, 'covered' | 'elsewhere'> & { net_position: Money })[];
   /** The sum of all net positions: what the circle still holds. */
   held: Money;
   debts: Debt[];
@@ -45,11 +45,11 @@ interface Claim {
 
 const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
 
-const positionOf = ({ paid, guarantee, received }: MemberAccounts): Money =>
+const positionOf = ({ paid, guarantee, received }: MemberSums): Money =>
   subtractMoney(addMoney(paid, guarantee), received);
 
-const claimsOf = (accounts: readonly MemberAccounts[]): Claim[] =>
-  accounts.map((member) => ({
+const claimsOf = (sums: readonly MemberSums[]): Claim[] =>
+  sums.map((member) => ({
     member_id: member.member_id,
     claim: addMoney(positionOf(member), member.elsewhere ?? '0'),
   }));
@@ -59,10 +59,10 @@ const claimsOf = (accounts: readonly MemberAccounts[]): Claim[] =>
  * guarantees have `covered`; after that, every member below zero owes those above.
  */
 export function settle(
-  accounts: readonly MemberAccounts[],
+  sums: readonly MemberSums[],
   { hasEnded, covered = [] }: { hasEnded: boolean; covered?: readonly Debt[] },
 ): Settlement {
-  const members = accounts.map((member) => ({
+  const members = sums.map((member) => ({
     member_id: member.member_id,
     account_id: member.account_id,
     paid: formatMoney(member.paid),
@@ -73,7 +73,7 @@ export function settle(
   return {
     members,
     held: addMoney(...members.map(({ net_position }) => net_position)),
-    debts: hasEnded ? findDebts(claimsOf(accounts)) : [...covered],
+    debts: hasEnded ? findDebts(claimsOf(sums)) : [...covered],
   };
 }
 
@@ -109,13 +109,13 @@ function findDebts(claims: readonly Claim[]): Debt[] {
  * above zero.
  */
 export function shareOut(
-  accounts: readonly MemberAccounts[],
+  sums: readonly MemberSums[],
   { isCancelled }: { isCancelled: boolean },
 ): { member_id: string; amount: Money }[] {
-  const held = addMoney('0', ...accounts.map(positionOf));
-  const due = claimsOf(accounts).filter(({ claim }) => isAboveZero(claim));
+  const held = addMoney('0', ...sums.map(positionOf));
+  const due = claimsOf(sums).filter(({ claim }) => isAboveZero(claim));
   if (!isAboveZero(held)) return [];
-  const left = new Map(accounts.map((member) => [member.member_id, leftOf(member)]));
+  const left = new Map(sums.map((member) => [member.member_id, leftOf(member)]));
   const guarantees = due.map(({ member_id, claim }) =>
     isCancelled ? '0.0000' : lesser(claim, left.get(member_id) ?? '0'),
   );
@@ -130,7 +130,7 @@ export function shareOut(
 }
 
 /** What is left of a member's guarantee. */
-const leftOf = ({ guarantee, covered = '0' }: MemberAccounts): Money => subtractMoney(guarantee, covered);
+const leftOf = ({ guarantee, covered = '0' }: MemberSums): Money => subtractMoney(guarantee, covered);
 
 const share = (total: Money, weights: readonly Money[]): Money[] =>
   isAboveZero(total) ? shareMoney(total, weights) : [];

@@ -29,7 +29,7 @@ export interface PayoutHeadroom {
   at: Date;
 }
 
-interface RoomRow {
+interface HeadroomRow {
   status: PartnerActivity['status'];
   organization_status: PartnerActivity['organizationStatus'];
   payouts_enabled: boolean;
@@ -53,7 +53,7 @@ const leftOf = (maximum: Money, used: Money): Money =>
  * hourly count every payout reserved in the last hour. Exact only under the partner's lock.
  */
 export async function readPayoutHeadroom(em: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
-  const [row] = await em.execute<RoomRow[]>(
+  const [row] = await em.execute<HeadroomRow[]>(
     `select p.status, g.status as organization_status, p.payouts_enabled, p.max_payout_amount, p.max_daily_amount, p.max_hourly_count, p.available_account_id,
        p.reserved_account_id, account_balance(p.available_account_id)::numeric(20, 4)::text as available,
        used.daily_amount, used.hourly_count, used.at

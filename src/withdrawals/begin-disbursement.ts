@@ -12,7 +12,7 @@ import { startCause } from './cause-of-disbursement.ts';
 import { judgeDisbursement } from './judge-disbursement.ts';
 import type { Withdrawal } from './withdrawal.entity.ts';
 import { placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
-import { refuseBeyondRoom, type WithdrawalRoom } from './withdrawal-room.ts';
+import { refuseBeyondWithdrawalHeadroom, type WithdrawalHeadroom } from './withdrawal-headroom.ts';
 
 /** What makes a withdrawal a disbursement. */
 export interface Disbursement {
@@ -25,21 +25,22 @@ export interface Disbursement {
 /**
  * Checks a withdrawal under the locks of account and user, and of its cause for a disbursement; returns the
  * disbursement, or null for an ordinary withdrawal. Two people must approve a disbursement when the owner is an
- * individual, or when the amount exceeds the configured limit. Throws as `refuseBeyondRoom` or `judgeDisbursement`.
+ * individual, or when the amount exceeds the configured limit. Throws as `refuseBeyondWithdrawalHeadroom` or
+ * `judgeDisbursement`.
  */
 export async function openDisbursement(
   tx: EntityManager,
   { sealer, config }: { sealer: Sealer; config: WithdrawalTerms },
-  room: WithdrawalRoom,
+  headroom: WithdrawalHeadroom,
   { id, account, opening }: { id: string; account: Account; opening: WithdrawalOpening },
 ): Promise<Disbursement | null> {
   const { amount, accountId, disbursement } = opening;
   if (!disbursement) {
-    refuseBeyondRoom(room, amount, config.WITHDRAWAL_DAILY_LIMIT);
+    refuseBeyondWithdrawalHeadroom(headroom, amount, config.WITHDRAWAL_DAILY_LIMIT);
     return null;
   }
   const { causeId, noteSealed } = disbursement;
-  const cause = await judgeDisbursement(tx, room, { causeId, accountId, amount, lock: true });
+  const cause = await judgeDisbursement(tx, headroom, { causeId, accountId, amount, lock: true });
   const isLarge = compareMoney(amount, config.DISBURSEMENT_APPROVAL_ABOVE) > 0;
   return {
     causeId,

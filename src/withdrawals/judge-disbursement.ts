@@ -3,7 +3,7 @@ import type { CauseOwnerType, CauseStatus } from '../causes/cause.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
-import { refuseBeyondBalance, type WithdrawalRoom } from './withdrawal-room.ts';
+import { refuseBeyondBalance, type WithdrawalHeadroom } from './withdrawal-headroom.ts';
 
 /** A cause whose money may be disbursed. */
 export interface DisbursingCause {
@@ -28,7 +28,7 @@ interface CauseRow extends DisbursingCause {
  */
 export async function judgeDisbursement(
   em: EntityManager,
-  room: WithdrawalRoom,
+  headroom: WithdrawalHeadroom,
   { causeId, accountId, amount, lock = false }: { causeId: string; accountId: string; amount: Money; lock?: boolean },
 ): Promise<DisbursingCause> {
   const [cause] = await em.execute<CauseRow[]>(
@@ -45,7 +45,7 @@ export async function judgeDisbursement(
   if (cause.account_id !== accountId) refuse('REQUEST_INVALID', 'its money is in another account', { field });
   if (cause.stopped) refuse('REQUEST_INVALID', 'the platform has stopped the charitable cause', { field });
   if (!cause.approved) refuse('REQUEST_INVALID', 'the charitable cause is not approved', { field });
-  refuseBeyondBalance(room, amount);
+  refuseBeyondBalance(headroom, amount);
   const [left] = await em.execute<{ disbursable: Money }[]>('select disbursable_of_cause(?)::text as disbursable', [
     causeId,
   ]);

@@ -9,7 +9,7 @@ import type { Money } from '../shared/money.ts';
 import { judgeDisbursement } from './judge-disbursement.ts';
 import { priceWithdrawal, refuseUnusable } from './price-withdrawal.ts';
 import { placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
-import { readWithdrawalRoom, refuseBeyondRoom } from './withdrawal-room.ts';
+import { readWithdrawalHeadroom, refuseBeyondWithdrawalHeadroom } from './withdrawal-headroom.ts';
 
 export interface WithdrawalRequest {
   bank_account_id: string;
@@ -24,7 +24,7 @@ export interface WithdrawalRequest {
  * Every check of a withdrawal that can refuse it before its workflow starts; returns the workflow's input. Limit and
  * balance are checked here only to keep hopeless requests out: the binding check is made under the locks. Throws
  * NOT_FOUND for a missing account or bank account, FORBIDDEN for somebody else's, and as `refuseUnusable`,
- * `priceWithdrawal`, and `refuseBeyondRoom` or `judgeDisbursement`.
+ * `priceWithdrawal`, and `refuseBeyondWithdrawalHeadroom` or `judgeDisbursement`.
  */
 export async function prepareWithdrawal(
   em: EntityManager,
@@ -48,9 +48,9 @@ export async function prepareWithdrawal(
   await refuseUnusable(em, bankAccount);
   const { bank_code: bankCode } = bankAccount;
   const price = await priceWithdrawal(em, { bankCode, amount: body.amount, fee: terms.WITHDRAWAL_FEE });
-  const room = await readWithdrawalRoom(em, { userId: caller.userId, accountId });
-  if (causeId === undefined) refuseBeyondRoom(room, price.amount, terms.WITHDRAWAL_DAILY_LIMIT);
-  else await judgeDisbursement(em, room, { causeId, accountId, amount: price.amount });
+  const headroom = await readWithdrawalHeadroom(em, { userId: caller.userId, accountId });
+  if (causeId === undefined) refuseBeyondWithdrawalHeadroom(headroom, price.amount, terms.WITHDRAWAL_DAILY_LIMIT);
+  else await judgeDisbursement(em, headroom, { causeId, accountId, amount: price.amount });
   return {
     userId: caller.userId,
     accountId,

@@ -26,7 +26,7 @@ import { refuseUnusable } from './price-withdrawal.ts';
 import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import type { WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
-import { readWithdrawalRoom } from './withdrawal-room.ts';
+import { readWithdrawalHeadroom } from './withdrawal-headroom.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
 interface Ports {
@@ -71,8 +71,8 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   await tx.execute('select 1 from users where id = ? for no key update', [userId]);
   if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
   const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
-  const room = await readWithdrawalRoom(tx, { userId, accountId });
-  const disbursement = await openDisbursement(tx, ports, room, { id, account, opening });
+  const headroom = await readWithdrawalHeadroom(tx, { userId, accountId });
+  const disbursement = await openDisbursement(tx, ports, headroom, { id, account, opening });
   const payout = await writePayout(tx, {
     id,
     kind: 'withdrawal',
@@ -89,7 +89,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
     bankCode,
     textsSealed,
     requestId: opening.requestId,
-    at: room.at,
+    at: headroom.at,
   });
   const withdrawal = tx.create(Withdrawal, {
     id,
@@ -99,7 +99,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
     transaction_id: newId(),
     cause_id: disbursement?.causeId ?? null,
     purpose_note: disbursement?.note ?? null,
-    created_at: room.at,
+    created_at: headroom.at,
   });
   await tx.flush();
   const journalId = await reserveMoney(tx, payout, { actorId: userId, data: { amount: opening.amount } });

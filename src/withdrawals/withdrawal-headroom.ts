@@ -4,7 +4,7 @@ import { refuse } from '../shared/errors.ts';
 import { addMoney, compareMoney, type Money, subtractMoney } from '../shared/money.ts';
 
 /** What may be withdrawn at one instant; IDR, scale 4. */
-export interface WithdrawalRoom {
+export interface WithdrawalHeadroom {
   balance: Money;
   /** The part that may leave by disbursements only, because it was given to causes of the account. */
   kept: Money;
@@ -15,25 +15,25 @@ export interface WithdrawalRoom {
 }
 
 /** What a user may withdraw from an account now. Exact only under the locks of user and account. */
-export async function readWithdrawalRoom(
+export async function readWithdrawalHeadroom(
   em: EntityManager,
   { userId, accountId }: { userId: string; accountId: string },
-): Promise<WithdrawalRoom> {
-  const [row] = await em.execute<(Omit<WithdrawalRoom, 'at'> & { at: Date | string })[]>(
+): Promise<WithdrawalHeadroom> {
+  const [row] = await em.execute<(Omit<WithdrawalHeadroom, 'at'> & { at: Date | string })[]>(
     `select account_balance(?)::numeric(20, 4)::text as balance, kept_for_causes(?)::numeric(20, 4)::text as kept, clock.at,
        (select coalesce(sum(p.amount), 0)::numeric(20, 4)::text from withdrawals w join payouts p on p.id = w.id
         where w.user_id = ? and w.cause_id is null and w.created_at > clock.at - interval '24 hours' and p.status <> 'failed') as used
      from (select clock_timestamp() as at) clock`,
     [accountId, accountId, userId],
   );
-  const { at, ...room } = must(row, 'a select without a table has a row');
-  return { ...room, at: new Date(at) };
+  const { at, ...headroom } = must(row, 'a select without a table has a row');
+  return { ...headroom, at: new Date(at) };
 }
 
 const field = 'amount';
 
 /** Throws INSUFFICIENT_BALANCE for an amount beyond the balance. */
-export function refuseBeyondBalance({ balance }: WithdrawalRoom, amount: Money): void {
+export function refuseBeyondBalance({ balance }: WithdrawalHeadroom, amount: Money): void {
   if (compareMoney(amount, balance) <= 0) return;
   refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field });
 }
@@ -42,9 +42,9 @@ export function refuseBeyondBalance({ balance }: WithdrawalRoom, amount: Money):
  * Throws INSUFFICIENT_BALANCE for an amount beyond the balance, and REQUEST_INVALID for one beyond what is not kept for
  * causes or beyond what is left of the daily limit.
  */
-export function refuseBeyondRoom(room: WithdrawalRoom, amount: Money, dailyLimit: Money): void {
-  const { balance, kept, used } = room;
-  refuseBeyondBalance(room, amount);
+export function refuseBeyondWithdrawalHeadroom(headroom: WithdrawalHeadroom, amount: Money, dailyLimit: Money): void {
+  const { balance, kept, used } = headroom;
+  refuseBeyondBalance(headroom, amount);
   const free = compareMoney(balance, kept) > 0 ? subtractMoney(balance, kept) : '0.0000';
   if (compareMoney(amount, free) > 0) {
     const why = `only IDR ${free} of the account are free: what was given to its causes leaves it by disbursements`;
