@@ -25,7 +25,7 @@ interface End {
 
 /**
  * Ends a payment in the caller's transaction: its status, the event of the change, and the webhook that reports it,
- * with the payload frozen as it is now. Returns the step, with a delivery for each endpoint subscribed to the event.
+ * with the payload frozen as it is now. Returns the step, with a delivery for each endpoint that asks for the event.
  */
 export async function finishPayment(
   tx: EntityManager,

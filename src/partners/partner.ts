@@ -39,11 +39,11 @@ export const outcomeEvents = [
   'refund.failed',
 ] as const;
 
-/** The events that an endpoint can subscribe to. */
+/** The events that an endpoint can ask for. */
 export const webhookEvents = [...outcomeEvents, 'payment.available', 'payment.unmatched', 'payout.delayed'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** The event that tests an endpoint, whatever that subscribes to. */
+/** The event that tests an endpoint, whatever that endpoint asks for. */
 export const endpointTest = 'endpoint.test';
 /** Every type of webhook. */
 export const webhookTypes = [...webhookEvents, endpointTest] as const;

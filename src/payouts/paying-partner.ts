@@ -7,7 +7,7 @@ import type { PayoutHandling } from './handling.ts';
 import type { Payout } from './payout.entity.ts';
 import { presentWholePayout } from './present-payout.ts';
 
-/** A partner's payout: the partner is sent a webhook about its end, and, if subscribed to that event, about a delay. */
+/** A partner's payout: the partner is sent a webhook about its end, and, if it asks for that event, about a delay. */
 export const payingPartner: PayoutHandling = {
   resourceType: 'payout',
   moved: (tx, sealer, payout, { at }) =>

@@ -42,7 +42,7 @@ const PayoutSchema = defineEntity({
     asked_at: p.datetime().nullable(),
     asks: p.integer().default(0),
     unknown_since: p.datetime().nullable(),
-    /** When the delay was reported, to a partner that subscribes to it; set once. */
+    /** When the delay was reported, to a partner that asks for it; set once. */
     delay_told_at: p.datetime().nullable(),
     /** Since when the provider's status contradicts the final status. */
     contradicted_at: p.datetime().nullable(),

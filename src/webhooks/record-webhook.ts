@@ -26,7 +26,7 @@ export const webhookBodyPlace = (deliveryId: string): Place => ({
 
 /**
  * Freezes a webhook in the transaction of the event it reports, once for each enabled endpoint of the partner that
- * subscribes to it; each is sent later with this body. Returns the ids of the deliveries; none without a subscriber.
+ * asks for it; each is sent later with this body. Returns the ids of the deliveries; none if no endpoint asks.
  */
 export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string[]> {
   const asking = await tx.execute<{ id: string }[]>(
@@ -39,7 +39,7 @@ export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: 
   return ids;
 }
 
-/** Freezes a webhook for one endpoint, whatever that subscribes to; returns the delivery's id. */
+/** Freezes a webhook for one endpoint, whatever that endpoint asks for; returns the delivery's id. */
 export async function recordDelivery(
   tx: EntityManager,
   sealer: Sealer,

@@ -26,6 +26,6 @@ const WebhookEndpointSchema = defineEntity({
   },
 });
 
-/** A URL to which a partner's webhooks go, and the events it subscribes to; its secrets are sealed. */
+/** A URL to which a partner's webhooks go, and the events it asks for; its secrets are sealed. */
 export class WebhookEndpoint extends WebhookEndpointSchema.class {}
 WebhookEndpointSchema.setClass(WebhookEndpoint);
