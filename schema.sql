@@ -3025,7 +3025,7 @@ begin
       select d.journal_id, e.account_id, e.amount from due d
       cross join lateral (values (d.source_account_id, -d.amount), (p_targets[d.ordinality], d.amount))
         e (account_id, amount);
-    -- In a statement of its own: what the triggers of lines lock comes after what those of postings do.
+    -- In a statement of its own: what the triggers of transactions lock comes after what those of postings do.
     with due as materialized (
       select p.* from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),
     line as (

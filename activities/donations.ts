@@ -16,7 +16,7 @@ interface Beginning {
   at: string;
 }
 
-/** Activities of donations: a whole allocation, and each payment of a subscription. */
+/** Activities of donations: allocations, and subscriptions from their opening to each payment. */
 export function createDonationActivities(deps: Dependencies) {
   const dueBy = { skipsTime: deps.config.TEMPORAL_SKIPS_TIME };
   const failed = reportSweepFailure(deps);

@@ -6,7 +6,7 @@ import { firstStep } from './step-options.ts';
 
 const { reserveRefund } = proxyLocalActivities<Activities>(firstStep);
 
-/** A refund of a partner's payment: what of it can be refunded is checked when the money is reserved. */
+/** A refund of a partner's payment: how much of it can be refunded is checked when the money is reserved. */
 export function paymentRefund({ payoutId, opening }: RefundInput): Promise<PayoutEnd> {
   return payOut({ payoutId, isNew: opening !== undefined }, reserveRefund({ payoutId, opening: opening ?? null }));
 }

@@ -96,7 +96,9 @@ export async function savingCircle({
   return circle.status;
 }
 
-/** Each round is a run of its own; signals received meanwhile are in the database, which the next run reads first. */
+/**
+ * Each round is a run of its own; what signals hinted at meanwhile is in the database, which the next run reads first.
+ */
 async function beginAnew(circleId: string): Promise<never> {
   await condition(allHandlersFinished);
   return continueAsNew<typeof savingCircle>({ circleId });

@@ -1,6 +1,6 @@
 import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about charitable causes (docs/contract.md 5). */
+/** The statuses of a charitable cause (docs/contract.md 5). */
 const causeStatuses = [
   'pending',
   'new',

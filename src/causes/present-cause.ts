@@ -10,7 +10,9 @@ const listed = {
   id: uuid(),
   name: z.string(),
   target_amount: z.number(),
-  current_amount: z.number().meta({ description: 'What has been donated; it never falls.' }),
+  current_amount: z
+    .number()
+    .meta({ description: 'What has been donated, without what was given back; disbursements do not lower it.' }),
   currency: z.literal('IDR'),
   owner_type: z.enum(causeOwnerTypes),
   organization_id: uuid().nullable(),

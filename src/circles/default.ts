@@ -18,9 +18,12 @@ export interface RoundFacts {
   isDefaulted: boolean;
   /** When the remedy was last tried. */
   remediedAt: string | null;
-  /** Whether missing contributions can be made good now, or orders be ended for it, without waiting for the next try. */
+  /**
+   * Whether missing contributions can be made good now, or orders can be ended for that, without waiting for the next
+   * try.
+   */
   canRemedy: boolean;
-  /** Whether the remedy waits for the provider to tell what was paid of orders; absent from an older release. */
+  /** Whether the remedy waits for the provider to say which orders were paid; absent if an older release answered. */
   awaitsOrders?: boolean;
   /** Whether members have standing orders for the round that have not been tried yet. */
   hasStandingOrders?: boolean;
@@ -28,7 +31,10 @@ export interface RoundFacts {
 
 export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 'settle default';
 
-/** What is due next in a round with missing contributions, and when (ISO 8601); null when it waits for its members. */
+/**
+ * What is due next in a round with missing contributions, and when (ISO 8601); null when it waits for its members, or
+ * for the end of their orders.
+ */
 export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
   const due = Date.parse(facts.dueAt);
   const at = (step: RoundStep, instant: number) => ({ step, at: new Date(instant).toISOString() });

@@ -36,7 +36,7 @@ export async function findDraw(
   const shown = (accountId: string) => (isStranger ? null : accountId);
   // As it was drawn, whatever has become of turns and places since.
   const accountOf = ({ drawn_account_id }: CircleMember) =>
-    shown(must(drawn_account_id, 'a draw was of the account of every member'));
+    shown(must(drawn_account_id, 'a draw covers the account of every member'));
   const order = members.map((member) => ({
     account_id: accountOf(member),
     turn_number: must(member.drawn_turn, 'a draw gave every member a turn'),
@@ -46,7 +46,7 @@ export async function findDraw(
   const joined = members.toSorted((left, right) => Number(BigInt(left.joining_order) - BigInt(right.joining_order)));
   const entropy = joined.map((member) => ({
     account_id: accountOf(member),
-    value: must(member.entropy, 'who joins such a lottery gives a value'),
+    value: must(member.entropy, 'everybody who joins such a lottery gives a value'),
   }));
   return { ...draw, entropy };
 }

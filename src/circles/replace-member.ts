@@ -85,9 +85,9 @@ interface Accepting {
 
 /**
  * Agrees to a replacement, as the new or the leaving member. Once both have, the place is transferred with its debts
- * and rights, and the circle's workflow is woken. Agreeing twice has no further effect. Throws NOT_FOUND; FORBIDDEN for
- * anybody else; and 400 when it was withdrawn, the circle is not active any more, the place has ended, the new member
- * has joined otherwise meanwhile, or does not consent to what the terms require.
+ * and rights. Each agreement wakes the circle's workflow; agreeing twice changes nothing more. Throws NOT_FOUND;
+ * FORBIDDEN for anybody else; and 400 when it was withdrawn, the circle is not active any more, the place has ended, the
+ * new member has joined otherwise meanwhile, or does not consent to what the terms require.
  */
 export function acceptReplacement(
   em: EntityManager,

@@ -104,7 +104,7 @@ function findDebts(claims: readonly Claim[]): Debt[] {
 
 /**
  * Shares out what a circle holds at its end: all of it, and to nobody more than is due. After the last round everybody
- * first gets back what is left of their guarantee, less what they owe themselves: it stands for nobody else's losses.
+ * first gets back what is left of their guarantee, less what they themselves owe: it stands for nobody else's losses.
  * The rest, and of a cancelled circle everything, is shared in proportion to what is due to each. IDR, scale 4, each
  * above zero.
  */

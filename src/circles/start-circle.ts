@@ -72,7 +72,7 @@ async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle
     circle.draw_seed_sealed = null;
   }
   const entropy = drawsWithEntropy(circle.turn_order, termsOf(circle))
-    ? gatherEntropy(members.map((member) => must(member.entropy, 'who joins such a lottery gives a value')))
+    ? gatherEntropy(members.map((member) => must(member.entropy, 'everybody who joins such a lottery gives a value')))
     : null;
   inTurnOrder(circle.turn_order, members, seed, entropy).forEach((member, index) => {
     member.turn_number = index + 1;

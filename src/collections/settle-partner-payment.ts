@@ -78,7 +78,7 @@ export async function settlePartnerPayment(
 }
 
 /**
- * Moves a paid net from `pending` to `available`, once, with the webhook to those who subscribed to it. When it comes
+ * Moves a paid net from `pending` to `available`, once, with a webhook to each endpoint that asks for it. When it comes
  * too early it changes nothing and returns the milliseconds left, by the database's clock.
  */
 export function releasePartnerPayment(
@@ -90,7 +90,11 @@ export function releasePartnerPayment(
   return em.transactional(async (tx) => {
     const payment = await lockPayment(tx, paymentId);
     if (payment.status !== 'PAID' || payment.released_at) return standingOf(tx, payment);
-    const earlyByMs = await earliness(tx, must(payment.available_at, 'what is paid has its day'), dueBy);
+    const earlyByMs = await earliness(
+      tx,
+      must(payment.available_at, 'a paid payment has an instant when it is available'),
+      dueBy,
+    );
     if (earlyByMs > 0) return { ...(await standingOf(tx, payment)), earlyByMs };
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     const now = await readDatabaseClock(tx);
@@ -109,6 +113,6 @@ async function release(tx: EntityManager, payment: PartnerPayment, partner: Part
       { accountId: partner.available_account_id, amount: payment.net_amount },
     ],
   });
-  assert(posted !== null, 'a net that is not released has no journal of it');
+  assert(posted !== null, 'a net that is not released yet has no journal of its release');
   payment.released_at = payment.updated_at = at;
 }

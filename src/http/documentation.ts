@@ -99,7 +99,7 @@ const codeSamples = () => ({
  * `/openapi.json` and `/docs`: the document and its page, all assets served by us; `/` redirects there.
  * `/openapi-partners.json` and `/docs/partners`: the partners' part of it, where "Try it out" signs requests and each
  * operation has its code samples.
- * `/docs/errors`: what they may be refused with.
+ * `/docs/errors`: the errors that partners may get.
  */
 export function documentation(document: object, partnerDocument: object, errorPage: string): Router {
   const router = new Router();

@@ -6,10 +6,10 @@ import { isMoney, type Money } from '../shared/money.ts';
 import { isPlainText, isVisible } from '../shared/plain-text.ts';
 import { NumberLiteral } from './body.ts';
 
-/** A UUID of any version, in lower case. */
+/** A UUID of any version; returned in lower case. */
 export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 'uuid' });
 
-/** A UUID of version 4. */
+/** A UUID of version 4; returned in lower case. */
 export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }).toLowerCase();
 
 /**

@@ -72,7 +72,7 @@ async function* asCsv<Facts extends object, Line>(
   }
 }
 
-/** All parts again, of which the first was already read. */
+/** All parts; the first has been read already. */
 async function* withFirst<Part>(first: IteratorResult<Part, void>, rest: AsyncIterable<Part>): AsyncGenerator<Part> {
   if (!first.done) yield first.value;
   yield* rest;

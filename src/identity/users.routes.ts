@@ -22,7 +22,7 @@ routes.post(
   {
     summary: 'Invite a user',
     description:
-      'The answer carries the user, by whose `id` the invitation is taken back, and the one-time token, shown once, valid for seven days; afterwards the address is free again. Without `role_id` the default role of the type is given.',
+      'The answer has the user, whose `id` takes the invitation back, and the one-time token. The token is shown once and valid for seven days; after that the address is free again. Without `role_id` the user gets the default role of the type.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
@@ -64,8 +64,8 @@ routes.delete(
   {
     summary: 'Take an invitation back',
     description:
-      'Needs the permission to invite this type of user. Its token is void, the user is gone and the address free. 400 once it has been accepted. Whom a super admin ' +
-      'invited, super admins alone invite anew or turn away.',
+      'Needs the permission to invite this type of user. The token becomes void, the user is deleted and the address is free. 400 once the invitation has been ' +
+      'accepted. Only a super admin may take back or renew an invitation that a super admin sent.',
     // Which of these is needed depends on the type of the user.
     access: allow(Object.values(invitePermissions), { scope: 'platform: all; others: their own organization' }),
     params: userId,
@@ -116,7 +116,7 @@ routes.patch(
   {
     summary: 'Suspend a user or lift the suspension',
     description:
-      'A suspended user gets 401 at the next request. 400 for one who was only invited, and for suspending oneself or the last super admin.',
+      'A suspended user gets 401 at the next request. 400 for a user who has only been invited, and for suspending oneself or the last super admin.',
     access: allow('update-user', { userTypes: ['platform'], scope: 'all; super admins by super admins only' }),
     params: userId,
     body: z.strictObject({ status: z.enum(['active', 'suspended']) }),

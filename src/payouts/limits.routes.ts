@@ -16,7 +16,7 @@ routes.get(
     summary: 'Read the payout limits and what is used of them',
     description:
       'Rolling windows that end now. The daily amount counts every payout but failed ones, the hourly count every ' +
-      'payout that was reserved. Null where no limit is set; then payouts are suspended.',
+      'payout that was reserved; refunds count in neither. Null where no limit is set; then payouts are suspended.',
     access: partner('read-gateway'),
     answers: {
       200: partnerAnswer(

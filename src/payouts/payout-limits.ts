@@ -16,7 +16,10 @@ export interface PayoutLimitsUse {
   max_hourly_count: LimitUse<number> | null;
 }
 
-/** What a partner may pay out at one instant. */
+/**
+ * What a partner may pay out at one instant. A bank's minimum and maximum are in `payout-bank.ts`; withdrawals have
+ * limits of their own (`withdrawals/withdrawal-headroom.ts`).
+ */
 export interface PayoutHeadroom {
   /** The status of the partner and of its organization. */
   activity: PartnerActivity;
@@ -50,7 +53,7 @@ const leftOf = (maximum: Money, used: Money): Money =>
 
 /**
  * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except failed ones, the
- * hourly count every payout reserved in the last hour. Exact only under the partner's lock.
+ * hourly count every payout reserved in the last hour; refunds count in neither. Exact only under the partner's lock.
  */
 export async function readPayoutHeadroom(em: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
   const [row] = await em.execute<HeadroomRow[]>(
@@ -120,8 +123,8 @@ export function refuseBeyondAvailable(available: Money, required: Money): void {
 }
 
 /**
- * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), checking in the documented order: not
- * active, suspended or without limits, beyond a limit, beyond the available balance.
+ * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), checking in the order of docs/contract.md 8:
+ * not active, suspended or without limits, beyond a limit, beyond the available balance.
  */
 export function refuseBeyondHeadroom(
   headroom: PayoutHeadroom,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 const itself = 'test/house/comments.test.ts';
 const written = /\.(ts|js|sql|md|ya?ml|sh|patch|json)$/;
-/** Made by tools, or what people wrote long ago about the past. */
+/** Made by tools. */
 const generated = /^(sdk\/generated\.ts|schema\.sql|package-lock\.json|test\/histories\/recorded\/)/;
 
 /** The files of the repository, also those that are not committed yet. */

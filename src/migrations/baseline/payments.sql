@@ -287,8 +287,9 @@ end $$;
  * organization may change nothing), and 'busy' (the source, the payer or their organization is locked by somebody else,
  * for whom nobody waits here, or another of these payments has the same source or key).
  *
- * Locks are taken in the order of all paths: shard 0 of the sources by id, payers, their organizations, then keys, then
- * what the ledger's triggers take, and last what those of lines do. What is judged is read by statements that begin after the locks were taken.
+ * Locks are taken in the same order on every path: shard 0 of the sources by id, payers, their organizations, then keys,
+ * then what the ledger's triggers take, and last what the triggers of transactions take. What is judged is read by
+ * statements that begin after the locks were taken.
  */
 create function pay_from_balances(p_payments jsonb, p_targets uuid[])
 returns table (place bigint, outcome text, new_balance numeric, answer_status smallint, answer_body text,
@@ -406,7 +407,7 @@ begin
       select d.journal_id, e.account_id, e.amount from due d
       cross join lateral (values (d.source_account_id, -d.amount), (p_targets[d.ordinality], d.amount))
         e (account_id, amount);
-    -- In a statement of its own: what the triggers of lines lock comes after what those of postings do.
+    -- In a statement of its own: what the triggers of transactions lock comes after what those of postings do.
     with due as materialized (
       select p.* from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),
     line as (

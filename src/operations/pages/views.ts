@@ -119,7 +119,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
       ? `Credit receipt ${receipt_id} to account ${account_id}`
       : `Receipt ${receipt_id} was given back at the provider`,
   explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
-  disburse: ({ withdrawal_id }) => `Release withdrawal ${withdrawal_id} of a cause`,
+  disburse: ({ withdrawal_id }) => `Release disbursement ${withdrawal_id}`,
   refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
   book_external: ({ amount, reference }) => `Book ${money(amount ?? '0')} at the provider, reference ${reference}`,
 };
@@ -214,7 +214,7 @@ ${mayPropose && html`<p>${proposeLink('Book what the platform itself moved at th
 
 /** The list of stuck payouts marks a final one in this way. */
 const isContradicted = (reason: string): boolean => reason.startsWith('contradicted');
-const afterTheEnd = html`<br>It has ended, and what was booked stays. Ask the provider; what differs is explained with its day, below.`;
+const afterTheEnd = html`<br>It has ended, and what was booked stays. Ask the provider; then explain the difference below, under its day.`;
 
 const spellSide = (side: SideShown | null): string =>
   side === null ? 'nothing' : `${side.status}${side.amount === null ? '' : `, ${money(side.amount)}`}`;
@@ -275,7 +275,7 @@ ${choices(
   'How it ended',
   [
     ['succeeded', 'The bank paid it out: the reserved money is spent'],
-    ['failed', 'It was not paid out: the money goes back to the partner'],
+    ['failed', 'It was not paid out: the money goes back to the account it came from'],
   ],
   filled,
 )}`,
@@ -304,7 +304,7 @@ export const proposeTitles: Record<ProposedKind, string> = {
   settle_receipt: 'Propose where money in suspense goes',
   explain_difference: 'Explain a difference',
   book_external: 'Book what the platform moved',
-  refund_donation: 'Propose to give a donation back',
+  refund_donation: 'Propose giving a donation back',
 };
 
 /** One decision, and the actions open to the caller. */
@@ -344,7 +344,7 @@ ${status === 'pending' && stepsOf(id, proposed_by === userId, mayApprove)}
 
 function stepsOf(id: string, isOwn: boolean, mayApprove: boolean): Markup {
   if (isOwn) return html`<p class="quiet">You proposed it: somebody else approves or rejects it.</p>`;
-  if (!mayApprove) return html`<p class="quiet">It takes somebody with the permission approve-decision.</p>`;
+  if (!mayApprove) return html`<p class="quiet">This needs somebody with the permission approve-decision.</p>`;
   return html`<div class="steps">
 <form method="post" action="/operations/decisions/${id}/approve"><button>Approve and carry out</button></form>
 <form method="post" action="/operations/decisions/${id}/reject"><button class="plain">Reject</button></form>
@@ -375,6 +375,6 @@ export const logInPage = (email: string, complaint: string | null): Markup => ht
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <label for="totp_code">Code of the authenticator app</label>
 <input id="totp_code" name="totp_code" inputmode="numeric" autocomplete="one-time-code">
-<p class="quiet">If you have a second factor; without one you may propose, and approve nothing.</p>
+<p class="quiet">If you have a second factor; without one you can propose, but not approve.</p>
 <div class="steps"><button>Log in</button></div>
 </form>`;
