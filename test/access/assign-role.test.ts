@@ -209,7 +209,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect(byPlatform.status).toBe(200);
   });
 
-  it('never takes away a role whose permissions the caller does not hold, by detaching it or by giving another', async () => {
+  it('never takes away a role with permissions that the caller lacks, neither by detaching nor by replacing it', async () => {
     const held = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'manage-product'] });
     const weak = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const user = await buildIndividual(stack, { organizationId: ownId, role: held.name });

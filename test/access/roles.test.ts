@@ -177,7 +177,7 @@ describe('Roles', () => {
       };
     };
 
-    it('answers message, roles, page, limit and total; 10 rows by default', async () => {
+    it('answers with message, roles, page, limit and total, ten rows unless asked otherwise', async () => {
       const { body } = await stack.get('/v1/acl/roles', { token: superAdmin.token });
       expect(Object.keys(body).sort()).toEqual(['limit', 'message', 'page', 'roles', 'total']);
       expect([body.page, body.limit]).toEqual([1, 10]);
@@ -315,7 +315,7 @@ describe('Roles', () => {
   describe('DELETE /v1/acl/roles/:role_id', () => {
     const remove = (by: BuiltUser, id: string) => stack.delete(`/v1/acl/roles/${id}`, undefined, { token: by.token });
 
-    it('answers message, marks the role deleted and emits RESOURCE_DELETED of impact HIGH', async () => {
+    it('answers with a message, marks the role deleted and emits RESOURCE_DELETED of impact HIGH', async () => {
       const { body } = await createOwn();
       const { status, body: answer } = await remove(admin, body.id);
       expect([status, Object.keys(answer)]).toEqual([200, ['message']]);
@@ -391,7 +391,7 @@ describe('Roles', () => {
       expect(body.total).toBe(names.length);
     });
 
-    it('GET /v1/acl/permissions pages without loss or repetition, by page and by after', async () => {
+    it('GET /v1/acl/permissions neither loses nor repeats a row, whether paged by page or by after', async () => {
       const seen: string[] = [];
       for (let page = 1; page <= 20; page += 1) {
         const { body } = await stack.get(`/v1/acl/permissions?limit=7&page=${page}`, { token: admin.token });
@@ -404,7 +404,7 @@ describe('Roles', () => {
       expect(after.body.permissions.map(({ id }: { id: string }) => id)).toEqual(seen.slice(10));
     });
 
-    it('GET /v1/acl/permissions/:permission_id answers message and fields flat; 400 malformed, 404 missing', async () => {
+    it('GET /v1/acl/permissions/:permission_id answers with message and fields side by side; a malformed id is a 400, a missing permission a 404', async () => {
       const { body } = await stack.get('/v1/acl/permissions?limit=1', { token: admin.token });
       const [permission] = body.permissions;
       const found = await stack.get(`/v1/acl/permissions/${permission.id}`, { token: admin.token });
@@ -424,7 +424,7 @@ describe('Roles', () => {
       expect((await read('7')).status).toBe(400);
     });
 
-    it('DELETE /v1/acl/roles/:role_id/permissions detaches, answers message, emits RESOURCE_UPDATED', async () => {
+    it('DELETE /v1/acl/roles/:role_id/permissions detaches permissions, answers with a message and emits RESOURCE_UPDATED', async () => {
       const { body } = await createOwn({ permissions: ['read-role', 'read-user', 'read-permission'] });
       const path = `/v1/acl/roles/${body.id}/permissions`;
       const answer = await stack.delete(

@@ -50,7 +50,8 @@ const claim = (facts: object = {}, event = 'payment.succeeded') =>
     data: { id: `py-${randomUUID()}`, reference_id: randomUUID(), payment_method: null, ...facts },
   });
 
-describe('A callback with the right token is never answered in a way that makes the provider repeat it for ever', () => {
+/** Whatever it is: any other answer than 200 would make the provider repeat it for ever. */
+describe('A callback that has the right token', () => {
   it.each<[string, () => Body, string]>([
     ['no body', () => '', 'the body is empty'],
     ['a body that is not JSON', () => `{ ${randomUUID()}`, 'the body is not JSON'],
@@ -65,7 +66,7 @@ describe('A callback with the right token is never answered in a way that makes 
     ['a family that nobody knows', () => claim({}, 'report.ready'), 'unknown event: report.ready'],
     ['a number', () => String(Math.random()), 'misshapen: body'],
     ['deep nesting', () => `${'['.repeat(300_000)}${Math.random()}`, 'the body is not JSON'],
-  ])('%s is stored, marked unread, answered with 200 and not delivered', async (_, build, reason) => {
+  ])('with %s is stored, marked unread, answered with 200 and not delivered', async (_, build, reason) => {
     const body = build();
     const { status, body: answer } = await send(body, { 'webhook-id': randomUUID() });
     expect({ status, answer }).toEqual({ status: 200, answer: { message: 'Callback stored' } });
@@ -76,7 +77,7 @@ describe('A callback with the right token is never answered in a way that makes 
     expect(await rowsOf(body)).toHaveLength(1);
   });
 
-  it('a body beyond the limit is stored by its first part and the digest of the whole', async () => {
+  it('with a body beyond the limit is stored by its first part and the digest of the whole', async () => {
     const body = claim({ padding: 'x'.repeat(3 * 1024 * 1024) });
     expect((await send(body)).status).toBe(200);
     const [row] = await rowsOf(body);
@@ -86,7 +87,7 @@ describe('A callback with the right token is never answered in a way that makes 
     expect(kept?.equals(Buffer.from(body).subarray(0, 64 * 1024))).toBe(true);
   });
 
-  it('unread ones are counted for operators, but not among those waiting for delivery', async () => {
+  it('that cannot be read is counted for operators, but not among those waiting for delivery', async () => {
     expect((await send('unread')).status).toBe(200);
     await stack.owner().execute("update gateway_callbacks set received_at = now() - interval '1 minute'");
     expect(await redeliverCallbacks(stack.em(), stack.deps.workflows, () => undefined)).toBe(0);
@@ -106,13 +107,13 @@ describe('A callback with the right token is never answered in a way that makes 
     ['of latin-1 letters', `caf\u00e9-\u00ff-${randomUUID()}`],
     ['with a tab', `a\tb-${randomUUID()}`],
     ['that is empty', ''],
-  ])('one with a webhook-id %s is stored once, however often it comes', async (_, webhookId) => {
+  ])('with a webhook-id %s is stored once, however often it comes', async (_, webhookId) => {
     const body = claim();
     for (const _time of [1, 2, 3]) expect((await send(body, { 'webhook-id': webhookId })).status).toBe(200);
     expect(await rowsOf(body)).toMatchObject([{ unread: null, event: 'payment.succeeded' }]);
   });
 
-  it('whatever its bytes and id, one is answered with 200 and stored as exactly one row', async () => {
+  it('is answered with 200 and stored as exactly one row, whatever its bytes and id', async () => {
     const id = fc.oneof(
       fc.constant(undefined),
       fc.string({ unit: 'grapheme-ascii', maxLength: 8_000 }),

@@ -135,7 +135,7 @@ describe('A callback', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('that comes seconds before the provider lists its payment is enough: no further question is awaited', async () => {
+  it('that comes seconds before the provider lists its payment settles it, without waiting for the next regular question', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
     const order = await topUp();
     await pay(order);
@@ -362,7 +362,7 @@ describe('A decision about money in suspense', () => {
     expect(await balanceOf(stack, account.available)).toBe('1000.0000');
   });
 
-  it('has one effect when two about the same money are approved at once: the other lapses, even if only its case says so', async () => {
+  it('has one effect when two about the same money are approved, at once or one after the other: the second lapses', async () => {
     const receipt = await suspended();
     const refund = about(receipt, { action: 'refund' });
     const ids = await Promise.all(

@@ -364,8 +364,8 @@ describe('A timeline', () => {
   });
 });
 
-describe('Quotes and channels', () => {
-  it('a quote has its fields and no side effect', async () => {
+describe('A quote', () => {
+  it('answers with its fields and changes nothing', async () => {
     const { status, body } = await partner.post('/quotes', { ...va, amount: '50000.5' }, null);
     expect({ status, body }).toEqual({
       status: 200,
@@ -384,7 +384,7 @@ describe('Quotes and channels', () => {
     expect((await partner.get('/payments')).body.data.total).toBe(0);
   });
 
-  it('ADDED adds the fee to the amount', async () => {
+  it('adds the fee to the amount if the mode is ADDED', async () => {
     partner = await buildPartner(stack, {
       feeMode: 'ADDED',
       fees: [{ method: 'qris', fixed: '500', basis_points: 70 }],
@@ -399,8 +399,10 @@ describe('Quotes and channels', () => {
     const uneven = await partner.post('/quotes', { method: 'qris', amount: '100000.001' }, null);
     expect(errorOf(uneven)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });
+});
 
-  it('the channels say which wallets are refunded, whether in part, and for how many days', async () => {
+describe('GET /channels', () => {
+  it('says which wallets are refunded, whether in part, and for how many days', async () => {
     const { collection } = (await partner.get('/channels')).body.data;
     const refunds = (collection as Record<string, unknown>[])
       .filter(({ refundable }) => refundable === true)
@@ -415,7 +417,7 @@ describe('Quotes and channels', () => {
     }
   });
 
-  it('the channels are those that a payment accepts, with this partner’s fees', async () => {
+  it('lists what a payment accepts, with this partner’s fees', async () => {
     const { collection, payout_banks } = (await partner.get('/channels')).body.data;
     const names = collection.map(
       ({ method, channel }: { method: string; channel?: string }) => `${method}/${channel ?? ''}`,

@@ -199,7 +199,7 @@ describe('An operator who is suspended during the request', () => {
 });
 
 describe('An explanation', () => {
-  it('is of the difference that was looked at, and fails if that changes in the meantime', async () => {
+  it('applies only to the difference that was looked at, and lapses if that has changed meanwhile', async () => {
     const id = newId();
     const side = (status: string, amount: string) => JSON.stringify({ status, amount });
     await stack.em().execute(

@@ -162,7 +162,7 @@ describe('The container’s start command, in a bare directory', () => {
     });
   }, 60_000);
 
-  it('refuses in production what would open it to this machine or kill its processes', async () => {
+  it('refuses in production the settings that allow webhooks to this machine or kill processes', async () => {
     const { code, error } = await run('src/api.ts', {
       ...settings,
       WEBHOOK_ALLOW_LOOPBACK: 'true',

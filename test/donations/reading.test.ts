@@ -91,7 +91,7 @@ describe('GET /v1/donations/open', () => {
 });
 
 describe('GET /v1/donations/:id/trace', () => {
-  it('of a donation to a cause leads from the donation by the journal to the cause', async () => {
+  it('of a donation to a cause leads from the donation through its journal to the cause', async () => {
     await give(stack, donor, 500, causeId);
     const [donation] = (await own(donor)).items;
     const { status, body } = await trace(donor, donation.id);

@@ -160,7 +160,7 @@ describe('A statement of donations', () => {
     expect((await statement(thisYear, 'text/html')).body).toContain('<tbody>\n</tbody>');
   });
 
-  it("has nothing of somebody else's, and nothing unpaid", async () => {
+  it('contains neither donations of others nor unpaid ones', async () => {
     await give(stack, await buildIndividual(stack, { balance: '10' }), 5, causeId);
     await stack
       .em()

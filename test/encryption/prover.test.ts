@@ -11,7 +11,7 @@ const travel = <Facts>(value: Facts): Facts => JSON.parse(JSON.stringify(value))
 describe('A proof', () => {
   const prover = createProver([young, old]);
 
-  it('is accepted for what it proves, and removed from it', () => {
+  it('is accepted with what it proves, and is taken off the result', () => {
     const proved = travel(prover.prove(about, facts));
     expect(prover.check(about, proved)).toEqual({ amount: '10000.0000', to: null, texts: { note: 'a', list: [1, 2] } });
   });

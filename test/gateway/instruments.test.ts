@@ -110,7 +110,7 @@ describe('instruments', () => {
     });
   });
 
-  test('expiring a paid one is no error and takes nothing back; one that was never issued is unknown', async () => {
+  test('expiring a paid instrument succeeds and takes nothing back; expiring one that was never issued is unknown', async () => {
     const { request, paymentCode, providerPaymentMethodId } = await issue();
     await sandbox.pay(paymentCode);
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);

@@ -63,7 +63,7 @@ describe('a definite no from the provider is a refusal with its code', () => {
   );
 });
 
-test('a refund beside another one that is in progress was not made, and is made later', async () => {
+test('a refund that meets another in progress is known not to have been sent', async () => {
   provider.answer(() => ({ status: 400, body: { error_code: 'REFUND_IN_PROGRESS', message: 'wait' } }));
   await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject({ ...unknown, neverSent: true });
 });
@@ -81,7 +81,7 @@ test('a refund is looked for on every page until it is found, and no further', a
   expect(provider.seen).toHaveLength(2);
 });
 
-describe('everything else is unknown', () => {
+describe('anything but a definite answer', () => {
   const answers: [string, StubAnswer][] = [
     ['a 500', { status: 500, body: { error_code: 'SERVER_ERROR' } }],
     ['a 503', { status: 503, body: { error_code: 'CHANNEL_UNAVAILABLE' } }],
@@ -91,7 +91,7 @@ describe('everything else is unknown', () => {
     ['a 403 with a code of something in between', { status: 403, body: { error_code: 'WAF_BLOCKED' } }],
     ['a 403 about access that is not named', { status: 403, body: { error_code: 'UNAUTHORIZED' } }],
     ['a 408', { status: 408, body: { error_code: 'TIMEOUT' } }],
-    ['a 409: something may exist under this key', { status: 409, body: { error_code: 'DUPLICATE_ERROR' } }],
+    ['a 409, since something may exist under this key,', { status: 409, body: { error_code: 'DUPLICATE_ERROR' } }],
     ['a 400 that says the key is used', { status: 400, body: { error_code: 'DUPLICATE_TRANSACTION_ERROR' } }],
     ['a 425', { status: 425, body: { error_code: 'TOO_EARLY' } }],
     ['a 429', { status: 429, body: { error_code: 'RATE_LIMIT_EXCEEDED' } }],
@@ -101,7 +101,7 @@ describe('everything else is unknown', () => {
     ['a 200 without the payment', { status: 200, body: {} }],
   ];
 
-  test.each(answers)('%s', async (_, answer) => {
+  test.each(answers)('%s is unknown', async (_, answer) => {
     provider.answer(() => answer);
     await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
@@ -120,7 +120,7 @@ describe('everything else is unknown', () => {
     await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject(ours);
   });
 
-  test('no answer within the time for one call', async () => {
+  test('silence for longer than one call may take is unknown', async () => {
     provider.answer(() => null);
     const startedAt = Date.now();
     const hurried = createXenditGateway({ ...impatient, url: provider.url });
@@ -128,7 +128,7 @@ describe('everything else is unknown', () => {
     expect(Date.now() - startedAt).toBeLessThan(10_000);
   });
 
-  test('a body that never ends', async () => {
+  test('a body that never ends is unknown', async () => {
     const stuck: typeof fetch = async (_, init) =>
       new Response(
         new ReadableStream({
@@ -141,7 +141,7 @@ describe('everything else is unknown', () => {
     await expect(slow.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
   });
 
-  test('a call that is aborted, before it or while it runs', async () => {
+  test('a call that is aborted before or while it runs is unknown', async () => {
     const patient = createXenditGateway({ ...options, url: provider.url, timeoutMs: 60_000 });
     provider.answer(() => null);
     const signal = AbortSignal.timeout(100);
@@ -149,13 +149,13 @@ describe('everything else is unknown', () => {
     await expect(patient.findTransfer('any', { signal })).rejects.toMatchObject(unknown);
   });
 
-  test('no server at all', async () => {
+  test('a server that cannot be reached is unknown', async () => {
     const lost = createXenditGateway({ ...options, url: 'http://127.0.0.1:9' });
     await expect(lost.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
     await expect(lost.readBalance()).rejects.toMatchObject(unknown);
   });
 
-  test('an answer for another reference or another amount', async () => {
+  test('an answer for another reference or another amount is unknown', async () => {
     provider.answer(() => ({ status: 200, body: payout('another', 'ACCEPTED') }));
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
     const request = buildTransferRequest({ amount: '24999' });
@@ -191,7 +191,7 @@ describe('look-ups', () => {
     }
   });
 
-  test('an instrument whose payments the provider does not find is there: nothing is known of its payments', async () => {
+  test('an instrument whose payments cannot be looked up is unknown', async () => {
     const virtual_account = { channel_code: 'BRI', channel_properties: { virtual_account_number: '92001' } };
     const payment_method = { id: 'pm-1', type: 'VIRTUAL_ACCOUNT', status: 'ACTIVE', virtual_account };
     const request = { id: 'pr-1', reference_id: 'ours', amount: 15_000, status: 'PENDING', payment_method };

@@ -56,7 +56,7 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
     expect(await statusOf(user.token)).toBe(200);
   });
 
-  it('is refused with another audience, issuer, expiry, unknown subject or key, and without an id of its own', async () => {
+  it('is refused a token with a wrong audience, issuer or expiry, an unknown subject or key, or no id of its own', async () => {
     const stranger = await generateKeyPair('ES256');
     expect(await statusOf(await sign({ aud: 'amanah' }))).toBe(401);
     expect(await statusOf(await sign({ iss: 'https://evil.example' }))).toBe(401);

@@ -92,7 +92,7 @@ describe('Users who were only invited', () => {
       return (await Promise.all(begun)).map(({ status }) => status);
     }
 
-    it('become users if they come first, and the other side is told so', async () => {
+    it('become users if they come first, and the other request is a 400', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       expect(
         await race(
@@ -103,7 +103,7 @@ describe('Users who were only invited', () => {
       ).toEqual([200, 400]);
     });
 
-    it('are refused if the other side comes first: the token is void', async () => {
+    it('are refused if the other request comes first: the token is void', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       const [undone, accepted] = await race(
         () => undo(user),

@@ -196,7 +196,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '2001:db8:1:3::1')).status).toBe(200);
   });
 
-  it('trusts the last proxy about the address, not what a client puts before it', async () => {
+  it("takes the client's address from the last proxy, not from what a client puts before it", async () => {
     const { email } = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
       await logIn(email, 'wrong password', `198.51.100.${attempt}, 203.0.113.50`);

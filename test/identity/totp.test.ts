@@ -92,7 +92,7 @@ describe('A second factor', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it('takes each recovery code once, however it is typed, and none of another person', async () => {
+  it("takes each recovery code once, however it is typed, and no code of another person's", async () => {
     const [person, neighbour] = [await secured(), await secured()];
     const [code = '', next = ''] = person.recoveryCodes;
     expect((await neighbour.logIn({ totp_code: code })).status).toBe(401);

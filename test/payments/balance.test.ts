@@ -272,7 +272,7 @@ describe('The target of a payment', () => {
     expect((await contribute(own.id, 0.0001)).status).toBe(400);
   });
 
-  it('is never exceeded by payments that come at once, and neither is a balance', async () => {
+  it('is never exceeded by simultaneous payments, and neither is a balance', async () => {
     const goal = await buildGoal(stack, payer, '100');
     const product = await invest({ target: '70' });
     const answers = await Promise.all([

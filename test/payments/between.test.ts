@@ -118,23 +118,6 @@ describe('An idempotency key for an order', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('for a payment from a balance still pays once after its answer was deleted', async () => {
-    const one = await buildIndividual(stack, { balance: '10000' });
-    const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: one.token })).body.data;
-    const key = freshKey();
-    const move = () =>
-      stack.post(
-        `/v1/accounts/${one.accountId}/transfers`,
-        { destination_account_id: pocket.id, amount: '1000' },
-        { token: one.token, headers: { 'idempotency-key': key } },
-      );
-    expect((await move()).status).toBe(201);
-    await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
-    await forgetOldRows(stack.em());
-    expect((await move()).status).toBe(400);
-    expect(await balanceOf(stack, one.accountId)).toBe('9000.0000');
-  });
-
   it('whose answer was never stored reports the order as it stands, even if its payer declined', async () => {
     const key = freshKey();
     const first = await ask(topUp(50_000, 30), key);
@@ -150,6 +133,25 @@ describe('An idempotency key for an order', () => {
       status: 201,
       body: { data: { payment_order_id: id, status: 'FAILED' } },
     });
+  });
+});
+
+describe('An idempotency key for a transfer', () => {
+  it('pays once, even after its answer was deleted: the repeat is a 400', async () => {
+    const one = await buildIndividual(stack, { balance: '10000' });
+    const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: one.token })).body.data;
+    const key = freshKey();
+    const move = () =>
+      stack.post(
+        `/v1/accounts/${one.accountId}/transfers`,
+        { destination_account_id: pocket.id, amount: '1000' },
+        { token: one.token, headers: { 'idempotency-key': key } },
+      );
+    expect((await move()).status).toBe(201);
+    await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
+    await forgetOldRows(stack.em());
+    expect((await move()).status).toBe(400);
+    expect(await balanceOf(stack, one.accountId)).toBe('9000.0000');
   });
 });
 

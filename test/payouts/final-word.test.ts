@@ -73,7 +73,7 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await settle(id, { outcome: 'failed', note })).toMatchObject({ status: 'failed' });
   });
 
-  it('makes a decision that two people made earlier lapse when it is carried out', async () => {
+  it('makes an earlier decision of two people lapse when that is carried out', async () => {
     const id = await heldPayout();
     const decision = await plantDecision(stack, operators, decisionAbout(id, 'failed'));
     await endThenFallSilent(id, 'SUCCEEDED');

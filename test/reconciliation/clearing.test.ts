@@ -159,7 +159,7 @@ describe('A difference with the provider’s balance', () => {
 });
 
 describe('What the platform itself moves at the provider', () => {
-  it('is booked once for a reference, against its own money there', async () => {
+  it("is booked once for each reference, against the platform's own money", async () => {
     const before = await balanceOf(stack, systemAccounts.feeRevenue);
     const reference = newId();
     expect(await book('5000.0001', reference)).toEqual({ status: 'carried_out', reason: null });

@@ -54,7 +54,7 @@ export function payFromBalance(
   const { user } = personOf(cast, number);
   const body = {
     reference_type: type,
-    reference_id: cast.targets[type]?.(number),
+    reference_id: cast.targets[type](number),
     source_account_id: user.accountId,
     amount,
   };

@@ -48,13 +48,13 @@ async function race(owner: BuiltUser, accounts: string[]) {
 }
 
 describe(`${racers} simultaneous withdrawals of 10,000`, () => {
-  it(`against a balance for ${winners - 1}: exactly ${winners - 1} are reserved`, async () => {
+  it(`with a balance for ${winners - 1} reserve exactly ${winners - 1}`, async () => {
     const owner = await buildOwner(stack, String((winners - 1) * 10_000));
     expect(await race(owner, [owner.accountId])).toBe(winners - 1);
     expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
   }, 300_000);
 
-  it(`from two accounts, against a daily limit for ${winners}: exactly ${winners} are reserved`, async () => {
+  it(`from two accounts, with a daily limit for ${winners}, reserve exactly ${winners}`, async () => {
     const owner = await buildOwner(stack, String(racers * 10_000));
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: owner.token })).body.data.id;
     await fund(stack, pocket, String(racers * 10_000));
