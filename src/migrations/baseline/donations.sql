@@ -67,7 +67,7 @@ create table donations (
   payment_order_id uuid,
   subscription_id uuid,
   period integer,
-  -- Of one that was given back: the transaction that did.
+  -- The transaction that gave it back.
   refund_transaction_id uuid,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -261,7 +261,7 @@ create view check_open_pool_matches_donations as
     (select coalesce(sum(p.amount), 0) as amount from postings p join journals j on j.id = p.journal_id
       where p.account_id = '00000000-0000-4000-8000-000000000005' and j.kind = 'receipt.credited') credited
   where pool.balance <> unallocated.amount + credited.amount;
--- An allocation is its donations, and posted so.
+-- An allocation is the sum of its donations, and is posted as that.
 create view check_allocations_match_donations as
   select a.id as batch_id, a.donation_count, d.count, a.total_amount, d.amount, p.amount as posted
   from donation_allocations a

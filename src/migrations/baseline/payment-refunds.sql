@@ -1,5 +1,5 @@
 -- Refunds of what partners collected: payouts from the partner's available balance to the wallet that paid, or to a bank
--- account. What is of every payout stands in payouts, under the same id; here stands which payment is given back.
+-- account. What every payout has is in payouts, under the same id; this adds which payment is given back.
 
 create table payment_refunds (
   id uuid primary key references payouts (id),

@@ -1,7 +1,7 @@
--- Payouts: money that leaves for a bank account, reserved, sent once, spent or returned. Their life is one, whoever is paid
--- out; `kind` says whose money it is, what is asked before and what follows. An attempt is written down before it is made. The same frozen
--- request may be made again where the provider does not know it: an attempt is open until the provider has said so, and
--- a payout has one open attempt, never two.
+-- Payouts: money that leaves for a bank account, or for the wallet that paid: reserved, sent once, spent or returned.
+-- All have one life; `kind` says whose money it is, what is checked before and what follows. An attempt is written down
+-- before it is made. The same frozen request may be made again where the provider does not know it: an attempt is open
+-- until the provider has said so, and a payout has one open attempt, never two.
 
 create table payout_banks (
   bank_code text primary key,
@@ -51,7 +51,7 @@ create table payouts (
   asked_at timestamptz,
   asks integer not null default 0,
   unknown_since timestamptz,
-  -- When whoever is paid out was told that nobody can tell for long; told once.
+  -- When the delay was reported to those who ask for it, if any; reported once.
   delay_told_at timestamptz,
   contradicted_at timestamptz,
   -- The word against its final status that an operator has explained: said again, it is no news.
@@ -91,8 +91,8 @@ create trigger payouts_status_law before insert or update of status on payouts
     'succeeded>reversed');
 
 -- An attempt without an outcome may have reached the provider. One that may have is open until the provider, asked two
--- minutes or more after it, does not know it: not_known_at is when it was last asked so. Only one that provably never
--- left, or is not known, is followed by another.
+-- minutes or more after it, does not know it: not_known_at is when it was last asked with that answer. Another follows
+-- only one that provably never left, or that the provider does not know.
 create table payout_attempts (
   payout_id uuid not null references payouts (id),
   number smallint not null check (number > 0),
@@ -120,8 +120,8 @@ create table payout_words (
 );
 create index payout_words_of_payout on payout_words (payout_id, id);
 
--- What a payout takes, and where it holds it, are accounts of whose money it is: a row that names somebody else's would
--- prove journals that empty it.
+-- A payout takes from, and holds in, accounts of the owner of its money: a row that names somebody else's would prove
+-- journals that empty it.
 create function keep_payout_accounts() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -138,7 +138,7 @@ end $$;
 create trigger payouts_have_their_accounts before insert on payouts
   for each row execute function keep_payout_accounts();
 
--- A payout keeps whose it is, to which bank, and how much.
+-- Whose a payout is, where it goes and how much it is never changes.
 create function keep_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -190,8 +190,8 @@ begin
   end if;
 end $$;
 
--- Writes down that the provider, asked at p_asked_at, did not know the transfer: that closes the last attempt when it had
--- been made two minutes before. Nothing is done of one that was made later.
+-- Writes down that the provider, asked at p_asked_at, did not know the transfer: which closes the attempt if
+-- it was made at least two minutes before that; a later one stays open.
 create function close_payout_attempt(p_payout_id uuid, p_number integer, p_asked_at timestamptz)
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -234,7 +234,7 @@ create view check_reserved_matches_payouts as
   full join (select reserved_account_id as account_id, sum(net_amount + fee) as amount from payouts
     where status = 'pending' group by 1) open using (account_id)
   where coalesce(held.balance, 0) <> coalesce(open.amount, 0);
--- Never two attempts that may both have been executed without an answer that does not know them in between; never more
+-- Never two attempts that may both have been executed, unless the provider did not know the first in between; never more
 -- than five; none after the payout's end (a minute is left for clocks that differ).
 create view check_payouts_sent_once as
   with made as (

@@ -1,14 +1,14 @@
--- Withdrawals: payouts of people and organizations, from an account of theirs to a bank account of theirs. What is of every
--- payout stands in payouts, under the same id; here stands whose it is and where it goes.
+-- Withdrawals: payouts of people and organizations, from an account of theirs to a bank account of theirs. What every
+-- payout has is in payouts, under the same id; this adds whose it is and where it goes.
 
 create table withdrawals (
   id uuid primary key references payouts (id),
-  -- Who asked for it; and the organization, when the account is one of its.
+  -- Who asked for it, and the organization if the account is one of its.
   user_id uuid not null references users (id),
   organization_id uuid references organizations (id),
   bank_account_id uuid not null references bank_accounts (id),
   transaction_id uuid not null,
-  -- Of a disbursement: money of a cause, for what it says; the note is public.
+  -- Of a disbursement: the cause whose money it is, and what it is for; the note is public.
   cause_id uuid references charitable_causes (id),
   purpose_note varchar(500) check (length(btrim(purpose_note)) >= 10),
   created_at timestamptz not null,
@@ -22,8 +22,8 @@ create index withdrawals_of_bank_account on withdrawals (bank_account_id);
 create index withdrawals_of_cause on withdrawals (cause_id, created_at, id) where cause_id is not null;
 create trigger withdrawals_are_final before update or delete on withdrawals for each row execute function refuse_change();
 
--- Money goes from an account of somebody to a bank account of the same owner that is usable: a row that says otherwise
--- would prove journals that empty anybody's account.
+-- Money goes from an account to a usable bank account of the same owner: a row that says otherwise would prove
+-- journals that empty anybody's account.
 create function keep_withdrawal() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -84,8 +84,8 @@ set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(disbursable_of_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
 $$;
 
--- Refuses to take so much of an account that less than what it keeps for its causes would be left, under the lock of its
--- balance; what is beyond the balance is judged by the ledger.
+-- Refuses to take so much from an account that less is left than it keeps for its causes, under the lock of its balance;
+-- what is beyond the balance is judged by the ledger.
 create function refuse_what_causes_keep(p_account_id uuid, p_amount numeric) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
