@@ -20,7 +20,7 @@ routes.get(
     summary: "Read the statement of one's own donations in a year",
     description:
       'What was paid in a year of UTC+7, this year at the latest, oldest first, with sums; streamed. With ' +
-      '`Accept: text/csv` the donations are lines of CSV under a header line, with `text/html` (as browsers ask) it is a ' +
+      '`Accept: text/csv` the donations are lines of CSV under a header line; with `text/html` (as browsers ask) it is a ' +
       'page to print.',
     access: allow('donate-charitable-cause', { scope: 'own' }),
     params: z.object({

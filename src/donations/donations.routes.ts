@@ -59,7 +59,7 @@ routes.get(
     description:
       'Its steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that has it, ' +
       'then its disbursements, or the refund that returned it. ' +
-      'What has not happened is not there.',
+      'Steps that have not happened are missing.',
     access: allow(permission, { scope: 'own; all for platform' }),
     params: z.object({ id: uuid() }),
     answers: {
@@ -93,8 +93,8 @@ routes.post(
     description:
       `Within ${refundDays} days after it was paid, to the account that paid it, or, for one paid by gateway, to the ` +
       "donor's oldest account. 400 for one that is not `completed`, an open one that was allocated, one whose cause has " +
-      'disbursed money since, and one that the account of its cause does not cover. The fee of a gateway payment is kept. ' +
-      'Platform users propose a decision `refund_donation` in place of it.',
+      'disbursed money since, and one that what its cause still has does not cover. The fee of a gateway payment is kept. ' +
+      'Platform users propose a decision `refund_donation` instead.',
     access: allow(permission, { scope: 'own' }),
     params: z.object({ id: uuid() }),
     answers: { 200: z.object({ message, data: DonationAnswer }) },

@@ -21,8 +21,8 @@ export const standingOf = (subscription: Subscription): SubscriptionStanding => 
 
 /**
  * The first step of a subscription: its row and its first payment, in one transaction. An existing one is returned as
- * it stands. Throws what the payment refuses, IDEMPOTENCY_KEY_REUSED for an id that belongs to another subscription,
- * and as `openOnce`; then no attempt at this opening leaves anything behind.
+ * it stands. Throws as `payPeriod` and `openOnce`, and IDEMPOTENCY_KEY_REUSED for an id that belongs to another
+ * subscription; then no attempt at this opening leaves anything behind.
  */
 export async function openSubscription(
   em: EntityManager,

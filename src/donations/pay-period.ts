@@ -10,7 +10,7 @@ import type { Subscription } from './subscription.entity.ts';
 
 /**
  * Pays one period of a subscription from the donor's balance, as a balance payment like any other, inside the caller's
- * transaction. Throws what that refuses (balance, account, cause), and for a donor who is no longer active.
+ * transaction. Throws as that does (balance, account, cause), and for a donor who is no longer active.
  */
 export async function payPeriod(
   tx: EntityManager,

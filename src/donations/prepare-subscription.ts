@@ -16,8 +16,8 @@ export interface NewSubscription {
 }
 
 /**
- * Throws what can be refused before a subscription exists: NOT_FOUND for an unknown cause or account, FORBIDDEN for
- * another's account, REQUEST_INVALID for a cause that takes no donations.
+ * Refuses what can be refused before a subscription exists: throws NOT_FOUND for an unknown cause or account, FORBIDDEN
+ * for another's account, REQUEST_INVALID for a cause that takes no donations.
  */
 export async function refuseHopelessSubscription(
   em: EntityManager,

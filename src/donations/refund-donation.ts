@@ -81,8 +81,8 @@ export function whyNotRefundable(facts: RefundFacts): string | null {
 
 /**
  * Refunds the caller's own donation, in one transaction under the locks of the donation and of the balance that holds
- * it. Throws NOT_FOUND, FORBIDDEN for another's, also for platform, which proposes a decision, and REQUEST_INVALID for
- * one that cannot be refunded.
+ * it. Throws NOT_FOUND, FORBIDDEN for another's, even for platform users, who propose a decision instead, and
+ * REQUEST_INVALID for one that cannot be refunded.
  */
 export async function refundDonation(
   em: EntityManager,
@@ -106,8 +106,9 @@ export async function refundDonation(
 }
 
 /**
- * Refunds a donation that can be, in the caller's transaction and under its locks: the status, which proves the journal,
- * a `reversed` transaction row, and the event. A closed cause that has disbursed the rest of its money is completed.
+ * Refunds a donation that can be refunded, in the caller's transaction and under its locks: the status, which proves
+ * the journal, a `reversed` transaction row, and the event. A closed cause that has disbursed the rest of its money is
+ * completed.
  */
 export async function giveBack(
   tx: EntityManager,

@@ -92,7 +92,7 @@ export interface DonationSubscriptionInput {
 export interface SubscriptionWorkflows {
   /**
    * Starts the workflow of a subscription, or joins the running one, and waits at most `waitMs` for its first payment.
-   * Null when the wait ended without an answer. Throws what the first payment refuses, and SERVICE_UNAVAILABLE when
+   * Null when the wait ended without an answer. Throws as the first payment does, and SERVICE_UNAVAILABLE when
    * Temporal is unavailable.
    */
   startDonationSubscription(

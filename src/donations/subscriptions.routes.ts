@@ -63,10 +63,10 @@ routes.post(
   {
     summary: 'Donate to a cause every week or month',
     description:
-      'The first payment is made at once; when the balance refuses it, 400 and nothing is made. The n-th period falls n ' +
-      'weeks or months after the first, the day clamped to the end of the month (UTC+7). A refused period is tried ' +
-      'again a day after each refusal; the third refusal of one period ends the subscription as `failed`. The same ' +
-      '`Idempotency-Key` and body answer the same subscription.',
+      'The first payment is made at once; if it is refused (400 when the balance does not cover it), there is no ' +
+      'subscription. The n-th period falls n weeks or months after the first, the day clamped to the end of the month ' +
+      '(UTC+7). A refused period is tried again a day after each refusal; the third refusal of one period ends the ' +
+      'subscription as `failed`. The same `Idempotency-Key` and body return the same subscription.',
     access: allow(permission, { scope: 'from own accounts' }),
     body: z.strictObject({
       cause_id: uuid(),

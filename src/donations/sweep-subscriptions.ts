@@ -20,8 +20,8 @@ const stoppedSubscriptions = `select id, ended_at as since from donation_subscri
   where status = 'stopped' and ended_at between now() - interval '40 minutes' and now() - interval '1 minute'`;
 
 /**
- * Wakes the workflow of every subscription whose next attempt is late, or starts a lost one again, and of those stopped
- * recently. Returns how many.
+ * Wakes the workflow of every subscription whose next attempt is late or that was stopped recently, or starts it again
+ * where it is lost. Returns how many.
  */
 export function sweepSubscriptions(
   em: EntityManager,

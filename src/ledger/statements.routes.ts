@@ -18,7 +18,7 @@ routes.get(
     description:
       'Not paged but streamed, oldest posting first, all of one instant of the ledger. With `Accept: text/csv` the ' +
       'postings are lines of CSV under a header line. On the accounts of a partner each posting also has `reference`, ' +
-      '`external_ref` and `beneficiary_name`: those of its payment or payout, null for anything else.',
+      '`external_ref` and `beneficiary_name`: those of its payment, payout or refund, null for anything else.',
     access: allow('read-account', { scope: "own; the organization's for its admins; all for platform" }),
     params: z.object({ account_id: uuid() }),
     query: z.object({ from: periodStart().optional(), to: periodEnd().optional() }),

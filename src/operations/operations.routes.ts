@@ -29,9 +29,9 @@ routes.get(
     summary: 'Read what operators look at first',
     description:
       '`cases` wait for a person, by kind and age, including zeros; `backlog` waits for a machine longer than it should. ' +
-      '`clearing` is what the provider holds for us by our books, and by itself now (null when it does not say); they may ' +
+      '`clearing` is what the provider holds for us, by our books and by its own answer now (null without one); they may ' +
       'differ by what is under way and by what was there before, which `last_comparison` has judged. docs/operations.md ' +
-      'says of each kind what to do.',
+      'says what to do about each kind.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     answers: {
       200: z.object({

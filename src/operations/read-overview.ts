@@ -46,7 +46,7 @@ interface OverviewPorts {
   workflows: { serverVersion(): Promise<string> };
 }
 
-/** Reads everything now; what is away is null. */
+/** Reads everything now; null for what the provider or Temporal would say while it is away. */
 export async function readOverview(em: EntityManager, { gateway, workflows }: OverviewPorts): Promise<Overview> {
   const [provider, temporal] = await Promise.all([
     gateway.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
@@ -80,7 +80,7 @@ export async function readOverview(em: EntityManager, { gateway, workflows }: Ov
   };
 }
 
-/** Proposals that wait for a second person: none is overdue yet, so they are no alarm. */
+/** Proposals that people have not decided about yet: they lapse when they are too old, so they raise no alarm. */
 async function readPendingDecisions(em: EntityManager): Promise<Backlog> {
   const [row] = await em.execute<{ rows: number; oldest: Date | string | null }[]>(
     "select count(*)::int as rows, min(created_at) as oldest from decisions where status = 'pending'",

@@ -39,7 +39,7 @@ export async function getPayout(em: EntityManager, partnerId: string, id: string
   return payout ?? refuse('RESOURCE_NOT_FOUND', 'There is no such payout');
 }
 
-/** Reads the payouts that these rows add to, by their ids; the answer finds that of a row. */
+/** Reads the payouts whose ids these rows have; returns a function from a row to its payout. */
 export async function findPayoutsOf(
   em: EntityManager,
   rows: { id: string }[],

@@ -105,6 +105,7 @@ async function findNext(em: EntityManager, payout: Payout, resendHours: number) 
     ? { at, text: 'The provider is asked again; the money stays reserved until the outcome is known.' }
     : { at, text: 'The provider is asked again unless it calls back first.' };
 }
+
 /** In whole seconds; the ages behind `inMs` are by the database's clock. */
 function repeatText(inMs: number): string {
   const asked = 'The provider is asked again; if it still does not know the transfer, the same request is made again';

@@ -20,7 +20,7 @@ const PayoutSchema = defineEntity({
     /** As requested; what the limits count. */
     amount: p.decimal().precision(20).scale(4),
     fee: p.decimal().precision(20).scale(4),
-    /** What reaches the bank; whole rupiah. */
+    /** What reaches the bank or the wallet; whole rupiah. */
     net_amount: p.decimal().precision(20).scale(4),
     /** The provider's share; internal. */
     provider_fee: p.decimal().precision(20).scale(4),
@@ -42,7 +42,7 @@ const PayoutSchema = defineEntity({
     asked_at: p.datetime().nullable(),
     asks: p.integer().default(0),
     unknown_since: p.datetime().nullable(),
-    /** When the delay was reported, to a partner that asks for it; set once. */
+    /** When the delay was reported, to each endpoint that asks for it; set once, even if none does. */
     delay_told_at: p.datetime().nullable(),
     /** Since when the provider's status contradicts the final status. */
     contradicted_at: p.datetime().nullable(),
@@ -61,6 +61,9 @@ const PayoutSchema = defineEntity({
   },
 });
 
-/** Money on its way to a bank account. Its id is the provider's reference and idempotency key. */
+/**
+ * Money on its way to a bank account, or back to the wallet that paid. Its id is the provider's reference and
+ * idempotency key.
+ */
 export class Payout extends PayoutSchema.class {}
 PayoutSchema.setClass(Payout);

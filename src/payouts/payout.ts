@@ -5,8 +5,8 @@ import type { Money } from '../shared/money.ts';
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /**
- * Pure facts about payouts: money that leaves for a bank account. All kinds share one life cycle; whose money it is,
- * what is checked before the reservation and what follows from the end differ by kind.
+ * Pure facts about payouts: money that leaves for a bank account, or for the wallet that paid. All kinds share one life
+ * cycle; whose money it is, what is checked before the reservation and what follows from the end differ by kind.
  */
 export const payoutKinds = ['partner_payout', 'withdrawal', 'payment_refund'] as const;
 export type PayoutKind = (typeof payoutKinds)[number];
@@ -115,7 +115,7 @@ export interface PayoutWorkflows {
 /** A payout as its workflow sees it. */
 export interface PayoutStanding {
   status: PayoutStatus;
-  /** ISO 8601: when the money was reserved; once the transfer has been sent, when it was first. */
+  /** ISO 8601: when the money was reserved; once the transfer has been sent, when it was sent first. */
   reservedAt: string;
   /** ISO 8601: since when the outcome of the transfer is unknown; null while it is known. */
   unknownSince: string | null;

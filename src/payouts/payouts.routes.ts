@@ -36,7 +36,7 @@ const routes = createRouteGroup({
   prefix: '/v1/partners/payouts',
   tag: 'Partner API',
   description:
-    "Money of a partner's balance to a bank account: reserved first, then sent under one key, so that it is paid once.",
+    "Money from a partner's balance to a bank account: reserved first, then sent under one key, so that it is paid once.",
 });
 const params = z.object({ id: uuid() });
 

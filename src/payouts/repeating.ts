@@ -6,8 +6,8 @@ const hourMs = 60 * minuteMs;
 
 /**
  * For this long after it was made, a request to the provider may still be under way, or its transfer not listed yet:
- * until then nothing follows from the provider not knowing it, and no operator may call the payout failed. Two minutes,
- * in milliseconds; the database enforces it too.
+ * until then nothing follows from the provider not knowing it (the database enforces that too), and two people may not
+ * end the payout. Two minutes, in milliseconds.
  */
 export const mayBeUnderWayMs = budgets.provider.underWay;
 
@@ -41,9 +41,9 @@ export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number)
 }
 
 /**
- * Whether the same request may be repeated after these attempts (oldest first): when the provider has just said that it
- * knows none of them, at growing intervals, at most five in all, and only within `resendHours` of the first, while the
- * provider certainly keeps its idempotency key. 0 hours is never.
+ * Whether the same request may be made after these attempts (oldest first): always when there are none; otherwise when
+ * the provider has just said that it knows none of them, at growing intervals, at most five in all, and only within
+ * `resendHours` of the first, while the provider certainly keeps its idempotency key. 0 hours is never.
  */
 export function mayRepeat(made: readonly MadeAttempt[], resendHours: number): boolean {
   const last = made.at(-1);

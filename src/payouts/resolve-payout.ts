@@ -29,7 +29,8 @@ import { standingOf } from './standing-of.ts';
 /**
  * Applies the provider's status to the payout, once: the reservation is spent or returned, or a success reversed. It
  * uses the status recorded by the step that heard it, because what travels through Temporal proves nothing. The only
- * change to a final payout is a reversal after success. An unknown outcome changes nothing.
+ * change to a final payout is a reversal after success. An unknown outcome changes nothing, but a long delay is
+ * reported. A payout that people have rejected, or not approved in time, fails.
  */
 export async function resolvePayout(
   em: EntityManager,
@@ -60,7 +61,7 @@ export async function resolvePayout(
   return standing;
 }
 
-/** Reports once that the outcome is unknown for ten minutes. If the answer is lost, a sweep finds the webhook. */
+/** Reports once that the outcome has been unknown for ten minutes. If the answer is lost, a sweep finds the webhook. */
 async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
   const { status, unknown_since: since, delay_told_at: told } = payout;
   const { delayed } = handlings[payout.kind];
@@ -73,7 +74,7 @@ async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Pro
   return ids;
 }
 
-/** The webhooks about a payout that are written but not started. */
+/** The webhooks about a payout that are written but not delivered yet. */
 export async function findUntold(tx: EntityManager, { id, kind }: Payout): Promise<string[]> {
   const { resourceType } = handlings[kind];
   return resourceType === 'withdrawal' ? [] : findPendingWebhooks(tx, { resourceType, resourceId: id });

@@ -48,7 +48,7 @@ export async function sendTransfer(
   return report;
 }
 
-/** A payout sent this long after its reservation may have been sent before, by rows that were lost in a restore. */
+/** A payout sent this long after its reservation may have been sent before: a restore may have lost that attempt. */
 const lateAfterMs = 60_000;
 
 /**
@@ -87,7 +87,8 @@ function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport
 
 /**
  * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
- * the provider and may not be repeated now, or the payout is final; a status when the request is not the frozen one.
+ * the provider and may not be repeated now, or the payout is final; a status when nothing may be sent, because people
+ * have not approved it, or the request is not the frozen one.
  */
 async function beginAttempt(
   tx: EntityManager,

@@ -128,7 +128,7 @@ async function carryOut(
 
 /**
  * Why a decision about a payout has become void: the payout has ended, or the provider has since said how the transfer
- * did. Null while it is valid.
+ * ended. Null while it is valid.
  */
 export function whyDecisionMoved(
   { status }: Payout,

@@ -21,8 +21,8 @@ routes.get(
   {
     summary: 'List payouts whose outcome is unknown, those accepted for more than a day, and contradicted ones',
     description:
-      'Unknown for at least `minutes` (0 is allowed), the longest first. One that the provider has accepted is unknown from ' +
-      'a day after its creation on. See docs/operations.md.',
+      'Unknown for at least `minutes` minutes (0 is allowed), the longest first. One that the provider has accepted counts ' +
+      'as unknown from a day after it was first sent. See docs/operations.md.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery()
       .omit({ order: true })

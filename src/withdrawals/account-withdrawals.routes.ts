@@ -38,8 +38,8 @@ routes.post(
       'with the money reserved. With `cause_id` it is a disbursement: at most what the cause has received and not ' +
       'disbursed yet, not counted by the daily limit. Where the owner is an individual, or the amount is large, it stays ' +
       '`pending` and reserved until two people of the platform have approved it; rejected or after seven days it is ' +
-      '`failed`. What was given to causes leaves their account in no other way. The same `Idempotency-Key` and body ' +
-      'replay the first answer.',
+      '`failed`. What was given to causes leaves their account in no other way, unless a donation is given back. The same ' +
+      '`Idempotency-Key` and body replay the first answer.',
     access: allow('withdraw-account', {
       userTypes: ['individual', 'organization'],
       scope: 'from own accounts to own bank accounts',

@@ -5,7 +5,7 @@ import { lockCause } from '../causes/find-cause.ts';
 import { isStopped } from '../causes/stop-cause.ts';
 import { recordEvent } from '../events/record-event.ts';
 
-/** The first disbursement of a cause that takes donations makes it `in_progress`. */
+/** The first disbursement of a cause that is `active` or `approved` makes it `in_progress`. */
 export async function startCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);
   if (cause.status === 'active' || cause.status === 'approved') await change(tx, cause, { status: 'in_progress' });
@@ -37,7 +37,7 @@ export async function receiveLateDonation(tx: EntityManager, causeId: string): P
 
 /**
  * Money has come after the last disbursement, which made a closed cause `completed`: the bank has returned it, or a
- * donation was paid late. It is closed as it was before, also where the platform has stopped it since; stopping and
+ * donation was paid late. The cause is closed as it was before, even if the platform has stopped it since; stopping and
  * reinstating it says nothing about that.
  */
 export async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {

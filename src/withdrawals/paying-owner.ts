@@ -5,7 +5,10 @@ import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
-/** A withdrawal: money that comes back to the account is recorded among its transactions. */
+/**
+ * A withdrawal: money that comes back to the account is recorded among its transactions. The end of a disbursement may
+ * complete its cause, and its return by the bank opens that again.
+ */
 export const payingOwner: PayoutHandling = {
   resourceType: 'withdrawal',
   heldBy: readDecision,

@@ -14,7 +14,7 @@ export interface WithdrawalPrice {
 
 /**
  * The price of withdrawing an amount. Throws REQUEST_INVALID when nothing, or no whole number of rupiah, is left after
- * the fee, and when the bank does not take the net.
+ * the fee, and when the bank is not served any more or does not take the net.
  */
 export async function priceWithdrawal(
   em: EntityManager,

@@ -20,6 +20,6 @@ const WithdrawalSchema = defineEntity({
   },
 });
 
-/** What a withdrawal adds to its payout: who it belongs to, and to which bank account it goes. */
+/** What a withdrawal adds to its payout: whose it is, where it goes, and for a disbursement its cause and purpose. */
 export class Withdrawal extends WithdrawalSchema.class {}
 WithdrawalSchema.setClass(Withdrawal);

@@ -15,7 +15,7 @@ const routes = createRouteGroup({
   prefix: '/v1/withdrawals',
   tag: 'Withdrawals',
   description:
-    "Money of a balance to the owner's bank account: reserved first, then sent under one key, so that it is paid once.",
+    "Money from a balance to its owner's bank account: reserved first, then sent under one key, so that it is paid once.",
 });
 
 const reads = allow('withdraw-account', { scope: "own; the organization's for its admins; all for platform" });
