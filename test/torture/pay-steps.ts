@@ -3,7 +3,7 @@ import { signature } from '../support/partner.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Operation } from './client.ts';
 import type { EndingKind, OperationKind } from './facts.ts';
-import type { Work } from './plan.ts';
+import type { PaidType, Work } from './plan.ts';
 import { type Asked, personal, type Workplace } from './workplace.ts';
 
 /** An operation of a partner, signed and under a key. */
@@ -48,7 +48,7 @@ export function personOf({ users }: Cast, number: number): Cast['users'][number]
 export function payFromBalance(
   place: Workplace,
   work: Work,
-  { user: number, type, amount }: { user: number; type: string; amount: number },
+  { user: number, type, amount }: { user: number; type: PaidType; amount: number },
 ): Promise<Answer | null> {
   const { client, cast } = place;
   const { user } = personOf(cast, number);
