@@ -12,9 +12,14 @@ export interface CauseSummary {
   total_collected_amount: Money;
 }
 
-// Targets are only wishes: their sum may exceed the range of a money amount.
-const totals = `round(coalesce(sum(c.target_amount), 0), 4)::text as total_target_amount,
-  round(coalesce(sum(cause_current_amount(c.id)), 0), 4)::text as total_collected_amount`;
+/**
+ * SQL: both sums over the causes that `where` chooses, each over its own table and by one scan: the function that counts
+ * one cause would be called for each of them. Targets are only wishes: their sum may exceed the range of a money amount.
+ */
+const totalsOf = (where: string) => `
+  (select round(coalesce(sum(c.target_amount), 0), 4)::text from charitable_causes c ${where}) as total_target_amount,
+  (select round(coalesce(sum(t.donated), 0), 4)::text
+     from charitable_causes c join cause_totals t on t.cause_id = c.id ${where}) as total_collected_amount`;
 
 /**
  * Targets and received amounts of an organization's causes, whatever their status. Platform callers name any
@@ -35,12 +40,10 @@ export async function summarizeCauses(
   const asked = isPlatform(caller) ? organizationId : own;
   const [summary] =
     asked === undefined
-      ? await em.execute<CauseSummary[]>(
-          `select null as organization_id, null as organization_name, ${totals} from charitable_causes c`,
-        )
+      ? await em.execute<CauseSummary[]>(`select null as organization_id, null as organization_name, ${totalsOf('')}`)
       : await em.execute<CauseSummary[]>(
-          `select o.id as organization_id, o.name as organization_name, ${totals}
-           from organizations o left join charitable_causes c on c.organization_id = o.id where o.id = ? group by o.id`,
+          `select o.id as organization_id, o.name as organization_name, ${totalsOf('where c.organization_id = o.id')}
+           from organizations o where o.id = ?`,
           [asked],
         );
   return summary ?? refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
