@@ -3,6 +3,9 @@ import type { Store } from './store.ts';
 
 const rate = z.number().min(0).max(1).default(0);
 
+/** A callback that is not the provider's: of the opposite status, of another amount, or as it is with a wrong token. */
+export const forgeries = ['status', 'amount', 'token'] as const;
+
 /** Fields that are absent take their defaults (docs/contract.md 4). */
 export const faultsSchema = z.strictObject({
   callbacks: z
@@ -11,6 +14,8 @@ export const faultsSchema = z.strictObject({
       delay_ms: z.number().int().min(0).max(86_400_000).default(0),
       shuffle: z.boolean().default(false),
       drop: z.boolean().default(false),
+      /** Before each callback somebody else sends this one, once, whatever becomes of either. */
+      forge: z.enum(forgeries).optional(),
     })
     .prefault({}),
   requests: z

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFaults } from './faults.ts';
+import { type forgeries, readFaults } from './faults.ts';
 import type { Job } from './scheduler.ts';
 import type { Store } from './store.ts';
 
@@ -18,20 +18,45 @@ const shuffleWindowMs = 500;
 const intervalAfter = (attempts: number): number =>
   Math.min(longestIntervalMs, 1_000 * 2 ** Math.min(attempts - 1, 10));
 
+interface Callback {
+  event: string;
+  data: { status: string };
+}
+
+/** What a forger makes of a callback; only its token is wrong where that is the forgery. */
+function forge({ event, data }: Callback, forgery: (typeof forgeries)[number]): Callback {
+  if (forgery === 'amount') return { event, data: { ...data, amount: 1_234_567 } as Callback['data'] };
+  if (forgery === 'token') return { event, data };
+  const status = data.status === 'SUCCEEDED' ? 'FAILED' : 'SUCCEEDED';
+  return { event: event.replace(/\.\w+$/, `.${status.toLowerCase()}`), data: { ...data, status } };
+}
+
 /**
  * Queues a callback, within the transaction of the change it reports; its body is final from here on. Every copy is a
- * row of its own with the same `webhook-id`.
+ * row of its own with the same `webhook-id`. A forged one goes before it, with an id of its own.
  */
-export function queueCallback(store: Store, event: string, data: object): void {
-  const { copies, delay_ms, shuffle, drop } = readFaults(store).callbacks;
+export function queueCallback(store: Store, event: string, data: { status: string }): void {
+  const { copies, delay_ms, shuffle, drop, forge: forgery } = readFaults(store).callbacks;
   const now = Date.now();
-  const body = JSON.stringify({
-    event,
-    business_id: businessId,
-    created: new Date(now).toISOString(),
-    api_version: null,
-    data,
-  });
+  const write = (callback: Callback) =>
+    JSON.stringify({
+      event: callback.event,
+      business_id: businessId,
+      created: new Date(now).toISOString(),
+      api_version: null,
+      data: callback.data,
+    });
+  if (forgery !== undefined) {
+    store.run(
+      'insert into callbacks (webhook_id, body, state, created, due_at) values (?, ?, ?, ?, ?)',
+      randomUUID(),
+      write(forge({ event, data }, forgery)),
+      forgery === 'token' ? 'forged with a wrong token' : 'forged',
+      now,
+      now,
+    );
+  }
+  const body = write({ event, data });
   const webhookId = randomUUID();
   for (let copy = 0; copy < copies; copy += 1) {
     const jitterMs = shuffle ? Math.floor(Math.random() * shuffleWindowMs) : 0;
@@ -59,7 +84,10 @@ export interface Outbox extends Job {
   stop(): Promise<void>;
 }
 
-/** Sends what is queued, at least once: only a 2xx completes a callback, and a start retries all unfinished ones. */
+/**
+ * Sends what is queued, at least once: only a 2xx completes a callback, and a start retries all unfinished ones. What is
+ * forged is sent once.
+ */
 export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Outbox {
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
@@ -72,12 +100,16 @@ export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Out
     store.run("update callbacks set state = 'waiting', due_at = ? where state in ('waiting', 'given_up')", startedAt);
   });
 
-  const send = async (target: string, seq: number, webhookId: string, body: string): Promise<void> => {
+  const send = async (target: string, seq: number, webhookId: string, body: string, state: string): Promise<void> => {
     let status: number | null = null;
     try {
       const answer = await fetch(target, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-callback-token': token, 'webhook-id': webhookId },
+        headers: {
+          'content-type': 'application/json',
+          'x-callback-token': state === 'forged with a wrong token' ? 'forged' : token,
+          'webhook-id': webhookId,
+        },
         body,
         redirect: 'manual',
         signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(answerTimeoutMs)]),
@@ -88,7 +120,7 @@ export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Out
       // No connection, or no answer in time, counts like any answer but 2xx.
     }
     if (stopping.signal.aborted) return;
-    if (status !== null && status >= 200 && status < 300) {
+    if (state !== 'waiting' || (status !== null && status >= 200 && status < 300)) {
       store.run(
         "update callbacks set state = 'delivered', due_at = null, attempts = attempts + 1, last_status = ? where seq = ?",
         status,
@@ -115,7 +147,7 @@ export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Out
       const room = mostInFlight - inFlight.size;
       if (target === undefined || room <= 0) return;
       const due = store.all(
-        'select seq, webhook_id, body from callbacks where due_at <= ? order by due_at, seq limit ?',
+        'select seq, webhook_id, body, state from callbacks where due_at <= ? order by due_at, seq limit ?',
         now,
         room,
       );
@@ -123,8 +155,8 @@ export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Out
       store.transaction(() => {
         for (const { seq } of due) store.run('update callbacks set due_at = null where seq = ?', Number(seq));
       });
-      for (const { seq, webhook_id, body } of due) {
-        const sending = send(target, Number(seq), String(webhook_id), String(body)).finally(() => {
+      for (const { seq, webhook_id, body, state } of due) {
+        const sending = send(target, Number(seq), String(webhook_id), String(body), String(state)).finally(() => {
           inFlight.delete(sending);
           if (!stopping.signal.aborted) onSettled();
         });

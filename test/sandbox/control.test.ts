@@ -176,6 +176,29 @@ describe('faults', () => {
     expect(await recordOf(dropped.reference)).toMatchObject({ status: 'SUCCEEDED' });
   });
 
+  test('a forged callback goes before each real one, once, with another status, amount or token', async () => {
+    const said = async (forge: 'status' | 'amount' | 'token') => {
+      await sandbox.setFaults({ callbacks: { forge } });
+      const { reference, paymentCode } = await issue();
+      await sandbox.pay(paymentCode);
+      const received = await sandbox.receiver.waitFor(reference, 2);
+      return received.map(({ headers, body }) => [
+        body.event,
+        body.data.status,
+        body.data.amount,
+        headers['x-callback-token'],
+      ]);
+    };
+    const real = ['payment.succeeded', 'SUCCEEDED', 15_000, callbackToken];
+    expect((await said('status')).toSorted()).toEqual([['payment.failed', 'FAILED', 15_000, callbackToken], real]);
+    expect((await said('amount')).toSorted()).toEqual([
+      ['payment.succeeded', 'SUCCEEDED', 1_234_567, callbackToken],
+      real,
+    ]);
+    expect(new Set((await said('token')).map(([, , , token]) => token))).toEqual(new Set(['forged', callbackToken]));
+    await sandbox.setFaults({});
+  });
+
   test('a request delay answers later, with the effect', async () => {
     await sandbox.setFaults({ requests: { delay_ms: 400 } });
     const request = buildTransferRequest();
