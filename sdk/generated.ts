@@ -604,7 +604,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'expired';
@@ -625,6 +625,8 @@ export interface Operations {
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
     };
   };
   /** Create a payment. */
@@ -686,7 +688,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -699,6 +701,8 @@ export interface Operations {
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
     };
   };
   /** Refund a payment, whole or in part. */
@@ -764,7 +768,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'reversed';
@@ -785,6 +789,8 @@ export interface Operations {
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
     };
   };
   /** Pay out to a bank account. */
@@ -1029,7 +1035,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
@@ -1052,6 +1058,8 @@ export interface Operations {
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
     };
   };
   /** Send the webhooks of a period again. */
@@ -1101,7 +1109,7 @@ export interface Operations {
       page?: number;
       /** How many rows a page has, at most 100. */
       limit?: number;
-      /** Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -1114,6 +1122,8 @@ export interface Operations {
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
     };
   };
   /** Add an endpoint. */

@@ -119,8 +119,8 @@ routes.get(
   },
   async ({ query, caller, em }) => {
     const { organization_id: organizationId, role_type: roleType, user_type: userType, ...page } = query;
-    const { roles, total } = await listRoles(em, { caller, organizationId, roleType, userType, ...page });
-    return { message: 'Roles found', roles: roles.map(presentRole), ...presentPage(query, total) };
+    const { roles, ...listed } = await listRoles(em, { caller, organizationId, roleType, userType, ...page });
+    return { message: 'Roles found', roles: roles.map(presentRole), ...presentPage(query, listed) };
   },
 );
 
@@ -211,8 +211,8 @@ routes.get(
     answers: { 200: z.object({ message, permissions: z.array(PermissionAnswer), ...pageFields }) },
   },
   async ({ query, em }) => {
-    const { rows, total } = await listPermissions(em, query);
-    return { message: 'Permissions found', permissions: rows.map(presentPermission), ...presentPage(query, total) };
+    const { rows, ...listed } = await listPermissions(em, query);
+    return { message: 'Permissions found', permissions: rows.map(presentPermission), ...presentPage(query, listed) };
   },
 );
 

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { listPage } from '../database/list-page.ts';
+import type { Listed } from '../database/position.ts';
 import { refuse } from '../shared/errors.ts';
 import { type PermissionRow, permissionColumns } from './permission.ts';
 
@@ -14,9 +15,6 @@ export async function getPermission(em: EntityManager, permissionId: string): Pr
 }
 
 /** A page of all permissions. */
-export function listPermissions(
-  em: EntityManager,
-  page: ListWindow,
-): Promise<{ rows: PermissionRow[]; total: number }> {
+export function listPermissions(em: EntityManager, page: ListWindow): Promise<Listed & { rows: PermissionRow[] }> {
   return listPage<PermissionRow>(em, { columns: permissionColumns, table: 'permissions row' }, page);
 }

@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { listPage } from '../database/list-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import type { UserType } from '../identity/user.ts';
 import { must } from '../shared/assert.ts';
@@ -46,20 +47,21 @@ export interface ListRolesInput extends ListWindow {
 }
 
 /** Roles that the caller may see: the platform all, others their organization's and the non-platform default ones. */
-export async function listRoles(em: EntityManager, input: ListRolesInput): Promise<{ roles: Role[]; total: number }> {
+export async function listRoles(em: EntityManager, input: ListRolesInput): Promise<Listed & { roles: Role[] }> {
   const { caller, organizationId, roleType, userType, ...page } = input;
-  const where: { sql: string; params?: unknown[] }[] = [{ sql: 'row.deleted_at is null' }];
+  const within: { sql: string; params?: unknown[] }[] = [{ sql: 'row.deleted_at is null' }];
+  const where: typeof within = [];
   if (!isPlatform(caller)) {
-    where.push({
+    within.push({
       // Default roles have no organization: one index finds both.
       sql: `row.organization_id = ? or (row.organization_id is null and row.user_type <> 'platform')`,
       params: [caller.organizationId],
     });
   } else if (organizationId !== undefined) {
-    where.push({ sql: 'row.organization_id = ?', params: [organizationId] });
+    within.push({ sql: 'row.organization_id = ?', params: [organizationId] });
   }
   if (roleType !== undefined) where.push({ sql: 'row.is_default = ?', params: [roleType === 'default'] });
   if (userType !== undefined) where.push({ sql: 'row.user_type = ?', params: [userType] });
-  const { rows, total } = await listPage<object>(em, { columns: 'row.*', table: 'roles row', where }, page);
-  return { roles: rows.map((row) => em.map(Role, row)), total };
+  const { rows, ...listed } = await listPage<object>(em, { columns: 'row.*', table: 'roles row', within, where }, page);
+  return { roles: rows.map((row) => em.map(Role, row)), ...listed };
 }

@@ -72,8 +72,8 @@ routes.get(
     answers: { 200: envelope(200, z.object({ ...countedFields, addresses: z.array(AddressAnswer) })) },
   },
   async ({ em, deps, caller, query, requestId }) => {
-    const { addresses, total } = await listAddresses(em, deps.sealer, { caller, requestId, ...query });
-    const data = { ...presentCounted(query, total), addresses: addresses.map(presentAddress) };
+    const { addresses, ...listed } = await listAddresses(em, deps.sealer, { caller, requestId, ...query });
+    const data = { ...presentCounted(query, listed), addresses: addresses.map(presentAddress) };
     return success(200, 'Addresses found', data);
   },
 );

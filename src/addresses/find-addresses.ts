@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordReadOfOthers } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -36,8 +37,8 @@ export async function listAddresses(
   em: EntityManager,
   sealer: Sealer,
   { caller, requestId, ...window }: ListWindow & { caller: Caller; requestId: string },
-): Promise<{ addresses: OpenedAddress[]; total: number }> {
-  const { items, total } = await findPage(em, Address, {}, window);
+): Promise<Listed & { addresses: OpenedAddress[] }> {
+  const { items, ...listed } = await findPage(em, Address, {}, window);
   await recordReadOfOthers(em, caller, { resourceType: 'address', resourceId: null, ownerId: null, requestId });
-  return { addresses: await Promise.all(items.map((address) => openAddress(sealer, address))), total };
+  return { addresses: await Promise.all(items.map((address) => openAddress(sealer, address))), ...listed };
 }

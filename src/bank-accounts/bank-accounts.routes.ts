@@ -52,10 +52,10 @@ routes.get(
     answers: { 200: z.object({ message, data: z.object({ items: z.array(BankAccountShape), ...pageFields }) }) },
   },
   async ({ em, deps, caller, query }) => {
-    const { accounts, total } = await listBankAccounts(em, deps.sealer, { caller, ...query });
+    const { accounts, ...listed } = await listBankAccounts(em, deps.sealer, { caller, ...query });
     return {
       message: 'Bank accounts found',
-      data: { items: accounts.map(presentBankAccount), ...presentPage(query, total) },
+      data: { items: accounts.map(presentBankAccount), ...presentPage(query, listed) },
     };
   },
 );

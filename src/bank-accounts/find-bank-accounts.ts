@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Caller } from '../identity/caller.ts';
 import { BankAccount } from './bank-account.entity.ts';
@@ -15,11 +16,11 @@ export async function listBankAccounts(
   em: EntityManager,
   sealer: Sealer,
   { caller, ...window }: ListWindow & { caller: Caller },
-): Promise<{ accounts: OpenedBankAccount[]; total: number }> {
-  const { items, total } = await findPage(em, BankAccount, { ...ownerOf(caller), deleted_at: null }, window);
+): Promise<Listed & { accounts: OpenedBankAccount[] }> {
+  const { items, ...listed } = await findPage(em, BankAccount, { ...ownerOf(caller), deleted_at: null }, window);
   const open = async (account: BankAccount): Promise<OpenedBankAccount> => ({
     account,
     details: JSON.parse(await sealer.open(placeOfBankDetails(account.id), account.details_sealed)),
   });
-  return { accounts: await Promise.all(items.map(open)), total };
+  return { accounts: await Promise.all(items.map(open)), ...listed };
 }

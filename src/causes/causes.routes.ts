@@ -74,11 +74,11 @@ routes.get(
     refusals: [404],
   },
   async ({ em, caller, query }) => {
-    const { rows, total } = await listCauses(em, caller, query);
+    const { rows, ...listed } = await listCauses(em, caller, query);
     return {
       message: 'Charitable causes found',
       charitable_causes: rows.map((row) => presentListedCause(row, query.discover)),
-      ...presentPage(query, total),
+      ...presentPage(query, listed),
     };
   },
 );

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { listPage } from '../database/list-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
 import { requireAccountInReach } from '../ledger/find-accounts.ts';
 import { refuse } from '../shared/errors.ts';
@@ -74,17 +75,18 @@ export async function listCauses(
   em: EntityManager,
   caller: Caller,
   { status, organization_id, user_id, account_id, discover, ...page }: CauseFilter,
-): Promise<{ rows: ListedCause[]; total: number }> {
-  const where: Condition[] = discover ? [isOpen] : scopeOf(caller, organization_id);
+): Promise<Listed & { rows: ListedCause[] }> {
+  const within: Condition[] = discover ? [isOpen] : scopeOf(caller, organization_id);
+  const where: Condition[] = [];
   if (discover && organization_id !== undefined) {
-    where.push({ sql: 'row.organization_id = ?', params: [organization_id] });
+    within.push({ sql: 'row.organization_id = ?', params: [organization_id] });
   }
   if (user_id !== undefined) where.push(await creatorFilter(em, caller, user_id));
   if (account_id !== undefined) where.push(await accountFilter(em, caller, account_id));
   if (status !== undefined && status !== 'all') where.push({ sql: 'row.status = ?', params: [status] });
   return listPage<ListedCause>(
     em,
-    { columns: 'row.*, cause_current_amount(row.id) as current_amount', table: 'charitable_causes row', where },
+    { columns: 'row.*, cause_current_amount(row.id) as current_amount', table: 'charitable_causes row', within, where },
     page,
   );
 }

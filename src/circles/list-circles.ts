@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { listPage } from '../database/list-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../identity/caller.ts';
 import { requireAccountInReach } from '../ledger/find-accounts.ts';
 import { refuse } from '../shared/errors.ts';
@@ -102,12 +103,14 @@ export async function listCircles(
   em: EntityManager,
   caller: Caller,
   { status, organization_id, user_id, account_id, discover, ...page }: CircleFilter,
-): Promise<{ circles: SavingCircle[]; total: number }> {
+): Promise<Listed & { circles: SavingCircle[] }> {
   const scope = discover ? discovery(organization_id) : scopeOf(caller, organization_id);
-  const where: Condition[] = [{ sql: 'row.deleted_at is null', params: [] }, ...scope];
+  const within: Condition[] = [{ sql: 'row.deleted_at is null', params: [] }, ...scope];
+  const where: Condition[] = [];
   if (user_id !== undefined) where.push(await userFilter(em, caller, user_id));
   if (account_id !== undefined) where.push(await accountFilter(em, caller, account_id));
   if (status !== undefined) where.push({ sql: 'row.status = ?', params: [status] });
-  const { rows, total } = await listPage<object>(em, { columns: 'row.*', table: 'saving_circles row', where }, page);
-  return { circles: rows.map((row) => em.map(SavingCircle, row)), total };
+  const source = { columns: 'row.*', table: 'saving_circles row', within, where };
+  const { rows, ...listed } = await listPage<object>(em, source, page);
+  return { circles: rows.map((row) => em.map(SavingCircle, row)), ...listed };
 }

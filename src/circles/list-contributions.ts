@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { mayManageCircle } from './circle-access.ts';
@@ -16,7 +17,7 @@ export async function listContributions(
   em: EntityManager,
   caller: Caller,
   { circleId, ...window }: ListWindow & { circleId: string },
-): Promise<{ items: CircleContribution[]; total: number }> {
+): Promise<Listed & { items: CircleContribution[] }> {
   const circle = (await findCircle(em, circleId)) ?? refuseUnknownCircle();
   if (!(await belongsTo(em, caller, circle)))
     refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' });

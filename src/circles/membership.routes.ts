@@ -116,10 +116,10 @@ routes.get(
     refusals: [404],
   },
   async ({ em, caller, params: { id }, query }) => {
-    const { items, total } = await listContributions(em, caller, { circleId: id, ...query });
+    const { items, ...listed } = await listContributions(em, caller, { circleId: id, ...query });
     return {
       message: 'Contributions found',
-      data: { items: items.map(presentContribution), ...presentPage(query, total) },
+      data: { items: items.map(presentContribution), ...presentPage(query, listed) },
     };
   },
 );

@@ -98,11 +98,11 @@ routes.get(
     refusals: [404],
   },
   async ({ em, caller, query }) => {
-    const { circles, total } = await listCircles(em, caller, query);
+    const { circles, ...listed } = await listCircles(em, caller, query);
     return {
       message: 'Saving circles found',
       saving_circles: circles.map((circle) => withoutAccount(presentCircle(circle), query.discover)),
-      ...presentPage(query, total),
+      ...presentPage(query, listed),
     };
   },
 );

@@ -151,8 +151,8 @@ routes.get(
   },
   async ({ query, caller, em }) => {
     const { external_ref: externalRef, ...rest } = query;
-    const { items, total } = await findPartnerPayments(em, { ...rest, externalRef, partnerId: caller.partnerId });
-    return { items: items.map(presentPartnerPayment), ...presentPage(query, total) };
+    const { items, ...listed } = await findPartnerPayments(em, { ...rest, externalRef, partnerId: caller.partnerId });
+    return { items: items.map(presentPartnerPayment), ...presentPage(query, listed) };
   },
 );
 

@@ -1,5 +1,6 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
@@ -47,16 +48,15 @@ export interface PaymentFilter extends ListWindow {
 export async function findPartnerPayments(
   em: EntityManager,
   { partnerId, status, externalRef, from, to, ...window }: PaymentFilter,
-): Promise<{ items: PaymentWithChannel[]; total: number }> {
+): Promise<Listed & { items: PaymentWithChannel[] }> {
+  const within = { partner_id: partnerId };
   const where: FilterQuery<PartnerPayment> = {
-    partner_id: partnerId,
+    ...within,
     ...(status && { status: { $in: statesShownAs(status) } }),
     ...(externalRef !== undefined && { external_ref: externalRef }),
     ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  const { items, total } = await findPage(em, PartnerPayment, where, window, {
-    of: { column: 'partner_id', id: partnerId },
-  });
+  const { items, ...listed } = await findPage(em, PartnerPayment, where, window, { within });
   const channels = await em.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
   const channelOf = new Map(channels.map((channel) => [channel.id, channel]));
   return {
@@ -64,6 +64,6 @@ export async function findPartnerPayments(
       payment,
       channel: must(channelOf.get(payment.channel_id), 'a payment has its channel'),
     })),
-    total,
+    ...listed,
   };
 }

@@ -1,8 +1,11 @@
-import { type EntityClass, type FilterQuery, raw } from '@mikro-orm/core';
+import { type EntityClass, type EntityDictionary, type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { refuse } from '../shared/errors.ts';
+import { comesAfter, cutPage, type Listed, type Placed, paramsOf, positionOf, startOfPage } from './position.ts';
 
-/** The part of a list to read: a page, or the rows after the row `after` (keyset). Newest first by default. */
+/**
+ * The part of a list to read: a page, or the rows after `after`, the `next` of the page before or the id of a row
+ * (keyset). Newest first by default.
+ */
 export interface ListWindow {
   page: number;
   limit: number;
@@ -10,42 +13,43 @@ export interface ListWindow {
   order?: 'asc' | 'desc' | undefined;
 }
 
-interface Listed {
+interface Created {
   id: string;
   created_at: Date;
 }
 
+/** The row's columns in the statements below. */
+const columns = ['"row".created_at', '"row".id'] as const;
+
 /**
- * One page of a list in the order of creation, with the number of all matches (docs/contract.md 0). A page past the
- * end, or after a row that does not exist, is empty. With `of`, only rows with this value are rows of the list,
- * whatever the filter; throws REQUEST_INVALID for an `after` that names another one or none.
+ * One page of a list in the order of creation, with the number of all matches, and `next` when rows follow
+ * (docs/contract.md 0). A page past the end is empty. An `after` that is an id names a row `within` the list, whatever
+ * the filter leaves of it; without `within` a row that matches. Throws REQUEST_INVALID when there is none.
  */
-export async function findPage<T extends Listed>(
+export async function findPage<T extends Created>(
   em: EntityManager,
   entity: EntityClass<T>,
   where: FilterQuery<T>,
   { page, limit, after, order = 'desc' }: ListWindow,
-  { of }: { of?: { column: 'partner_id' | 'payment_id'; id: string } } = {},
-): Promise<{ items: T[]; total: number }> {
-  const total = await em.count(entity, where);
-  const orderBy = [{ created_at: order }, { id: order }] as never;
-  if (after === undefined) {
-    const items = await em.find(entity, where, { limit, offset: (page - 1) * limit, orderBy });
-    return { items, total };
-  }
-  // One row comparison, from which an index scan can start. The time is read in SQL: a Date would lose microseconds.
-  const table = em.getMetadata(entity).tableName;
-  const beyond = order === 'desc' ? '<' : '>';
-  const own = of === undefined ? '' : ` and ${of.column} = ?`;
-  const named = of === undefined ? [after] : [after, of.id];
-  const further = raw(
-    (alias) => `(${alias}.created_at, ${alias}.id) ${beyond} (select created_at, id from ${table} where id = ?${own})`,
-    named,
+  { within = where }: { within?: FilterQuery<T> } = {},
+): Promise<Listed & { items: T[] }> {
+  const position = raw(`${positionOf(...columns)} as position`);
+  const start = await startOfPage(after, (id) =>
+    em
+      .createQueryBuilder(entity, 'row')
+      .select([position as never])
+      .where({ $and: [{ id }, within] } as never)
+      .execute<Placed[]>('all', false),
   );
-  const items = await em.find(entity, { $and: [where, { [further]: [] }] } as FilterQuery<T>, { limit, orderBy });
-  if (of !== undefined && items.length === 0) {
-    const known = await em.execute<unknown[]>(`select 1 from ${table} where id = ?${own}`, named);
-    if (known.length === 0) refuse('REQUEST_INVALID', 'names no row of this list', { field: 'after' });
-  }
-  return { items, total };
+  const total = await em.count(entity, where);
+  const further = start && raw(comesAfter(...columns, order), paramsOf(start));
+  const read = await em
+    .createQueryBuilder(entity, 'row')
+    .select(['*', position] as never)
+    .where((further === undefined ? where : { $and: [where, { [further]: [] }] }) as never)
+    .orderBy([{ created_at: order }, { id: order }] as never)
+    .limit(limit + 1, start === undefined ? (page - 1) * limit : 0)
+    .execute<(EntityDictionary<T> & Placed)[]>('all', false);
+  const { rows, next } = cutPage(read, limit);
+  return { items: rows.map((row) => em.map(entity, row as EntityDictionary<T>)), total, next };
 }

@@ -1,5 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from './find-page.ts';
+import { comesAfter, cutPage, type Listed, type Placed, paramsOf, positionOf, startOfPage } from './position.ts';
+
+/** A condition in SQL, with its parameters in order. */
+interface Condition {
+  sql: string;
+  params?: readonly unknown[];
+}
 
 export interface PageSource {
   /** SQL after `select`. */
@@ -10,36 +17,44 @@ export interface PageSource {
   joins?: string;
   /** The time by which it is ordered; `created_at` by default. */
   instant?: 'created_at' | 'received_at';
-  /** Conditions, joined by `and`; each with its parameters in order. */
-  where?: readonly { sql: string; params?: readonly unknown[] }[];
+  /** Which rows are the caller's to list, all joined by `and`. */
+  within?: readonly Condition[];
+  /** Which of them are asked for, all joined by `and`. */
+  where?: readonly Condition[];
 }
 
+const filterOf = (conditions: readonly Condition[]): string =>
+  conditions.length > 0 ? `where ${conditions.map(({ sql }) => `(${sql})`).join(' and ')}` : '';
+const valuesOf = (conditions: readonly Condition[]): unknown[] => conditions.flatMap(({ params }) => params ?? []);
+
 /**
- * One page of rows ordered by `instant`, and the number of all matches. The table has `id` and that column. With
- * `after` the page starts after that row (keyset); an unknown row gives an empty page.
+ * One page of rows ordered by `instant`, the number of all matches, and `next` when rows follow. The table has `id` and
+ * that column. An `after` that is an id names a row `within` the list. Throws REQUEST_INVALID when there is none.
  */
 export async function listPage<Row extends object>(
   em: EntityManager,
-  { columns, table, joins = '', instant = 'created_at', where = [] }: PageSource,
+  { columns, table, joins = '', instant = 'created_at', within = [], where = [] }: PageSource,
   { page, limit, order = 'desc', after }: ListWindow,
-): Promise<{ rows: Row[]; total: number }> {
-  const params = where.flatMap((condition) => condition.params ?? []);
-  const conditions = where.map(({ sql }) => `(${sql})`);
-  const filter = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
-  const name = table.split(' ')[0];
-  const seek =
-    after === undefined
-      ? ''
-      : `${filter === '' ? 'where' : 'and'} (row.${instant}, row.id) ${order === 'desc' ? '<' : '>'}
-         (select ${instant}, id from ${name} where id = ?)`;
-  const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
-  const rows = await em.execute<Row[]>(
-    `select ${columns} from ${table} ${joins} ${filter} ${seek}
-     order by row.${instant} ${order}, row.id ${order} limit ${limit} offset ${offset}`,
-    [...params, ...(after === undefined ? [] : [after])],
+): Promise<Listed & { rows: Row[] }> {
+  const place = [`row.${instant}`, 'row.id'] as const;
+  const position = `${positionOf(...place)} as position`;
+  const start = await startOfPage(after, (id) => {
+    const named = [{ sql: 'row.id = ?', params: [id] }, ...within];
+    return em.execute<Placed[]>(`select ${position} from ${table} ${joins} ${filterOf(named)}`, valuesOf(named));
+  });
+  const asked = [...within, ...where];
+  const further = start && { sql: comesAfter(...place, order), params: paramsOf(start) };
+  const listed = further === undefined ? asked : [...asked, further];
+  const offset = further === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
+  const read = await em.execute<(Row & Placed)[]>(
+    `select ${columns}, ${position} from ${table} ${joins} ${filterOf(listed)}
+     order by row.${instant} ${order}, row.id ${order} limit ${limit + 1} offset ${offset}`,
+    valuesOf(listed),
   );
-  const [count] = await em.execute<[{ total: string }]>(`select count(*) as total from ${table} ${joins} ${filter}`, [
-    ...params,
-  ]);
-  return { rows, total: Number(count.total) };
+  const [count] = await em.execute<[{ total: string }]>(
+    `select count(*) as total from ${table} ${joins} ${filterOf(asked)}`,
+    valuesOf(asked),
+  );
+  const { rows, next } = cutPage(read, limit);
+  return { rows: rows as unknown as Row[], total: Number(count.total), next };
 }

@@ -161,8 +161,8 @@ routes.get(
   },
   async ({ em, query }) => {
     const { status, kind, ...window } = query;
-    const { items, total } = await findDecisions(em, { status, kind }, window);
-    return { message: 'Decisions found', data: { items: items.map(present), ...presentPage(query, total) } };
+    const { items, ...listed } = await findDecisions(em, { status, kind }, window);
+    return { message: 'Decisions found', data: { items: items.map(present), ...presentPage(query, listed) } };
   },
 );
 

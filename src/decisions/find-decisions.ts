@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { refuse } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import type { DecisionKind, DecisionStatus } from './decision.ts';
@@ -14,6 +15,6 @@ export function findDecisions(
   em: EntityManager,
   { status, kind }: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined },
   window: ListWindow,
-): Promise<{ items: Decision[]; total: number }> {
-  return findPage(em, Decision, { ...(status && { status }), ...(kind && { kind }) }, window);
+): Promise<Listed & { items: Decision[] }> {
+  return findPage(em, Decision, { ...(status && { status }), ...(kind && { kind }) }, window, { within: {} });
 }

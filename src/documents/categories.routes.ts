@@ -26,8 +26,8 @@ routes.get(
     answers: { 200: z.object({ message, data: z.object({ items: z.array(CategoryAnswer), ...pageFields }) }) },
   },
   async ({ em, query }) => {
-    const { items, total } = await listCategories(em, query);
-    return { message: 'Categories found', data: { items: items.map(presentCategory), ...presentPage(query, total) } };
+    const { items, ...listed } = await listCategories(em, query);
+    return { message: 'Categories found', data: { items: items.map(presentCategory), ...presentPage(query, listed) } };
   },
 );
 

@@ -128,9 +128,9 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     async ({ em, deps, caller, query }) => {
       const { category_id, product_type, product_id, ...window } = query;
       const filter = { category_id, product_type, product_id };
-      const { items, total } = await listDocuments(em, caller, { ...window, filter });
+      const { items, ...listed } = await listDocuments(em, caller, { ...window, filter });
       const documents = await Promise.all(items.map((row) => presentDocument(row, deps)));
-      return { message: 'Documents found', documents, ...presentPage(query, total) };
+      return { message: 'Documents found', documents, ...presentPage(query, listed) };
     },
   );
 
@@ -145,9 +145,9 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     },
     async ({ em, deps, caller, params: { type }, query: { category_id, ...query } }) => {
       const filter = { document_type: type, category_id };
-      const { items, total } = await listDocuments(em, caller, { ...query, filter });
+      const { items, ...listed } = await listDocuments(em, caller, { ...query, filter });
       const documents = await Promise.all(items.map((row) => presentDocument(row, deps)));
-      return { message: 'Documents found', documents, ...presentPage(query, total) };
+      return { message: 'Documents found', documents, ...presentPage(query, listed) };
     },
   );
 

@@ -1,6 +1,7 @@
 import { LockMode, raw } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Document } from './document.entity.ts';
@@ -40,9 +41,10 @@ export function listDocuments(
   em: EntityManager,
   caller: Caller,
   { filter, ...window }: ListWindow & { filter: DocumentFilter },
-): Promise<{ items: Document[]; total: number }> {
+): Promise<Listed & { items: Document[] }> {
   const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-  return findPage(em, Document, { $and: [visibleTo(caller), asked as FilterQuery<Document>] }, window);
+  const within = visibleTo(caller);
+  return findPage(em, Document, { $and: [within, asked as FilterQuery<Document>] }, window, { within });
 }
 
 /** Filters of a list of documents; an absent one does not filter. */

@@ -50,7 +50,7 @@ routes.get(
     answers: { 200: z.object({ message, donations: z.array(DonationAnswer), ...pageFields }) },
   },
   async ({ em, caller, query, requestId }) => {
-    const { items, total } = await findOpenDonations(em, query);
+    const { items, ...listed } = await findOpenDonations(em, query);
     // The event of this read is documented as RESOURCE_UPDATED.
     await recordEvent(em, {
       event: 'RESOURCE_UPDATED',
@@ -60,7 +60,7 @@ routes.get(
       actorId: caller.userId,
       requestId,
     });
-    return { message: 'Open donations found', donations: items.map(presentDonation), ...presentPage(query, total) };
+    return { message: 'Open donations found', donations: items.map(presentDonation), ...presentPage(query, listed) };
   },
 );
 

@@ -27,10 +27,10 @@ routes.get(
     },
   },
   async ({ em, caller, query }) => {
-    const { items, total } = await findOwnDonations(em, caller, query);
+    const { items, ...listed } = await findOwnDonations(em, caller, query);
     return {
       message: 'Donations found',
-      data: { items: items.map(presentDonation), ...presentPage(query, total) },
+      data: { items: items.map(presentDonation), ...presentPage(query, listed) },
     };
   },
 );

@@ -1,5 +1,6 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Donation } from './donation.entity.ts';
@@ -9,15 +10,13 @@ export const findOwnDonations = (
   em: EntityManager,
   caller: Caller,
   window: ListWindow,
-): Promise<{ items: Donation[]; total: number }> => findPage(em, Donation, { user_id: caller.userId }, window);
+): Promise<Listed & { items: Donation[] }> => findPage(em, Donation, { user_id: caller.userId }, window);
 
 const unallocated: FilterQuery<Donation> = { type: 'open', status: 'completed', cause_id: null };
 
 /** A page of the open donations that were received and are not yet allocated, newest first. */
-export const findOpenDonations = (
-  em: EntityManager,
-  window: ListWindow,
-): Promise<{ items: Donation[]; total: number }> => findPage(em, Donation, unallocated, window);
+export const findOpenDonations = (em: EntityManager, window: ListWindow): Promise<Listed & { items: Donation[] }> =>
+  findPage(em, Donation, unallocated, window, { within: { type: 'open' } });
 
 /** A donation, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is another's. */
 export async function getDonation(em: EntityManager, caller: Caller, id: string): Promise<Donation> {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { Subscription } from './subscription.entity.ts';
@@ -9,7 +10,7 @@ export const findSubscriptions = (
   em: EntityManager,
   caller: Caller,
   window: ListWindow,
-): Promise<{ items: Subscription[]; total: number }> => findPage(em, Subscription, { user_id: caller.userId }, window);
+): Promise<Listed & { items: Subscription[] }> => findPage(em, Subscription, { user_id: caller.userId }, window);
 
 /** The subscription of this id as it stands now, or null. */
 export const findSubscription = (em: EntityManager, id: string): Promise<Subscription | null> =>

@@ -98,10 +98,10 @@ routes.get(
     answers: { 200: z.object({ message, data: z.object({ items: z.array(SubscriptionAnswer), ...pageFields }) }) },
   },
   async ({ em, caller, query }) => {
-    const { items, total } = await findSubscriptions(em, caller, query);
+    const { items, ...listed } = await findSubscriptions(em, caller, query);
     return {
       message: 'Subscriptions found',
-      data: { items: items.map(presentSubscription), ...presentPage(query, total) },
+      data: { items: items.map(presentSubscription), ...presentPage(query, listed) },
     };
   },
 );

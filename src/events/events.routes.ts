@@ -32,7 +32,7 @@ routes.get(
   '/',
   {
     summary: 'List business events, newest first',
-    description: `\`total\` is exact up to ${countedEvents}. Events of reads are kept 90 days.`,
+    description: `\`total\` is exact up to ${countedEvents}. Events of reads are kept 90 days. \`after\` takes any id: ids are in the order of events.`,
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({
       event: text(64).optional(),
@@ -48,8 +48,8 @@ routes.get(
   },
   async ({ query, em }) => {
     const { resource_type: resourceType, resource_id: resourceId, actor_id: actorId, ...rest } = query;
-    const { events, total } = await listEvents(em, { resourceType, resourceId, actorId, ...rest });
-    return { message: 'Events found', data: { items: events.map(presentEvent), ...presentPage(query, total) } };
+    const { events, ...listed } = await listEvents(em, { resourceType, resourceId, actorId, ...rest });
+    return { message: 'Events found', data: { items: events.map(presentEvent), ...presentPage(query, listed) } };
   },
 );
 

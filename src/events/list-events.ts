@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
+import { cutPage, type Listed, type Placed, positionOf, readNext } from '../database/position.ts';
 import { forgetRows } from '../housekeeping/forget-rows.ts';
 import { type EventImpact, readEventsKeptDays } from './event.ts';
 
@@ -29,11 +30,11 @@ export interface ListEventsInput extends ListWindow {
 /** Matches are counted up to this many; a total of this many means at least this many. */
 export const countedEvents = 100_000;
 
-/** Events, newest first by default. Their ids are in the order of time, so a page is read along the primary key. */
-export async function listEvents(
-  em: EntityManager,
-  input: ListEventsInput,
-): Promise<{ events: EventRow[]; total: number }> {
+/**
+ * Events, newest first by default. Their ids are in the order of time, so a page is read along the primary key, and
+ * starts behind any id, whether there is such an event or not.
+ */
+export async function listEvents(em: EntityManager, input: ListEventsInput): Promise<Listed & { events: EventRow[] }> {
   const { page, limit, order = 'desc', after } = input;
   const filters: [sql: string, value: unknown][] = [
     ['event = ?', input.event],
@@ -46,18 +47,21 @@ export async function listEvents(
   const asked = filters.filter(([, value]) => value !== undefined);
   const params = asked.map(([, value]) => value);
   const where = ['true', ...asked.map(([sql]) => sql)].join(' and ');
-  const seek = after === undefined ? '' : `and id ${order === 'desc' ? '<' : '>'} ?::uuid`;
-  const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
-  const events = await em.execute<EventRow[]>(
-    `select id, event, impact, resource_type, resource_id, actor_id, request_id, data, created_at from events
-     where ${where} ${seek} order by id ${order} limit ${limit} offset ${offset}`,
-    [...params, ...(after === undefined ? [] : [after])],
+  const start = after && (readNext(after)?.id ?? after);
+  const seek = start === undefined ? '' : `and id ${order === 'desc' ? '<' : '>'} ?::uuid`;
+  const offset = start === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
+  const read = await em.execute<(EventRow & Placed)[]>(
+    `select id, event, impact, resource_type, resource_id, actor_id, request_id, data, created_at,
+       ${positionOf('created_at', 'id')} as position from events
+     where ${where} ${seek} order by id ${order} limit ${limit + 1} offset ${offset}`,
+    [...params, ...(start === undefined ? [] : [start])],
   );
   const [count] = await em.execute<[{ total: string }]>(
     `select count(*) as total from (select from events where ${where} limit ${countedEvents}) counted`,
     params,
   );
-  return { events, total: Number(count.total) };
+  const { rows: events, next } = cutPage(read, limit);
+  return { events, total: Number(count.total), next };
 }
 
 /** Deletes events of reads older than `readEventsKeptDays`, up to `limit`; returns how many. */

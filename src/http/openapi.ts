@@ -228,7 +228,9 @@ the key is optional and none was sent, a repetition may make a second one.
 
 **Request ids.** \`x-request-id\` is taken over when sent (up to 64 printable characters) and stands in every answer's header.
 
-**Lists** take \`page\` and \`limit\` (at most 100), or \`after\`, the id of the last row seen.`;
+**Lists** take \`page\` and \`limit\` (at most 100). As long as rows follow, an answer has \`next\`, which \`after\` takes in place of
+\`page\`: so new rows neither repeat nor hide others. \`next\` is opaque and works even when rows are gone; without it, the list has
+ended. \`after\` takes the id of a row, too, and refuses one that names no row of yours in this list.`;
 
 /** The OpenAPI 3.1 document, built from the same declarations that validate requests (docs/contract.md 10). */
 export function buildOpenApi(

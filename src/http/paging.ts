@@ -1,50 +1,71 @@
 import { z } from 'zod';
+import { type Listed, nextOf, readNext } from '../database/position.ts';
 import { limit, order, page, uuid } from './fields.ts';
 
-/** The query of every list: `page` or `after` (the id of the last row seen), `limit`, `order`. */
-export const listQuery = (options: { limit?: number } = {}) =>
+const exampleNext = nextOf('2026-01-31T08:00:00.123456Z 019bbf98-8f08-7a16-8d02-6b7f3c9e1a55');
+
+/** `after`: a `next`, or the id of a row as the list has them. */
+const after = (id: z.ZodType<string>) =>
+  z
+    .string()
+    .transform((value, ctx): string => {
+      const position = readNext(value);
+      const read = id.safeParse(position?.id ?? value);
+      if (read.success) return position === undefined ? read.data : value;
+      ctx.addIssue({ code: 'custom', message: 'must be the id of a row, or a next' });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({
+      description:
+        'Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made ' +
+        'meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row ' +
+        'of yours in this list is refused.',
+      examples: [exampleNext],
+    });
+
+/** The query of every list: `page` or `after`, `limit`, `order`. Ids of rows are UUIDs unless `id` says otherwise. */
+export const listQuery = (options: { limit?: number; id?: z.ZodType<string> } = {}) =>
   z.object({
     page: page(),
     limit: limit(options.limit),
-    after: uuid()
-      .optional()
-      .meta({ description: 'Id of the last row seen; the list continues after it. Replaces `page`.' }),
+    after: after(options.id ?? uuid()),
     order: order(),
   });
 
-/**
- * The query of partners' lists, newest first: as that of every list, but an `after` that names none of the caller's rows
- * is refused.
- */
-export const partnerListQuery = () =>
-  listQuery({ limit: 50 })
-    .omit({ order: true })
-    .extend({
-      after: uuid()
-        .optional()
-        .meta({
-          description:
-            'Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither ' +
-            'repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused.',
-          examples: ['019bbf98-8f08-7a16-8d02-6b7f3c9e1a55'],
-        }),
-    });
+/** The query of partners' lists, newest first. */
+export const partnerListQuery = () => listQuery({ limit: 50 }).omit({ order: true });
 
 export interface Paging {
   page: number;
   limit: number;
 }
 
-/** `page`, `limit`, `total` as lists without a documented envelope carry them (docs/contract.md 0). */
-export const presentPage = ({ page, limit }: Paging, total: number) => ({ page, limit, total });
+/**
+ * `page`, `limit`, `total` as lists without a documented envelope carry them, and `next` when rows follow
+ * (docs/contract.md 0).
+ */
+export const presentPage = ({ page, limit }: Paging, { total, next }: Listed) => ({ page, limit, total, next });
 
-/** `limit`, `count` of all matches, `currentPage`, `totalPages` as the documented envelopes carry them. */
-export const presentCounted = ({ page, limit }: Paging, count: number) => ({
+/**
+ * `limit`, `count` of all matches, `currentPage`, `totalPages` as the documented envelopes carry them, and `next` when
+ * rows follow.
+ */
+export const presentCounted = ({ page, limit }: Paging, { total: count, next }: Listed) => ({
   limit,
   count,
   currentPage: page,
   totalPages: Math.ceil(count / limit),
+  next,
 });
 
-export const pageFields = { page: z.int(), limit: z.int(), total: z.int() };
-export const countedFields = { limit: z.int(), count: z.int(), currentPage: z.int(), totalPages: z.int() };
+const next = z
+  .string()
+  .optional()
+  .meta({
+    description: 'Where the list goes on: the `after` of the next page. Absent when no row follows.',
+    examples: [exampleNext],
+  });
+
+export const pageFields = { page: z.int(), limit: z.int(), total: z.int(), next };
+export const countedFields = { limit: z.int(), count: z.int(), currentPage: z.int(), totalPages: z.int(), next };

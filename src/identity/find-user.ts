@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { listPage } from '../database/list-page.ts';
+import type { Listed } from '../database/position.ts';
 import { recordReadOfOthers } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import { type Caller, isPlatform } from './caller.ts';
@@ -35,14 +36,14 @@ export interface ListUsersInput extends ListWindow {
 }
 
 /** Users that the caller may see: the platform all (recorded as an event), others those of their organization. */
-export async function listUsers(em: EntityManager, input: ListUsersInput): Promise<{ users: User[]; total: number }> {
+export async function listUsers(em: EntityManager, input: ListUsersInput): Promise<Listed & { users: User[] }> {
   const { caller, requestId, organizationId, userType, status, ...page } = input;
   const scope = isPlatform(caller) ? organizationId : caller.organizationId;
+  const within = scope === undefined ? [] : [{ sql: 'row.organization_id = ?::uuid', params: [scope] }];
   const where: { sql: string; params: unknown[] }[] = [];
-  if (scope !== undefined) where.push({ sql: 'row.organization_id = ?::uuid', params: [scope] });
   if (userType !== undefined) where.push({ sql: 'row.user_type = ?', params: [userType] });
   if (status !== undefined) where.push({ sql: 'row.status = ?', params: [status] });
-  const { rows, total } = await listPage<object>(em, { columns: 'row.*', table: 'users row', where }, page);
+  const { rows, ...listed } = await listPage<object>(em, { columns: 'row.*', table: 'users row', within, where }, page);
   await recordReadOfOthers(em, caller, { resourceType: 'user', resourceId: null, ownerId: null, requestId });
-  return { users: rows.map((row) => em.map(User, row)), total };
+  return { users: rows.map((row) => em.map(User, row)), ...listed };
 }

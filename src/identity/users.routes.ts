@@ -92,8 +92,8 @@ routes.get(
   },
   async ({ query, caller, em, requestId }) => {
     const { organization_id: organizationId, user_type: userType, status, ...page } = query;
-    const { users, total } = await listUsers(em, { caller, requestId, organizationId, userType, status, ...page });
-    return { message: 'Users found', data: { items: users.map(presentUser), ...presentPage(query, total) } };
+    const { users, ...listed } = await listUsers(em, { caller, requestId, organizationId, userType, status, ...page });
+    return { message: 'Users found', data: { items: users.map(presentUser), ...presentPage(query, listed) } };
   },
 );
 

@@ -40,12 +40,12 @@ routes.get(
     },
   },
   async ({ em, caller, query }) => {
-    const { items, total } = await findAccounts(em, caller, query);
+    const { items, ...listed } = await findAccounts(em, caller, query);
     return {
       message: 'Accounts found',
       data: {
         items: items.map(({ account, balance }) => presentAccount(account, balance)),
-        ...presentPage(query, total),
+        ...presentPage(query, listed),
       },
     };
   },

@@ -1,5 +1,6 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
@@ -27,10 +28,11 @@ export async function findAccounts(
   em: EntityManager,
   caller: Caller,
   { kind, ...window }: ListWindow & { kind?: AccountKind | undefined },
-): Promise<{ items: AccountWithBalance[]; total: number }> {
-  const where = kind === undefined ? readableBy(caller) : { $and: [readableBy(caller), { kind }] };
-  const { items, total } = await findPage(em, Account, where, window);
-  return { items: await withBalances(em, items), total };
+): Promise<Listed & { items: AccountWithBalance[] }> {
+  const within = readableBy(caller);
+  const where = kind === undefined ? within : { $and: [within, { kind }] };
+  const { items, ...listed } = await findPage(em, Account, where, window, { within });
+  return { items: await withBalances(em, items), ...listed };
 }
 
 /** One account with its balance. Throws NOT_FOUND, and FORBIDDEN when it is another's (docs/contract.md 0). */

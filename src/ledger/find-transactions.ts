@@ -1,5 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
+import {
+  comesAfter,
+  cutPage,
+  type Listed,
+  type Placed,
+  type Position,
+  paramsOf,
+  positionOf,
+  startOfPage,
+} from '../database/position.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
@@ -17,7 +27,7 @@ export interface TransactionFilter extends ListWindow {
 
 interface Condition {
   sql: string;
-  value: unknown;
+  values: readonly unknown[];
 }
 
 /** The table and conditions of a filter. */
@@ -58,10 +68,10 @@ async function listingOf(em: EntityManager, caller: Caller, filter: TransactionF
     ['reference_type = ?', reference_type],
     ['type = ?', type],
   ];
-  const conditions = asked.filter(([, value]) => value !== undefined).map(([sql, value]) => ({ sql, value }));
+  const conditions = asked.filter(([, value]) => value !== undefined).map(([sql, value]) => ({ sql, values: [value] }));
   if (caller.userType === 'individual') return { table: 'transactions', conditions, withReceived: true };
   if (caller.userType !== 'organization') return { table: 'transactions', conditions };
-  const own = { sql: 'organization_id = ?', value: caller.organizationId };
+  const own = { sql: 'organization_id = ?', values: [caller.organizationId] };
   return { table: 'transaction_organizations', conditions: [own, ...conditions] };
 }
 
@@ -80,44 +90,57 @@ function sourcesOf({ table, conditions, withReceived }: Listing): Source[] {
   return withReceived ? [own, { table: 'transaction_receivers', conditions }] : [own];
 }
 
-/** The first rows of a source, or the first after a given row: never more than the page needs. */
+/** The first rows of a source, or the first after a position: never more than the page needs. */
 function pageOf(
   { table, conditions }: Source,
-  { order, after, rows }: { order: 'asc' | 'desc'; after: string | undefined; rows: bigint },
+  { order, start, rows }: { order: 'asc' | 'desc'; start: Position | undefined; rows: bigint },
 ): { sql: string; values: unknown[] } {
   const id = table === 'transactions' ? 'id' : 'transaction_id';
-  const all = [...conditions];
-  if (after !== undefined) {
-    const beyond = order === 'desc' ? '<' : '>';
-    all.push({
-      sql: `(created_at, ${id}) ${beyond} (select last.created_at, last.id from transactions last where last.id = ?)`,
-      value: after,
-    });
-  }
+  const further = start && { sql: comesAfter('created_at', id, order), values: paramsOf(start) };
+  const all = further === undefined ? conditions : [...conditions, further];
   const sql = `select ${id} as id, created_at from ${table} ${whereOf(all)}
     order by created_at ${order}, ${id} ${order} limit ${rows}`;
-  return { sql, values: all.map(({ value }) => value) };
+  return { sql, values: all.flatMap(({ values }) => values) };
 }
 
-/** A page of the transactions that the caller may read, newest first by default, and the number of all that match. */
+/** The position of a transaction, if the caller may read it. */
+async function findPosition(em: EntityManager, caller: Caller, id: string): Promise<Placed[]> {
+  const rows = await em.execute<(Placed & { user_id: string; created_at: Date | string })[]>(
+    `select user_id, created_at, ${positionOf('created_at', 'id')} as position from transactions where id = ?`,
+    [id],
+  );
+  const [row] = rows;
+  const readable =
+    row !== undefined && (await mayReadTransaction(em, caller, { ...row, id, created_at: new Date(row.created_at) }));
+  return readable ? rows : [];
+}
+
+/**
+ * A page of the transactions that the caller may read, newest first by default, the number of all that match, and `next`
+ * when rows follow. Throws REQUEST_INVALID for an `after` that the caller may not read.
+ */
 export async function findTransactions(
   em: EntityManager,
   caller: Caller,
   filter: TransactionFilter,
-): Promise<{ items: Transaction[]; total: number }> {
+): Promise<Listed & { items: Transaction[] }> {
   const { product_id, page, limit, after, order = 'desc' } = filter;
   if (product_id !== undefined && !isUuid(product_id)) return { items: [], total: 0 };
   const listing = await listingOf(em, caller, filter);
-  const offset = after === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
+  const start = await startOfPage(after, (id) => findPosition(em, caller, id));
+  const offset = start === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
+  const needed = BigInt(limit) + 1n;
   // Index-only scans find the page; only its rows are read from the table.
-  const sources = sourcesOf(listing).map((source) => pageOf(source, { order, after, rows: BigInt(limit) + offset }));
-  const rows = await em.execute<object[]>(
-    `select t.* from (select id from (${sources.map(({ sql }) => `(${sql})`).join(' union all ')}) found
-       order by created_at ${order}, id ${order} limit ${limit} offset ${offset}) listed
+  const sources = sourcesOf(listing).map((source) => pageOf(source, { order, start, rows: needed + offset }));
+  const read = await em.execute<Placed[]>(
+    `select t.*, ${positionOf('t.created_at', 't.id')} as position from (select id from (${sources.map(({ sql }) => `(${sql})`).join(' union all ')}) found
+       order by created_at ${order}, id ${order} limit ${needed} offset ${offset}) listed
      join transactions t using (id) order by t.created_at ${order}, t.id ${order}`,
     sources.flatMap(({ values }) => values),
   );
-  return { items: rows.map((row) => em.map(Transaction, row)), total: await countTransactions(em, listing) };
+  const { rows, next } = cutPage(read, limit);
+  const items = rows.map((row) => em.map(Transaction, row));
+  return { items, total: await countTransactions(em, listing), next };
 }
 
 /**
@@ -137,7 +160,7 @@ async function countSource(em: EntityManager, { table, conditions }: Source): Pr
       : `select count(*) as total from ${table}`;
   const [count] = await em.execute<{ total: string }[]>(
     `${source} ${whereOf(conditions)}`,
-    conditions.map(({ value }) => value),
+    conditions.flatMap(({ values }) => values),
   );
   return Number(must(count, 'a count has a row').total);
 }
@@ -149,7 +172,7 @@ async function countSource(em: EntityManager, { table, conditions }: Source): Pr
 export async function mayReadTransaction(
   em: EntityManager,
   caller: Caller,
-  { id, user_id, created_at }: Transaction,
+  { id, user_id, created_at }: Pick<Transaction, 'id' | 'user_id' | 'created_at'>,
 ): Promise<boolean> {
   if (isPlatform(caller) || user_id === caller.userId) return true;
   // A Date has no microseconds: the row lies within its millisecond.

@@ -67,7 +67,7 @@ routes.get(
     },
   },
   async ({ em, caller, query, requestId }) => {
-    const { items, total } = await findTransactions(em, caller, query);
+    const { items, ...listed } = await findTransactions(em, caller, query);
     await recordRead(em, {
       resourceType: 'transaction',
       resourceId: caller.userId,
@@ -78,7 +78,7 @@ routes.get(
       status: 'success',
       statusCode: 200,
       message: 'Transactions found',
-      data: { ...presentCounted(query, total), transactions: items.map((row) => presentTransaction(caller, row)) },
+      data: { ...presentCounted(query, listed), transactions: items.map((row) => presentTransaction(caller, row)) },
     };
   },
 );

@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordReadOfOthers } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -59,13 +60,13 @@ export async function listOfficialDocuments(
   em: EntityManager,
   sealer: Sealer,
   { caller, requestId, ...window }: ListWindow & { caller: Caller; requestId: string },
-): Promise<{ documents: OpenedOfficialDocument[]; total: number }> {
-  const { items, total } = await findPage(em, OfficialDocument, usableBy(caller), window);
+): Promise<Listed & { documents: OpenedOfficialDocument[] }> {
+  const { items, ...listed } = await findPage(em, OfficialDocument, usableBy(caller), window);
   await recordReadOfOthers(em, caller, {
     resourceType: 'official_document',
     resourceId: null,
     ownerId: null,
     requestId,
   });
-  return { documents: await Promise.all(items.map((row) => openOfficialDocument(sealer, row))), total };
+  return { documents: await Promise.all(items.map((row) => openOfficialDocument(sealer, row))), ...listed };
 }

@@ -75,7 +75,7 @@ routes.get(
   {
     summary: 'List official documents',
     access: allow('read-official-document', { scope }),
-    query: listQuery().extend({ after: numericId().optional() }),
+    query: listQuery({ id: numericId() }),
     answers: {
       200: z.object({
         message,
@@ -84,12 +84,12 @@ routes.get(
     },
   },
   async ({ em, deps, caller, query, requestId }) => {
-    const { documents, total } = await listOfficialDocuments(em, deps.sealer, { caller, requestId, ...query });
+    const { documents, ...listed } = await listOfficialDocuments(em, deps.sealer, { caller, requestId, ...query });
     return {
       message: 'Official documents found',
       data: {
         official_documents: documents.map((opened) => presentOfficialDocument(caller, opened)),
-        ...presentPage(query, total),
+        ...presentPage(query, listed),
       },
     };
   },

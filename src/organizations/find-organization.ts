@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { listPage } from '../database/list-page.ts';
+import type { Listed } from '../database/position.ts';
 import { recordRead } from '../events/record-event.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
@@ -28,10 +29,10 @@ export interface ListOrganizationsInput extends ListWindow {
 export async function listOrganizations(
   em: EntityManager,
   { caller, requestId, ...page }: ListOrganizationsInput,
-): Promise<{ organizations: Organization[]; total: number }> {
-  const { rows, total } = await listPage<object>(em, { columns: 'row.*', table: 'organizations row' }, page);
+): Promise<Listed & { organizations: Organization[] }> {
+  const { rows, ...listed } = await listPage<object>(em, { columns: 'row.*', table: 'organizations row' }, page);
   await recordRead(em, { resourceType: 'organization', resourceId: null, actorId: caller.userId, requestId });
-  return { organizations: rows.map((row) => em.map(Organization, row)), total };
+  return { organizations: rows.map((row) => em.map(Organization, row)), ...listed };
 }
 
 export interface SizeRow {
@@ -47,9 +48,9 @@ export interface IndustryRow {
 }
 
 /** The sizes that an organization may have. */
-export const listSizes = (em: EntityManager, page: ListWindow): Promise<{ rows: SizeRow[]; total: number }> =>
+export const listSizes = (em: EntityManager, page: ListWindow): Promise<Listed & { rows: SizeRow[] }> =>
   listPage(em, { columns: 'row.id, row.label, row.range', table: 'organization_sizes row' }, page);
 
 /** The industries that an organization may belong to. */
-export const listIndustries = (em: EntityManager, page: ListWindow): Promise<{ rows: IndustryRow[]; total: number }> =>
+export const listIndustries = (em: EntityManager, page: ListWindow): Promise<Listed & { rows: IndustryRow[] }> =>
   listPage(em, { columns: 'row.id, row.value, row.label', table: 'organization_industries row' }, page);

@@ -64,11 +64,11 @@ routes.get(
     answers: { 200: z.object({ message, organizations: z.array(OrganizationAnswer), ...pageFields }) },
   },
   async ({ query, caller, em, requestId }) => {
-    const { organizations, total } = await listOrganizations(em, { caller, requestId, ...query });
+    const { organizations, ...listed } = await listOrganizations(em, { caller, requestId, ...query });
     return {
       message: 'Organizations found',
       organizations: organizations.map(presentOrganization),
-      ...presentPage(query, total),
+      ...presentPage(query, listed),
     };
   },
 );
@@ -86,8 +86,8 @@ routes.get(
     answers: { 200: z.object({ message, sizes: z.array(Size), ...pageFields }) },
   },
   async ({ query, em }) => {
-    const { rows, total } = await listSizes(em, query);
-    return { message: 'Sizes found', sizes: rows, ...presentPage(query, total) };
+    const { rows, ...listed } = await listSizes(em, query);
+    return { message: 'Sizes found', sizes: rows, ...presentPage(query, listed) };
   },
 );
 
@@ -100,8 +100,8 @@ routes.get(
     answers: { 200: z.object({ message, industries: z.array(Industry), ...pageFields }) },
   },
   async ({ query, em }) => {
-    const { rows, total } = await listIndustries(em, query);
-    return { message: 'Industries found', industries: rows, ...presentPage(query, total) };
+    const { rows, ...listed } = await listIndustries(em, query);
+    return { message: 'Industries found', industries: rows, ...presentPage(query, listed) };
   },
 );
 

@@ -1,5 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { refuse } from '../shared/errors.ts';
 import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 import { Partner } from './partner.entity.ts';
@@ -19,7 +20,7 @@ export async function lockPartner(tx: EntityManager, id: string): Promise<Partne
 }
 
 /** A page of partners. */
-export function findPartners(em: EntityManager, window: ListWindow): Promise<{ items: Partner[]; total: number }> {
+export function findPartners(em: EntityManager, window: ListWindow): Promise<Listed & { items: Partner[] }> {
   return findPage(em, Partner, {}, window);
 }
 

@@ -69,10 +69,10 @@ routes.get(
     answers: { 200: answerOf(z.object({ items: z.array(PartnerShape), ...pageFields })) },
   },
   async ({ query, em }) => {
-    const { items, total } = await findPartners(em, query);
+    const { items, ...listed } = await findPartners(em, query);
     return {
       message: 'Partner accounts found',
-      data: { items: items.map(presentPartner), ...presentPage(query, total) },
+      data: { items: items.map(presentPartner), ...presentPage(query, listed) },
     };
   },
 );

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
@@ -44,7 +45,7 @@ export async function findOrders(
   em: EntityManager,
   caller: Caller,
   window: ListWindow,
-): Promise<{ items: OrderWithChannel[]; total: number }> {
-  const { items, total } = await findPage(em, PaymentOrder, { user_id: caller.userId }, window);
-  return { items: await withChannels(em, items), total };
+): Promise<Listed & { items: OrderWithChannel[] }> {
+  const { items, ...listed } = await findPage(em, PaymentOrder, { user_id: caller.userId }, window);
+  return { items: await withChannels(em, items), ...listed };
 }

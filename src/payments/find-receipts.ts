@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { listPage } from '../database/list-page.ts';
+import type { Listed } from '../database/position.ts';
 import { textArray } from '../shared/postgres.ts';
 import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
@@ -28,7 +29,7 @@ export type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reaso
 export async function listReceipts(
   em: EntityManager,
   { state, ...window }: ListWindow & { state?: ReceiptState | undefined },
-): Promise<{ rows: ListedReceipt[]; total: number }> {
+): Promise<Listed & { rows: ListedReceipt[] }> {
   return listPage<ListedReceipt>(
     em,
     {

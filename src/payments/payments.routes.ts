@@ -146,10 +146,10 @@ routes.get(
     answers: { 200: z.object({ message: z.string(), data: z.object({ items: z.array(OrderShape), ...pageFields }) }) },
   },
   async ({ em, deps, caller, query }) => {
-    const { items, total } = await findOrders(em, caller, query);
+    const { items, ...listed } = await findOrders(em, caller, query);
     return {
       message: 'Payment orders found',
-      data: { items: await Promise.all(items.map((item) => present(deps, item))), ...presentPage(query, total) },
+      data: { items: await Promise.all(items.map((item) => present(deps, item))), ...presentPage(query, listed) },
     };
   },
 );

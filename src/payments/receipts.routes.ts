@@ -40,7 +40,7 @@ routes.get(
   },
   async ({ em, query }) => {
     const { status, ...window } = query;
-    const { rows, total } = await listReceipts(em, { state: status, ...window });
+    const { rows, ...listed } = await listReceipts(em, { state: status, ...window });
     return {
       message: 'Receipts found',
       data: {
@@ -50,7 +50,7 @@ routes.get(
           status: state,
           received_at: new Date(received_at).toISOString(),
         })),
-        ...presentPage(query, total),
+        ...presentPage(query, listed),
       },
     };
   },

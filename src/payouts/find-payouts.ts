@@ -1,6 +1,7 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { Payout } from './payout.entity.ts';
@@ -20,17 +21,17 @@ export function findPayouts(
   partnerId: string,
   { status, external_ref, from, to }: PayoutFilter,
   window: ListWindow,
-): Promise<{ items: Payout[]; total: number }> {
+): Promise<Listed & { items: Payout[] }> {
+  const within = { partner_id: partnerId, kind: 'partner_payout' } as const;
   const where: FilterQuery<Payout> = {
-    partner_id: partnerId,
-    kind: 'partner_payout',
+    ...within,
     ...(status === undefined ? {} : { status }),
     ...(external_ref === undefined ? {} : { external_ref }),
     ...(from === undefined && to === undefined
       ? {}
       : { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  return findPage(em, Payout, where, window, { of: { column: 'partner_id', id: partnerId } });
+  return findPage(em, Payout, where, window, { within });
 }
 
 /** A partner's payout. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */

@@ -1,4 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import {
+  comesAfter,
+  cutPage,
+  type Listed,
+  type Placed,
+  paramsOf,
+  positionOf,
+  startOfPage,
+} from '../database/position.ts';
 import { firstSentAt } from './attempts.ts';
 import type { PayoutKind } from './payout.ts';
 
@@ -14,7 +23,7 @@ export interface StuckPayout {
   reason: string;
 }
 
-interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'> {
+interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'>, Placed {
   since: string | Date;
   status: string;
   last_word: string | null;
@@ -47,28 +56,39 @@ const stuck = `stuck as (
 
 /**
  * Payouts whose outcome has been unknown for at least `minutes` minutes, accepted ones that the provider has not ended
- * a day and `minutes` minutes after they were sent, and contradicted ones; oldest first.
+ * a day and `minutes` minutes after they were sent, and contradicted ones; oldest first, with `next` when more follow.
+ * Throws REQUEST_INVALID for an `after` that is the id of none of them: one that has ended has no place among them.
  */
 export async function findStuckPayouts(
   em: EntityManager,
-  { minutes, limit, page, after = null }: { minutes: number; limit: number; page: number; after?: string | null },
-): Promise<{ items: StuckPayout[]; total: number }> {
-  const rows = await em.execute<StuckRow[]>(
+  { minutes, limit, page, after }: { minutes: number; limit: number; page: number; after?: string | undefined },
+): Promise<Listed & { items: StuckPayout[] }> {
+  const position = positionOf('since', 'id');
+  // Whatever `minutes` leaves of the list: one that is stuck for less is before or behind the others all the same.
+  const start = await startOfPage(after, (id) =>
+    em.execute<Placed[]>(`with ${stuck} select ${position} as position from stuck where id = ?`, [0, 0, 0, id]),
+  );
+  const read = await em.execute<StuckRow[]>(
     `with ${stuck}
      select id as payout_id, kind, partner_id, reference, amount, status, last_word, since,
        contradicted_at is not null as contradicted,
        (select count(*)::int from payout_attempts a where a.payout_id = stuck.id and a.outcome is distinct from 'unsent')
-         as attempts, greatest(0, extract(epoch from now() - since))::int as age_seconds
-     from stuck
-     where ?::uuid is null or (since, id) > (select ${since}, id from payouts where id = ?)
+         as attempts, greatest(0, extract(epoch from now() - since))::int as age_seconds,
+       ${position} as position
+     from stuck ${start === undefined ? '' : `where ${comesAfter('since', 'id', 'asc')}`}
      order by since, id limit ? offset ?`,
-    [minutes, minutes, minutes, after, after, limit, after === null ? (page - 1) * limit : 0],
+    [
+      ...[minutes, minutes, minutes],
+      ...(start === undefined ? [] : paramsOf(start)),
+      ...[limit + 1, start === undefined ? (page - 1) * limit : 0],
+    ],
   );
   const [counted] = await em.execute<{ total: number }[]>(`with ${stuck} select count(*)::int as total from stuck`, [
     minutes,
     minutes,
     minutes,
   ]);
+  const { rows, next } = cutPage(read, limit);
   return {
     items: rows.map(({ since, status, last_word, contradicted, attempts, ...row }) => ({
       ...row,
@@ -78,5 +98,6 @@ export async function findStuckPayouts(
         : `unknown: ${reasons[last_word ?? ''] ?? 'the provider has not answered'}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
     })),
     total: counted?.total ?? 0,
+    next,
   };
 }

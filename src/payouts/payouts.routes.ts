@@ -78,8 +78,8 @@ routes.get(
   },
   async ({ em, caller, query }) => {
     const { status, external_ref, from, to, ...window } = query;
-    const { items, total } = await findPayouts(em, caller.partnerId, { status, external_ref, from, to }, window);
-    return { items: items.map(presentPayout), ...presentPage(query, total) };
+    const { items, ...listed } = await findPayouts(em, caller.partnerId, { status, external_ref, from, to }, window);
+    return { items: items.map(presentPayout), ...presentPage(query, listed) };
   },
 );
 

@@ -59,8 +59,8 @@ routes.get(
     },
   },
   async ({ em, query }) => {
-    const { items, total } = await findStuckPayouts(em, query);
-    return { message: 'Stuck payouts found', data: { items, ...presentPage(query, total) } };
+    const { items, ...listed } = await findStuckPayouts(em, query);
+    return { message: 'Stuck payouts found', data: { items, ...presentPage(query, listed) } };
   },
 );
 

@@ -1,5 +1,6 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { findBalances } from '../ledger/find-balances.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
@@ -21,10 +22,10 @@ export interface ProductFilter extends ListWindow {
 export async function findProducts(
   em: EntityManager,
   { kind, status, ...window }: ProductFilter,
-): Promise<{ items: FoundProduct[]; total: number }> {
+): Promise<Listed & { items: FoundProduct[] }> {
   const where: FilterQuery<Product> = { ...(kind && { kind }), ...(status && { status }) };
-  const { items, total } = await findPage(em, Product, where, window);
-  return { items: await withAmounts(em, items), total };
+  const { items, ...listed } = await findPage(em, Product, where, window, { within: {} });
+  return { items: await withAmounts(em, items), ...listed };
 }
 
 /** One product. Throws NOT_FOUND. */

@@ -59,12 +59,12 @@ routes.get(
     },
   },
   async ({ em, query }) => {
-    const { items, total } = await findProducts(em, query);
+    const { items, ...listed } = await findProducts(em, query);
     return {
       message: 'Products found',
       data: {
         items: items.map(({ product, currentAmount }) => presentProduct(product, currentAmount)),
-        ...presentPage(query, total),
+        ...presentPage(query, listed),
       },
     };
   },

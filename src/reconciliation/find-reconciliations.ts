@@ -1,6 +1,7 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { Reconciliation } from './reconciliation.entity.ts';
 import type { ReconciledResource, ReconciliationState } from './reconciliation.ts';
 
@@ -15,11 +16,11 @@ export function findReconciliations(
   em: EntityManager,
   { day, state, resource_type }: ReconciliationFilter,
   window: ListWindow,
-): Promise<{ items: Reconciliation[]; total: number }> {
+): Promise<Listed & { items: Reconciliation[] }> {
   const where: FilterQuery<Reconciliation> = {
     ...(day && { day }),
     ...(state && { state }),
     ...(resource_type && { resource_type }),
   };
-  return findPage(em, Reconciliation, where, window);
+  return findPage(em, Reconciliation, where, window, { within: {} });
 }

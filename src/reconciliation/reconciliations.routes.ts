@@ -51,7 +51,7 @@ routes.get(
   },
   async ({ em, query }) => {
     const { day, state, resource_type, ...window } = query;
-    const { items, total } = await findReconciliations(em, { day, state, resource_type }, window);
+    const { items, ...listed } = await findReconciliations(em, { day, state, resource_type }, window);
     return {
       message: 'Reconciliations found',
       data: {
@@ -64,7 +64,7 @@ routes.get(
           created_at: created_at.toISOString(),
           updated_at: updated_at.toISOString(),
         })),
-        ...presentPage(query, total),
+        ...presentPage(query, listed),
       },
     };
   },

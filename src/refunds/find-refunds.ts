@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { findPayoutsOf } from '../payouts/find-payouts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { refuse } from '../shared/errors.ts';
@@ -34,9 +35,8 @@ export async function findRefunds(
   em: EntityManager,
   paymentId: string,
   window: ListWindow,
-): Promise<{ items: WholeRefund[]; total: number }> {
-  const of = { column: 'payment_id', id: paymentId } as const;
-  const { items, total } = await findPage(em, PaymentRefund, { payment_id: paymentId }, window, { of });
+): Promise<Listed & { items: WholeRefund[] }> {
+  const { items, ...listed } = await findPage(em, PaymentRefund, { payment_id: paymentId }, window);
   const payoutOf = await findPayoutsOf(em, items);
-  return { items: items.map((refund) => ({ payout: payoutOf(refund), paymentId })), total };
+  return { items: items.map((refund) => ({ payout: payoutOf(refund), paymentId })), ...listed };
 }

@@ -63,9 +63,9 @@ routes.get(
   },
   async ({ em, deps, caller, params: { id: paymentId }, query }) => {
     await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId });
-    const { items, total } = await findRefunds(em, paymentId, query);
+    const { items, ...listed } = await findRefunds(em, paymentId, query);
     const shown = await Promise.all(items.map((refund) => presentRefund(deps.sealer, refund)));
-    return { items: shown, ...presentPage(query, total) };
+    return { items: shown, ...presentPage(query, listed) };
   },
 );
 

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { findBalances } from '../ledger/find-balances.ts';
 import { refuse } from '../shared/errors.ts';
@@ -23,14 +24,15 @@ export async function findSavingGoals(
   em: EntityManager,
   caller: Caller,
   { status, ...window }: ListWindow & { status?: SavingGoalStatus | undefined },
-): Promise<{ items: FoundSavingGoal[]; total: number }> {
-  const where = { ...(isPlatform(caller) ? {} : { user_id: caller.userId }), ...(status && { status }) };
-  const { items, total } = await findPage(em, SavingGoal, where, window);
+): Promise<Listed & { items: FoundSavingGoal[] }> {
+  const within = isPlatform(caller) ? {} : { user_id: caller.userId };
+  const where = { ...within, ...(status && { status }) };
+  const { items, ...listed } = await findPage(em, SavingGoal, where, window, { within });
   const balanceOf = await findBalances(
     em,
     items.map(({ account_id }) => account_id),
   );
-  return { items: items.map((goal) => ({ goal, currentAmount: balanceOf(goal.account_id) })), total };
+  return { items: items.map((goal) => ({ goal, currentAmount: balanceOf(goal.account_id) })), ...listed };
 }
 
 /** One saving goal that the caller may read. Throws NOT_FOUND or FORBIDDEN. */

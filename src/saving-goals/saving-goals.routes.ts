@@ -48,12 +48,12 @@ routes.get(
     },
   },
   async ({ em, caller, query }) => {
-    const { items, total } = await findSavingGoals(em, caller, query);
+    const { items, ...listed } = await findSavingGoals(em, caller, query);
     return {
       message: 'Saving goals found',
       data: {
         items: items.map(({ goal, currentAmount }) => presentSavingGoal(goal, currentAmount)),
-        ...presentPage(query, total),
+        ...presentPage(query, listed),
       },
     };
   },

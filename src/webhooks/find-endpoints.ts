@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { lockPartner } from '../partners/find-partner.ts';
 import { refuse } from '../shared/errors.ts';
@@ -11,10 +12,8 @@ import { type EarlierSecret, endpointSecretPlace } from './webhook-endpoint.ts';
 export function findEndpoints(
   em: EntityManager,
   { partnerId, ...window }: ListWindow & { partnerId: string },
-): Promise<{ items: WebhookEndpoint[]; total: number }> {
-  return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window, {
-    of: { column: 'partner_id', id: partnerId },
-  });
+): Promise<Listed & { items: WebhookEndpoint[] }> {
+  return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window);
 }
 
 /** An endpoint of this partner; locks the partner's row until the transaction ends. Throws NOT_FOUND. */

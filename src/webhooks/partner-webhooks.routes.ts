@@ -35,8 +35,8 @@ routes.get(
     answers: { 200: partnerAnswer(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
   async ({ em, caller, query: { endpoint_id: endpointId, ...query } }) => {
-    const { items, total } = await findDeliveries(em, { partnerId: caller.partnerId, endpointId, ...query });
-    return { items: items.map(presentDelivery), ...presentPage(query, total) };
+    const { items, ...listed } = await findDeliveries(em, { partnerId: caller.partnerId, endpointId, ...query });
+    return { items: items.map(presentDelivery), ...presentPage(query, listed) };
   },
 );
 

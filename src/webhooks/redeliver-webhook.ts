@@ -1,6 +1,7 @@
 import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { forgetLooks, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -26,15 +27,16 @@ export interface DeliveryFilter extends ListWindow {
 export function findDeliveries(
   em: EntityManager,
   { partnerId, status, type, endpointId, from, to, ...window }: DeliveryFilter,
-): Promise<{ items: WebhookDelivery[]; total: number }> {
+): Promise<Listed & { items: WebhookDelivery[] }> {
+  const within = { partner_id: partnerId };
   const where: FilterQuery<WebhookDelivery> = {
-    partner_id: partnerId,
+    ...within,
     ...(status && { status }),
     ...(type && { type }),
     ...(endpointId && { endpoint_id: endpointId }),
     ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  return findPage(em, WebhookDelivery, where, window, { of: { column: 'partner_id', id: partnerId } });
+  return findPage(em, WebhookDelivery, where, window, { within });
 }
 
 /**

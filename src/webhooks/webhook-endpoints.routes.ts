@@ -64,8 +64,8 @@ routes.get(
     answers: { 200: partnerAnswer(z.object({ items: z.array(EndpointShape), ...pageFields })) },
   },
   async ({ em, caller, query }) => {
-    const { items, total } = await findEndpoints(em, { partnerId: caller.partnerId, ...query });
-    return { items: items.map(presentEndpoint), ...presentPage(query, total) };
+    const { items, ...listed } = await findEndpoints(em, { partnerId: caller.partnerId, ...query });
+    return { items: items.map(presentEndpoint), ...presentPage(query, listed) };
   },
 );
 

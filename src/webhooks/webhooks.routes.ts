@@ -70,10 +70,10 @@ routes.get(
   },
   async ({ params, query, em }) => {
     const { id } = await getPartner(em, params.id);
-    const { items, total } = await findDeliveries(em, { partnerId: id, ...query });
+    const { items, ...listed } = await findDeliveries(em, { partnerId: id, ...query });
     return {
       message: 'Webhook deliveries found',
-      data: { items: items.map(presentDelivery), ...presentPage(query, total) },
+      data: { items: items.map(presentDelivery), ...presentPage(query, listed) },
     };
   },
 );

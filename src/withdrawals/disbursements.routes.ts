@@ -25,10 +25,10 @@ routes.get(
   },
   async ({ em, caller, params: { id }, query }) => {
     const cause = await getVisibleCause(em, caller, id);
-    const { items, total } = await findDisbursements(em, cause.id, query);
+    const { items, ...listed } = await findDisbursements(em, cause.id, query);
     return {
       message: 'Disbursements found',
-      data: { items: items.map(presentDisbursement), ...presentPage(query, total) },
+      data: { items: items.map(presentDisbursement), ...presentPage(query, listed) },
     };
   },
 );

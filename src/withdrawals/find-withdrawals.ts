@@ -2,6 +2,7 @@ import { type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ownerOf } from '../bank-accounts/bank-account.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
+import type { Listed } from '../database/position.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { findPayoutsOf } from '../payouts/find-payouts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
@@ -38,9 +39,9 @@ export async function findWithdrawals(
   em: EntityManager,
   caller: Caller,
   { filter, ...window }: ListWindow & { filter: WithdrawalFilter },
-): Promise<{ items: WholeWithdrawal[]; total: number }> {
-  const readable = isPlatform(caller) ? {} : ownerOf(caller);
-  return withPayouts(em, await findPage<Withdrawal>(em, Withdrawal, { $and: [readable, ...asked(filter)] }, window));
+): Promise<Listed & { items: WholeWithdrawal[] }> {
+  const within: FilterQuery<Withdrawal> = isPlatform(caller) ? {} : ownerOf(caller);
+  return withPayouts(em, await findPage(em, Withdrawal, { $and: [within, ...asked(filter)] }, window, { within }));
 }
 
 /** A page of the disbursements of a cause. */
@@ -48,8 +49,10 @@ export const findDisbursements = async (
   em: EntityManager,
   causeId: string,
   { status, ...window }: ListWindow & Pick<WithdrawalFilter, 'status'>,
-): Promise<{ items: WholeWithdrawal[]; total: number }> =>
-  withPayouts(em, await findPage<Withdrawal>(em, Withdrawal, { $and: asked({ cause_id: causeId, status }) }, window));
+): Promise<Listed & { items: WholeWithdrawal[] }> => {
+  const within = { cause_id: causeId };
+  return withPayouts(em, await findPage(em, Withdrawal, { $and: [within, ...asked({ status })] }, window, { within }));
+};
 
 /** The filters that are there, as conditions. */
 function asked({ status, cause_id, from, to }: WithdrawalFilter): FilterQuery<Withdrawal>[] {
@@ -66,10 +69,10 @@ function asked({ status, cause_id, from, to }: WithdrawalFilter): FilterQuery<Wi
 
 async function withPayouts(
   em: EntityManager,
-  { items, total }: { items: Withdrawal[]; total: number },
-): Promise<{ items: WholeWithdrawal[]; total: number }> {
+  { items, ...listed }: Listed & { items: Withdrawal[] },
+): Promise<Listed & { items: WholeWithdrawal[] }> {
   const payoutOf = await findPayoutsOf(em, items);
-  return { items: items.map((withdrawal) => ({ withdrawal, payout: payoutOf(withdrawal) })), total };
+  return { items: items.map((withdrawal) => ({ withdrawal, payout: payoutOf(withdrawal) })), ...listed };
 }
 
 /** A withdrawal. Throws NOT_FOUND, and FORBIDDEN when it belongs to somebody else. */

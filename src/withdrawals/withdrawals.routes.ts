@@ -63,10 +63,10 @@ routes.get(
   async ({ em, caller, query }) => {
     const { status, cause_id, from, to, ...window } = query;
     const filter = { status, cause_id, from, to };
-    const { items, total } = await findWithdrawals(em, caller, { ...window, filter });
+    const { items, ...listed } = await findWithdrawals(em, caller, { ...window, filter });
     return {
       message: 'Withdrawals found',
-      data: { items: items.map(presentWithdrawal), ...presentPage(query, total) },
+      data: { items: items.map(presentWithdrawal), ...presentPage(query, listed) },
     };
   },
 );

@@ -22,7 +22,7 @@ function idFieldsOf(schema: z.ZodType | undefined): string[] {
       walk(inner, path);
   };
   if (schema) walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '');
-  return [...found].filter((name) => name !== 'after');
+  return [...found];
 }
 
 const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`;

@@ -179,7 +179,8 @@ describe('Roles', () => {
 
     it('answers with message, roles, page, limit and total, ten rows unless asked otherwise', async () => {
       const { body } = await stack.get('/v1/acl/roles', { token: superAdmin.token });
-      expect(Object.keys(body).sort()).toEqual(['limit', 'message', 'page', 'roles', 'total']);
+      const { next: _, ...envelope } = body;
+      expect(Object.keys(envelope).sort()).toEqual(['limit', 'message', 'page', 'roles', 'total']);
       expect([body.page, body.limit]).toEqual([1, 10]);
       expect(body.roles.length).toBeLessThanOrEqual(10);
     });

@@ -7,6 +7,7 @@ import { settleDefault } from '../../src/circles/settle-default.ts';
 import { payStandingOrders } from '../../src/circles/standing-orders.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { withTime } from '../../src/database/database-time-outs.ts';
+import { nextOf } from '../../src/database/position.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
 import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
@@ -119,6 +120,10 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
   const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }) as {
     properties?: Record<string, Field>;
   };
+  const somewhere = Object.values(ids)[0] ?? cast.person.id;
+  const place = '2026-06-01T00:00:00.000001Z';
+  // Not every list has them all: what is refused runs nothing.
+  const after = [somewhere, nextOf(`${place} ${cast.person.id}`), nextOf(`${place} 1`)];
   const values: Record<string, string> = {
     user_id: cast.person.id,
     organization_id: String(cast.admin.organizationId),
@@ -132,12 +137,11 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
     external_ref: 'ref-3',
     day,
     endpoint_id: cast.person.id,
-    after: Object.values(ids)[0] ?? cast.person.id,
   };
   return [
     '',
     ...Object.entries(properties).flatMap(([name, field]) => {
-      const words = field.enum ?? field.anyOf?.flatMap((one) => one.enum ?? []) ?? [];
+      const words = field.enum ?? field.anyOf?.flatMap((one) => one.enum ?? []) ?? (name === 'after' ? after : []);
       return (words.length > 0 ? words : [values[name] ?? '1']).map((value) => `?${name}=${encodeURIComponent(value)}`);
     }),
   ];

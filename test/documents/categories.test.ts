@@ -50,7 +50,7 @@ describe('Categories of documents', () => {
     expect(renamed).toMatchObject({ status: 200, body: { data: { id: category.id } } });
     expect(renamed.body.data.name).not.toBe(category.name);
     const { status, body } = await stack.get(`${path}?limit=1`, { token: stranger.token });
-    expect({ status, body }).toEqual({
+    expect({ status, body }).toMatchObject({
       status: 200,
       body: {
         message: expect.any(String),

@@ -29,7 +29,7 @@ workshop.post(
 workshop.get(
   '/list',
   { summary: 'Echo paging', access: open(), query: listQuery(), answers: { 200: z.object({}) } },
-  async ({ query }) => ({ ...presentPage(query, 0), order: query.order }),
+  async ({ query }) => ({ ...presentPage(query, { total: 0 }), order: query.order }),
 );
 workshop.delete(
   '/things',

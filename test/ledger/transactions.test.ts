@@ -74,7 +74,9 @@ describe('GET /v1/transactions', () => {
       }
       expect(seen).toEqual(expected);
     }
-    expect(idsOf((await list(`?after=${productId}`)).body)).toEqual([]);
+    expect((await list(`?after=${productId}`)).body.message).toBe(
+      'after: names no row of this list; read on with next',
+    );
   });
 
   it('filters by product, ledger reference type and type; the payments enum is a 400', async () => {
@@ -122,6 +124,7 @@ describe('GET /v1/transactions', () => {
     const outsider = await buildIndividual(stack);
     expect(idsOf((await list(`?user_id=${outsider.id}`, colleague.token)).body)).toEqual([received, own]);
     expect(idsOf((await list(`?limit=1&after=${received}`, colleague.token)).body)).toEqual([own]);
+    expect((await list(`?after=${paid[3]}`, colleague.token)).status).toBe(400);
     expect((await stack.get(`/v1/transactions/${received}`, { token: colleague.token })).status).toBe(200);
     expect((await stack.get(`/v1/transactions/${paid[3]}`, { token: colleague.token })).status).toBe(403);
     const stranger = await buildOrganizationAdmin(stack);

@@ -218,8 +218,12 @@ describe('GET /v1/payouts/stuck', () => {
       total,
     });
     expect(await list(`after=${items.at(-1).payout_id}`)).toMatchObject({ items: [], total });
+    const { next } = await list('limit=1');
+    expect((await list(`after=${next}&limit=1`)).items).toMatchObject([{ payout_id: items[1].payout_id }]);
+    const ended = await to('111111');
+    await payoutWhen(partner, ended.id, 'succeeded');
     expect(await list('page=9')).toMatchObject({ items: [], page: 9, total });
-    for (const query of ['after=x', 'page=0', 'limit=101']) {
+    for (const query of ['after=x', `after=${ended.id}`, 'page=0', 'limit=101']) {
       const { status } = await stack.get(`/v1/payouts/stuck?${query}`, { token: operator.token });
       expect([query, status]).toEqual([query, 400]);
     }

@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 00704e9ade5dfdb8ac98b8c3a5c9a56a6bcc2f3e04e7cd3b912956b19edbf3e3
+# Made of 6f5dfd83c37d492439a72ee98448f36714875a95fca7b8fadaa2e7167531bfd1
 # ruff: noqa
 
 from __future__ import annotations
@@ -952,6 +952,10 @@ class ListWebhookEndpointsAnswer(TypedDict):
     """
     How many rows there are on all pages.
     """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
 
 
 class ListWebhookEndpointsQuery(TypedDict):
@@ -965,7 +969,7 @@ class ListWebhookEndpointsQuery(TypedDict):
     """
     after: NotRequired[str]
     """
-    Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused.
+    Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused.
     """
 
 
@@ -1004,6 +1008,10 @@ class ListWebhookDeliveriesAnswer(TypedDict):
     total: int
     """
     How many rows there are on all pages.
+    """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
     """
 
 
@@ -1242,6 +1250,10 @@ class ListPayoutsAnswer(TypedDict):
     total: int
     """
     How many rows there are on all pages.
+    """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
     """
 
 
@@ -1824,6 +1836,10 @@ class ListPaymentsAnswer(TypedDict):
     """
     How many rows there are on all pages.
     """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
 
 
 ListPaymentsQuery = TypedDict(
@@ -1884,6 +1900,10 @@ class ListPaymentRefundsAnswer(TypedDict):
     """
     How many rows there are on all pages.
     """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
 
 
 class ListPaymentRefundsQuery(TypedDict):
@@ -1897,7 +1917,7 @@ class ListPaymentRefundsQuery(TypedDict):
     """
     after: NotRequired[str]
     """
-    Id of the last row seen; the list continues after it, in place of `page`, so that rows made meanwhile neither repeat nor hide others. After the last row the page is empty. An id that names no row of yours in this list is refused.
+    Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused.
     """
 
 

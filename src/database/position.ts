@@ -1,0 +1,86 @@
+import { refuse } from '../shared/errors.ts';
+
+/** A place in a list: the instant by which its rows are ordered, with all its microseconds, and the id of the row there. */
+export interface Position {
+  at: string;
+  id: string;
+}
+
+/** A row as it was read for a page, with the text of its position. */
+export interface Placed {
+  position: string;
+}
+
+/** What a page tells of its list: the number of all matches, and `next` when rows follow. */
+export interface Listed {
+  total: number;
+  next?: string | undefined;
+}
+
+/** The letter in front of every `next`: the form of what follows. No id begins with it. */
+const form = 'n';
+const written = /^((?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z) ([0-9a-f-]{36}|\d{1,19})$/;
+
+/** SQL: the text of a row's position. A Date would lose the microseconds. */
+export const positionOf = (instant: string, id: string): string =>
+  `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || ${id}`;
+
+/**
+ * SQL: whether a row comes after a position in the order of the list, the parameters of which are `paramsOf` it. One
+ * row comparison, from which an index scan can start.
+ */
+export const comesAfter = (instant: string, id: string, order: 'asc' | 'desc'): string =>
+  `(${instant}, ${id}) ${order === 'desc' ? '<' : '>'} (?::timestamptz, ?)`;
+
+export const paramsOf = ({ at, id }: Position): [string, string] => [at, id];
+
+/** The `next` that names a position. */
+export const nextOf = (position: string): string => `${form}${Buffer.from(position).toString('base64url')}`;
+
+/** The position that a `next` names; undefined for anything else, e.g. an id. */
+export function readNext(next: string): Position | undefined {
+  if (!next.startsWith(form)) return undefined;
+  const position = Buffer.from(next.slice(form.length), 'base64url').toString();
+  return nextOf(position) === next ? readPosition(position) : undefined;
+}
+
+function readPosition(position: string): Position | undefined {
+  const [, at, id] = written.exec(position) ?? [];
+  return at === undefined || id === undefined || !isInstant(at) ? undefined : { at, id };
+}
+
+/** Whether there is such a day and time: the database refuses the 30th of February, and a Date makes a March of it. */
+function isInstant(at: string): boolean {
+  const date = new Date(at);
+  return Number.isFinite(date.getTime()) && date.toISOString().slice(0, 23) === at.slice(0, 23);
+}
+
+/**
+ * Where a page starts: the position that `after` names as a `next`, whether its row is still there or not, or that of the
+ * row with this id, which `find` looks for among those that the caller may list. Undefined without `after`. Throws
+ * REQUEST_INVALID, the same for a row that is gone, another's and one that never was.
+ */
+export async function startOfPage(
+  after: string | undefined,
+  find: (id: string) => Promise<readonly Placed[]>,
+): Promise<Position | undefined> {
+  if (after === undefined) return undefined;
+  const named = readNext(after);
+  if (named !== undefined) return named;
+  const [row] = await find(after);
+  const position = row && readPosition(row.position);
+  return position ?? refuse('REQUEST_INVALID', 'names no row of this list; read on with next', { field: 'after' });
+}
+
+/** The rows of a page and its `next`, of the rows that were read for it: one more than the page has, if there is one. */
+export function cutPage<Row extends Placed>(
+  read: readonly Row[],
+  limit: number,
+): { rows: Omit<Row, 'position'>[]; next: string | undefined } {
+  const page = read.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    rows: page.map(({ position: _, ...row }) => row),
+    next: last !== undefined && read.length > limit ? nextOf(last.position) : undefined,
+  };
+}
