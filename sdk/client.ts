@@ -321,15 +321,14 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Pages by keyset, so that new rows neither repeat nor hide a row. */
-async function* readOn<T extends { id: string }>(
-  read: (after: { after?: string }) => Promise<{ items: T[]; limit: number }>,
+/** Reads on from where each page says that the list goes on, so that new rows neither repeat nor hide a row. */
+async function* readOn<T>(
+  read: (after: { after?: string }) => Promise<{ items: T[]; next?: string }>,
 ): AsyncGenerator<T, void, undefined> {
   for (let after: { after?: string } = {}; ; ) {
-    const { items, limit } = await read(after);
+    const { items, next } = await read(after);
     yield* items;
-    const last = items.at(-1);
-    if (last === undefined || items.length < limit) return;
-    after = { after: last.id };
+    if (next === undefined) return;
+    after = { after: next };
   }
 }

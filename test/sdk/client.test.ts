@@ -215,17 +215,17 @@ describe('The partner client', () => {
   });
 
   it('reads page after page, and stops after the last', async () => {
-    const page = (...ids: string[]): Action => ({
+    const page = (ids: string[], next?: string): Action => ({
       status: 200,
-      body: { data: { items: ids.map((each) => ({ id: each })), page: 1, limit: 2, total: 3 } },
+      body: { data: { items: ids.map((each) => ({ id: each })), page: 1, limit: 2, total: 4, next } },
     });
-    await using peer = await openPeer([page('c', 'b'), page('a')]);
+    await using peer = await openPeer([page(['d', 'c'], 'nRead-on'), page(['b', 'a'])]);
     const read: string[] = [];
     for await (const row of connect(peer.url).payouts.all({ limit: 2 })) read.push(row.id);
-    expect(read).toEqual(['c', 'b', 'a']);
+    expect(read).toEqual(['d', 'c', 'b', 'a']);
     expect(peer.requests.map(({ url }) => url)).toEqual([
       '/v1/partners/payouts?limit=2',
-      '/v1/partners/payouts?limit=2&after=b',
+      '/v1/partners/payouts?limit=2&after=nRead-on',
     ]);
   });
 });

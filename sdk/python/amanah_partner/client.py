@@ -231,11 +231,11 @@ class WebhookDeliveries(_Resource):
 
 
 def _read_on(read: Callable[[Any], Any], query: Mapping[str, Any] | None) -> Iterator[Any]:
-    """Pages by keyset, so that new rows neither repeat nor hide a row."""
+    """Reads on from where each page says that the list goes on, so that new rows neither repeat nor hide a row."""
     asked: dict[str, Any] = {"limit": 100, **(query or {})}
     while True:
         page = read(asked)
         yield from page["items"]
-        if len(page["items"]) < page["limit"]:
+        if "next" not in page:
             return
-        asked["after"] = page["items"][-1]["id"]
+        asked["after"] = page["next"]

@@ -155,10 +155,11 @@ class TheClient(unittest.TestCase):
             self.assertEqual(peer.requests, [])
 
     def test_reads_page_after_page_and_no_further_than_the_last(self) -> None:
-        def page(*ids: str) -> Answer:
-            return Answer(200, {"data": {"items": [{"id": id} for id in ids], "page": 1, "limit": 2, "total": 3}})
+        def page(*ids: str, **more: str) -> Answer:
+            items = [{"id": id} for id in ids]
+            return Answer(200, {"data": {"items": items, "page": 1, "limit": 2, "total": 4, **more}})
 
-        with Peer(page("c", "b"), page("a")) as peer:
-            self.assertEqual([row["id"] for row in connect(peer.url).payouts.all({"limit": 2})], ["c", "b", "a"])
+        with Peer(page("d", "c", next="nRead-on"), page("b", "a")) as peer:
+            self.assertEqual([row["id"] for row in connect(peer.url).payouts.all({"limit": 2})], ["d", "c", "b", "a"])
             targets = [request.target for request in peer.requests]
-        self.assertEqual(targets, ["/v1/partners/payouts?limit=2", "/v1/partners/payouts?limit=2&after=b"])
+        self.assertEqual(targets, ["/v1/partners/payouts?limit=2", "/v1/partners/payouts?limit=2&after=nRead-on"])
