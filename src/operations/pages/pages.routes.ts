@@ -10,23 +10,20 @@ import type { Method, RouteGroup } from '../../http/route-group.ts';
 import { callRoute, type Doors, isSafe } from '../../http/serve-route.ts';
 import { must } from '../../shared/assert.ts';
 import { type DomainError, errorStatuses, isDomainError, refuse } from '../../shared/errors.ts';
+import { type DecisionShown, decisionPage } from './decision-page.ts';
 import { complain, layout, type Markup } from './layout.ts';
+import { logInPage } from './log-in-page.ts';
 import {
-  type DecisionShown,
   type DifferenceShown,
-  decisionPage,
-  type Filled,
   type Listed,
-  logInPage,
   type OverviewShown,
   overviewPage,
   type Part,
   type PayoutShown,
-  proposePage,
-  proposeTitles,
   type ReceiptShown,
   unreadable,
-} from './views.ts';
+} from './overview-page.ts';
+import { type Filled, proposePage, proposeTitles } from './propose-page.ts';
 
 interface Pages {
   routeGroups: readonly RouteGroup[];

@@ -1,0 +1,188 @@
+import { html } from 'hono/html';
+import { type DecisionShown, saysWhat } from './decision-page.ts';
+import type { Markup } from './layout.ts';
+import { instant, money, type Names, nameOf } from './spell.ts';
+
+/** The parts of the API's answers that the pages show. */
+export interface OverviewShown {
+  at: string;
+  cases: WaitingShown[];
+  backlog: WaitingShown[];
+  reconciliation: { day: string; finished_at: string } | null;
+  clearing: {
+    books: string;
+    provider: string | null;
+    last_comparison: { day: string; difference: string; agreed: boolean } | null;
+  };
+  last_seal: { number: string; sealed_at: string; covers_until: string | null } | null;
+  versions: { amanah: string; node: string; postgresql: string; temporal: string | null };
+}
+interface WaitingShown {
+  what: string;
+  count: number;
+  age_seconds: number | null;
+}
+export interface PayoutShown {
+  payout_id: string;
+  reference: string;
+  amount: string;
+  age_seconds: number;
+  reason: string;
+}
+export interface ReceiptShown {
+  id: string;
+  amount: string;
+  reference: string;
+  reason: string | null;
+  received_at: string;
+}
+export interface DifferenceShown {
+  id: string;
+  day: string;
+  resource_type: string;
+  reference: string;
+  ours: SideShown | null;
+  theirs: SideShown | null;
+}
+interface SideShown {
+  status: string;
+  amount: string | null;
+}
+const caseWords: Record<string, string> = {
+  unknown_payouts: 'Payouts with an unknown outcome',
+  contradicted_payouts: 'Payouts that the provider contradicts',
+  accepted_payouts: 'Payouts accepted for more than a day',
+  suspended_receipts: 'Money in suspense',
+  unreceipted_payments: 'Payments without a receipt',
+  settling_payments: 'Payments that do not settle',
+  unread_callbacks: 'Callbacks that could not be read',
+  open_reconciliations: 'Differences from the provider',
+  pending_decisions: 'Decisions that wait for a second person',
+};
+const wordsOf = (what: string): string => caseWords[what] ?? what.replaceAll('_', ' ');
+
+/** An age in its two largest units. */
+function spellAge(seconds: number | null): string {
+  if (seconds === null) return '';
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+  ];
+  const said = parts.filter(([count]) => count > 0).slice(0, 2);
+  return said.length === 0 ? 'under a minute' : said.map(([count, unit]) => `${count} ${unit}`).join(' ');
+}
+
+const proposeLink = (words: string, query: Record<string, string>): Markup =>
+  html`<a href="/operations/propose?${new URLSearchParams(query).toString()}">${words}</a>`;
+
+/** What waits, by kind; kinds with nothing waiting are left out. */
+function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
+  const rows = kinds.filter(({ count }) => count > 0);
+  if (rows.length === 0) return html`<p class="quiet">Nothing.</p>`;
+  return html`<table>
+<caption class="skip">${caption}</caption>
+<thead><tr><th scope="col">What</th><th scope="col" class="number">How many</th><th scope="col" class="age">Oldest</th></tr></thead>
+<tbody>${rows.map(
+    ({ what, count, age_seconds }) => html`<tr><th scope="row">${wordsOf(what)}</th><td class="number">${count}</td>
+<td class="age">${spellAge(age_seconds)}</td></tr>`,
+  )}</tbody>
+</table>`;
+}
+
+/** A part that lists items; nothing when the caller may not read it. */
+function section<Item>(title: string, part: Part<Listed<Item>>, show: (item: Item) => Markup): Markup | null {
+  if (part === null) return null;
+  if (part === unreadable) return cannotBeRead(title);
+  const { items, total } = part;
+  const more = total - items.length;
+  return html`<h2>${title}</h2>
+${items.length === 0 ? html`<p class="quiet">None.</p>` : html`<ul class="cards">${items.map((item) => html`<li>${show(item)}</li>`)}</ul>`}
+${more > 0 && html`<p class="quiet">And ${more} more, younger than these.</p>`}`;
+}
+
+const cannotBeRead = (title: string): Markup =>
+  html`<h2>${title}</h2>
+<p class="complaint">This cannot be read at the moment. Load the page again; the log says why.</p>`;
+
+/** Marks a part that cannot be read at the moment, while the rest of the page can. */
+export const unreadable = 'unreadable';
+/** A part of the first page: null when the caller may not read it. */
+export type Part<Shown> = Shown | typeof unreadable | null;
+export interface Listed<Item> {
+  items: Item[];
+  total: number;
+}
+/** The contents of the first page, oldest first. */
+export interface Overview {
+  overview: Part<OverviewShown>;
+  decisions: Part<Listed<DecisionShown>>;
+  payouts: Part<Listed<PayoutShown>>;
+  receipts: Part<Listed<ReceiptShown>>;
+  differences: Part<Listed<DifferenceShown>>;
+  names: Names;
+  mayPropose: boolean;
+}
+
+/** The first page: what waits for people, and the state of the system. */
+export function overviewPage(shown: Overview): Markup {
+  const { overview, decisions, payouts, receipts, differences, names, mayPropose } = shown;
+  const offer = (words: string, query: Record<string, string>) => mayPropose && html`<br>${proposeLink(words, query)}`;
+  return html`${section(
+    'Decisions that wait for a second person',
+    decisions,
+    (decision) => html`<a href="/operations/decisions/${decision.id}">${saysWhat(decision)}</a><br>
+<span class="quiet">Proposed by ${nameOf(names, decision.proposed_by)}, ${instant(decision.created_at)}: ${decision.note}</span>`,
+  )}
+${section(
+  'Payouts to look after',
+  payouts,
+  ({
+    payout_id,
+    reference,
+    amount,
+    age_seconds,
+    reason,
+  }) => html`${money(amount)}, ${reference}, for ${spellAge(age_seconds)}
+<br><span class="quiet">${reason}</span>${isContradicted(reason) ? afterTheEnd : offer('Propose how it ended', { kind: 'settle_payout', payout_id })}`,
+)}
+${section(
+  'Money in suspense',
+  receipts,
+  ({ id, amount, reference, reason, received_at }) => html`${money(amount)} for ${reference}, ${instant(received_at)}
+<br><span class="quiet">${reason?.replaceAll('_', ' ')}</span>${offer('Propose where it goes', { kind: 'settle_receipt', receipt_id: id })}`,
+)}
+${section(
+  'Differences from the provider',
+  differences,
+  ({ id, day, resource_type, reference, ours, theirs }) => html`${day}, ${resource_type} ${reference}
+<br><span class="quiet">We: ${spellSide(ours)}. The provider: ${spellSide(theirs)}.</span>
+${offer('Explain it', { kind: 'explain_difference', reconciliation_id: id })}`,
+)}
+${overview === unreadable ? cannotBeRead('How things stand') : overview && standing(overview)}
+${mayPropose && html`<p>${proposeLink('Book what the platform itself moved at the provider', { kind: 'book_external' })}</p>`}`;
+}
+
+/** The list of stuck payouts marks a final one in this way. */
+const isContradicted = (reason: string): boolean => reason.startsWith('contradicted');
+const afterTheEnd = html`<br>It has ended, and what was booked stays. Ask the provider; then explain the difference below, under its day.`;
+
+const spellSide = (side: SideShown | null): string =>
+  side === null ? 'nothing' : `${side.status}${side.amount === null ? '' : `, ${money(side.amount)}`}`;
+
+function standing({ at, cases, backlog, reconciliation, clearing, last_seal, versions }: OverviewShown): Markup {
+  const { books, provider, last_comparison: compared } = clearing;
+  return html`<h2>Waiting for people</h2>
+${waitingTable('Waiting for people', cases)}
+<h2>Waiting for machines, longer than it should</h2>
+${waitingTable('Waiting for machines, longer than it should', backlog)}
+<h2>How things stand</h2>
+<dl>
+<dt>At the provider</dt><dd>${provider === null ? 'it does not say' : money(provider)}; by our books ${money(books)}</dd>
+<dt>Compared</dt><dd>${compared === null ? 'never yet' : `${compared.day}: ${compared.agreed ? 'agreed' : `a difference of ${money(compared.difference)}`}`}</dd>
+<dt>Reconciled</dt><dd>${reconciliation === null ? 'no day yet' : `up to ${reconciliation.day}`}</dd>
+<dt>Sealed</dt><dd>${last_seal === null ? 'nothing yet' : `seal ${last_seal.number}, ${instant(last_seal.sealed_at)}`}</dd>
+<dt>Versions</dt><dd>Amanah ${versions.amanah}, Node ${versions.node}, PostgreSQL ${versions.postgresql}, Temporal ${versions.temporal ?? 'away'}</dd>
+<dt>Read</dt><dd>${instant(at)}</dd>
+</dl>`;
+}

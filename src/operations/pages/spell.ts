@@ -1,0 +1,13 @@
+/** People's names by id, as far as the caller may read them. */
+export type Names = ReadonlyMap<string, string>;
+/** A person's name, or else the id. */
+export const nameOf = (names: Names, id: string): string => names.get(id) ?? id;
+
+/** IDR, formatted for people. */
+export const money = (amount: string): string => {
+  const [whole = '', fraction = ''] = amount.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return `IDR ${grouped}${/^0*$/.test(fraction) ? '' : `.${fraction}`}`;
+};
+/** An instant, to the minute. */
+export const instant = (text: string): string => `${text.slice(0, 16).replace('T', ' ')} UTC`;
