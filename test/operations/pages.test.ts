@@ -7,15 +7,17 @@ import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../payouts/build-payouts.ts';
 import { startBrowser } from '../support/browser.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { addBankAccount, ask, buildOwner, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: Stack;
 let browser: Browser;
 let partner: BuiltPartner;
 beforeAll(async () => {
   // Nothing is requested again by itself: what two people decide does not race with it.
-  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0', ...noWait } });
   browser = await startBrowser();
   partner = await buildPayer(stack, { available: '100000000' });
 }, 120_000);
@@ -255,6 +257,35 @@ describe('The pages for operators', () => {
       expect(await decide(button)).toBe(outcome);
     }
     expect(await second.locator('main').textContent()).toContain('Book IDR 250,000 at the provider');
+  }, 90_000);
+
+  it('let two people approve a disbursement, and do not offer the first to do it twice', async () => {
+    const owner = await buildOwner(stack);
+    const { id: cause_id } = await buildActiveCause(stack, owner);
+    const gift = { reference_type: 'charitable_cause_donate', reference_id: cause_id, amount: 100_000 };
+    const { token, accountId: source_account_id } = await buildOwner(stack);
+    expect((await stack.post('/v1/payments/balance', { ...gift, source_account_id }, { token })).status).toBe(201);
+    const bank_account_id = await addBankAccount(stack, owner);
+    const asked = { bank_account_id, amount: '100000', cause_id, purpose_note: 'Two pumps and their pipes' };
+    const { id } = (await ask(stack, owner, asked)).body.data;
+
+    const pageOf = async () => {
+      const approver = await withPassword(await buildSuperAdmin(stack));
+      const code = await addSecondFactor(approver);
+      const page = await visit();
+      await logIn(page, approver, code());
+      await page.getByRole('link', { name: `Release disbursement ${id}` }).click();
+      return page;
+    };
+    const first = await pageOf();
+    await first.getByRole('button', { name: 'Approve', exact: true }).click();
+    expect(await heading(first)).toBe('Decision pending');
+    expect(await first.locator('main').textContent()).toContain('You approved it: a second person carries it out.');
+    expect(await first.getByRole('button', { name: /Approve/ }).count()).toBe(0);
+    const second = await pageOf();
+    await second.getByRole('button', { name: 'Approve and carry out' }).click();
+    expect(await heading(second)).toBe('Decision carried out');
+    await withdrawalWhen(stack, owner, id, 'succeeded');
   }, 90_000);
 
   it('show the rest when one part cannot be read, and say how much more there is than they list', async () => {

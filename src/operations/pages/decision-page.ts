@@ -53,7 +53,7 @@ export function decisionPage(
     complaint,
   }: { names: Names; userId: string; mayApprove: boolean; complaint: string | null },
 ): Markup {
-  const { id, status, note, reason, evidence, proposed_by, approved_by, rejected_by, created_at, ended_at } = decision;
+  const { status, note, reason, evidence, proposed_by, approved_by, rejected_by, created_at, ended_at } = decision;
   return html`${complain(complaint)}
 <p>${saysWhat(decision)}</p>
 <dl>
@@ -74,15 +74,19 @@ ${ended_at && html`<dt>Ended</dt><dd>${instant(ended_at)}</dd>`}
 ${facts(evidence.provider)}
 <h2>What the books said</h2>
 ${facts(evidence.books)}
-${status === 'pending' && stepsOf(id, proposed_by === userId, mayApprove)}
+${status === 'pending' && stepsOf(decision, userId, mayApprove)}
 <p><a href="/operations">Back to what waits</a></p>`;
 }
 
-function stepsOf(id: string, isOwn: boolean, mayApprove: boolean): Markup {
-  if (isOwn) return html`<p class="quiet">You proposed it: somebody else approves or rejects it.</p>`;
+function stepsOf({ id, kind, proposed_by, approved_by }: DecisionShown, userId: string, mayApprove: boolean): Markup {
+  if (proposed_by === userId) return html`<p class="quiet">You proposed it: somebody else approves or rejects it.</p>`;
+  const approvals = [approved_by ?? []].flat();
+  if (approvals.includes(userId)) return html`<p class="quiet">You approved it: a second person carries it out.</p>`;
   if (!mayApprove) return html`<p class="quiet">This needs somebody with the permission approve-decision.</p>`;
+  // Nobody proposes a disbursement for the platform: it takes two approvals, and the first carries nothing out.
+  const isFirstOfTwo = kind === 'disburse' && approvals.length === 0;
   return html`<div class="steps">
-<form method="post" action="/operations/decisions/${id}/approve"><button>Approve and carry out</button></form>
+<form method="post" action="/operations/decisions/${id}/approve"><button>${isFirstOfTwo ? 'Approve' : 'Approve and carry out'}</button></form>
 <form method="post" action="/operations/decisions/${id}/reject"><button class="plain">Reject</button></form>
 </div>`;
 }
