@@ -8,13 +8,7 @@ const exampleNext = nextOf('2026-01-31T08:00:00.123456Z 019bbf98-8f08-7a16-8d02-
 const after = (id: z.ZodType<string>) =>
   z
     .string()
-    .transform((value, ctx): string => {
-      const position = readNext(value);
-      const read = id.safeParse(position?.id ?? value);
-      if (read.success) return position === undefined ? read.data : value;
-      ctx.addIssue({ code: 'custom', message: 'must be the id of a row, or a next' });
-      return z.NEVER;
-    })
+    .refine((value) => id.safeParse(readNext(value)?.id ?? value).success, 'must be the id of a row, or a next')
     .optional()
     .meta({
       description:

@@ -46,7 +46,10 @@ function pageIn({ status, body }: HttpAnswer): Page {
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   const envelope: Record<string, unknown> = body.data ?? body;
   const rows = Object.values(envelope).find(Array.isArray) ?? [];
-  return { ids: rows.map(({ id, payout_id }) => payout_id ?? id), next: envelope.next as string | undefined };
+  return {
+    ids: rows.map(({ id, payout_id, payment_order_id }) => payment_order_id ?? payout_id ?? id),
+    next: envelope.next as string | undefined,
+  };
 }
 
 const ask = ({ as }: List, path: string): Promise<HttpAnswer> =>

@@ -86,7 +86,9 @@ describe('The OpenAPI document', () => {
 
   it('shows an example of every field and parameter that partners may send', () => {
     const isShown = ({ type, examples, enum: words, default: standard, items, anyOf = [] }: Schema): boolean =>
-      type === 'boolean' || [examples, words, standard, items?.enum].some(Boolean) || anyOf.some(isShown);
+      [type].flat().includes('boolean') ||
+      [examples, words, standard, items?.enum].some(Boolean) ||
+      anyOf.some(isShown);
     const bare = operations
       .filter(({ route }) => route.access.kind === 'partner')
       .flatMap(({ operation: { requestBody, parameters = [] }, name }) => {

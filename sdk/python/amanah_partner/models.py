@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 6f5dfd83c37d492439a72ee98448f36714875a95fca7b8fadaa2e7167531bfd1
+# Made of 2921d2fb20769de4193683db920457ee01252f63f3741e6045e18987d039b159
 # ruff: noqa
 
 from __future__ import annotations
