@@ -2,7 +2,8 @@ import { buildOpenApi, type WebhookDocument } from '../http/openapi.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import { addCodeSamples } from './code-samples.ts';
 import { partnerStory } from './reference-story.ts';
-import { partnerTexts } from './reference-texts.ts';
+import { groupByWork, type Tagged } from './reference-tags.ts';
+import { orderOfChecks, partnerTexts } from './reference-texts.ts';
 
 const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
 
@@ -28,15 +29,19 @@ under the same key and never under another.
 **What a status means.** Stop polling at \`is_final\`. A payout that \`succeeded\` is final for you to act on; if the bank
 returns the money later it becomes \`reversed\`, and its net is available again.
 
+**Checks** run in this order: ${orderOfChecks}
+
 **Errors.** Branch on \`error.code\`, never on the message. [Every code, its cause and what to do](/docs/errors).`;
 
-interface Built {
+interface Built extends Tagged {
   info: { title: string; description: string };
-  paths: object;
   components: { securitySchemes: Record<string, { description: string }> };
 }
 
-/** The OpenAPI document for partners: their operations, with code samples, and webhooks, and the error catalogue. */
+/**
+ * The OpenAPI document for partners: their operations, grouped in the order of their work, with code samples, and
+ * webhooks, and the error catalogue.
+ */
 export function buildPartnerDocument(
   routeGroups: readonly RouteGroup[],
   options: { version: string; url: string; webhooks: readonly WebhookDocument[] },
@@ -48,6 +53,7 @@ export function buildPartnerDocument(
   const used = groups.filter(({ routes }) => routes.length > 0);
   const document = buildOpenApi(used, { ...options, partnerTexts, examples: partnerStory }) as Built;
   addCodeSamples(document);
+  groupByWork(document);
   const { bearer: _, cookie: __, ...schemes } = document.components.securitySchemes;
   return {
     ...document,

@@ -8,14 +8,12 @@ import { collectionMethods } from './partner.ts';
 import { partnerAnswer } from './partner-answer.ts';
 import { IssuedKeyShape, presentIssuedKey } from './present-partner.ts';
 import { readPartnerBalance } from './read-balance.ts';
+import { orderOfChecks } from './reference-texts.ts';
 
 const routes = createRouteGroup({
   prefix: '/v1/partners',
   tag: 'Partner API',
-  description:
-    'Checks run in this order: API key and signature, account active, permission, idempotency key (absent, malformed, ' +
-    'replay or reuse), body and channel table, linked organization, payouts suspended, limits, balance. The rate limit ' +
-    'comes before them all. Amounts are decimal strings in IDR. A bare date is the whole day of UTC+7.',
+  description: `Checks run in this order: ${orderOfChecks} Amounts are decimal strings in IDR. A bare date is the whole day of UTC+7.`,
 });
 
 routes.get(

@@ -9,6 +9,11 @@ const statusOf = {
     '`pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over.',
 };
 
+/** In which order a call of a partner is checked, so which refusal it gets when several are due. */
+export const orderOfChecks =
+  'API key and signature, account active, permission, idempotency key (absent, malformed, replay or reuse), body and ' +
+  'channel table, linked organization, payouts suspended, limits, balance. The rate limit comes before them all.';
+
 /**
  * Descriptions of the fields, parameters and headers in the partners' reference whose schema has none. A field is
  * looked up as `<scope>.<field>` (scope: a named schema, an operation's id or `webhook`), then by its name alone.

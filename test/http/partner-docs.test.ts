@@ -14,7 +14,9 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 interface PartnerDocument {
   info: { description: string };
-  paths: Record<string, object>;
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, { tags: string[]; operationId: string }>>;
+  webhooks: Record<string, Record<string, { tags: string[] }>>;
   components: {
     schemas: { PartnerError: { properties: { error: { properties: { code: { enum: string[] } } } } } };
     securitySchemes: object;
@@ -34,6 +36,25 @@ describe("The partners' reference", () => {
       'partnerSignature',
       'partnerSignatureV2',
     ]);
+  });
+
+  it("groups operations in the order of a partner's work, each group described, under their own ids", () => {
+    const operations = Object.values(reference.paths).flatMap(Object.values);
+    const events = Object.values(reference.webhooks).flatMap(Object.values);
+    const names = reference.tags.map(({ name }) => name);
+    expect([names[0], names.at(-1)]).toEqual(['Channels and quotes', 'Events']);
+    expect(new Set([...operations, ...events].flatMap(({ tags }) => tags))).toEqual(new Set(names));
+    for (const { tags } of [...operations, ...events]) expect(tags).toHaveLength(1);
+    for (const { description } of reference.tags) expect(description).toMatch(/^[A-Z].*\.$/);
+    const inGroup = (group: string) =>
+      operations.filter(({ tags }) => tags.includes(group)).map(({ operationId }) => operationId);
+    expect(inGroup('Refunds')).toEqual([
+      'createPaymentRefund',
+      'listPaymentRefunds',
+      'getPaymentRefund',
+      'getPaymentRefundTimeline',
+    ]);
+    expect(inGroup('Payments')).toContain('createPayment');
   });
 
   it('gives the cause and the remedy of every code that they can meet', () => {

@@ -1,0 +1,67 @@
+import { partnerPrefix } from '../http/errors.ts';
+
+type Operations = Record<string, Record<string, { tags: string[] }>>;
+
+/** The parts of an OpenAPI document that tags stand in. */
+export interface Tagged {
+  tags: { name: string; description?: string }[];
+  paths: Operations;
+  webhooks: Operations;
+}
+
+/** Of the paths under `/v1/partners/`, which group an operation belongs to; in the order of a partner's work. */
+const groups: readonly { name: string; description: string; covers: RegExp }[] = [
+  {
+    name: 'Channels and quotes',
+    description: 'What is open to this partner, and what a payment or a payout would cost.',
+    covers: /^(channels|quotes)$/,
+  },
+  {
+    name: 'Payments',
+    description: 'Money from a customer, by virtual account, QRIS or e-wallet; the net is owed to the partner.',
+    covers: /^payments(?!\/\{id\}\/refunds)/,
+  },
+  {
+    name: 'Refunds',
+    description: "Money of a payment back to the customer, whole or in part, from the partner's available balance.",
+    covers: /^payments\/\{id\}\/refunds/,
+  },
+  {
+    name: 'Balance and settlements',
+    description: 'What this partner is owed now, and what happened to it on a day.',
+    covers: /^(balance|settlements)/,
+  },
+  {
+    name: 'Payouts and limits',
+    description:
+      "Money from the partner's balance to a bank account: reserved first, then sent under one key, so that it is paid " +
+      'once. The limits are those of payouts.',
+    covers: /^(payouts|limits)/,
+  },
+  {
+    name: 'Webhooks',
+    description:
+      'Where this partner receives webhooks, and which: at most ten endpoints, each with a secret of its own. An event ' +
+      'goes to every enabled endpoint that asks for it, as a delivery of its own. What became of each delivery, and how ' +
+      'to have it sent again.',
+    covers: /^webhook-(endpoints|deliveries)/,
+  },
+  {
+    name: 'Keys',
+    description: 'Renewing the API key that a call is made with.',
+    covers: /^keys\//,
+  },
+];
+const events = { name: 'Events', description: "What the service posts to this partner's endpoints." };
+
+/** Groups the operations of the partners' document in the order of their work; throws when one is in no group. */
+export function groupByWork(document: Tagged): void {
+  for (const [path, operations] of Object.entries(document.paths)) {
+    const within = path.replace(`${partnerPrefix}/`, '');
+    const group = groups.find(({ covers }) => covers.test(within));
+    if (!group) throw new Error(`${path} is in no group of the partners' reference`);
+    for (const operation of Object.values(operations)) operation.tags = [group.name];
+  }
+  for (const operation of Object.values(document.webhooks).flatMap(Object.values)) operation.tags = [events.name];
+  document.tags = [...groups.map(({ name, description }) => ({ name, description })), events];
+}
