@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import Router from '@koa/router';
-import { absolutePath } from 'swagger-ui-dist';
 
-const assets = {
-  'swagger-ui.css': 'text/css',
-  'swagger-ui-bundle.js': 'text/javascript',
-  'favicon-32x32.png': 'image/png',
-};
+/**
+ * The renderer, Scalar, as one file without imports, of which the package's later versions are not made
+ * (docs/decisions/reference-by-scalar.md). Of the package we use nothing else.
+ */
+const rendererPath = (): string =>
+  join(dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')), 'js', 'standalone.js');
 
 interface Page {
   title: string;
-  /** The path of the document that the page renders, and the script that starts Swagger UI with it. */
+  /** The path of the document that the page renders, and the script that starts the renderer with it. */
   document: string;
   script: string;
 }
@@ -27,72 +29,54 @@ const pageOf = ({ title, script }: Page): string => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+<link rel="icon" href="data:,">
 </head>
 <body>
-<div id="swagger-ui"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
+<div id="reference"></div>
+<script src="/docs/renderer.js"></script>
 <script src="/docs/${script}"></script>
 </body>
 </html>
 `;
-const startOf = ({ document }: Page, further = ''): string => `window.ui = SwaggerUIBundle({
-  url: '${document}', dom_id: '#swagger-ui', deepLinking: true, filter: true, docExpansion: '${further ? 'list' : 'none'}',
-  displayRequestDuration: true, validatorUrl: null,${further}
+
+/** Nothing is fetched from, sent to or kept by anyone else, and what is typed in is gone when the page is closed. */
+const startOf = ({ document }: Page, further = ''): string => `Scalar.createApiReference('#reference', {
+  url: '${document}', telemetry: false, withDefaultFonts: false, persistAuth: false, proxyUrl: '',
+  hideClientButton: true, showDeveloperTools: 'never', agent: { disabled: true }, mcp: { disabled: true },
+  documentDownloadType: 'direct', orderSchemaPropertiesBy: 'preserve', hiddenClients: true,${further}
 });
 `;
 
 /**
- * Signs what "Try it out" sends, in the browser: the secret that was entered in place of the signature is replaced by
- * both signatures, computed with it over the bytes that are sent.
+ * Signs what "Test Request" sends, in the browser: the secret that was entered in place of the signature is replaced by
+ * both signatures, computed with it over the request as it is sent. Where the browser cannot sign, for want of https, the
+ * secret is not sent either.
  */
 const signing = `
-const bytes = (text) => new TextEncoder().encode(text);
 const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-const digest = async (text) => hex(await crypto.subtle.digest('SHA-256', bytes(text)));
-async function hmac(secret, text) {
-  const key = await crypto.subtle.importKey('raw', bytes(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  return hex(await crypto.subtle.sign('HMAC', key, bytes(text)));
+async function hmac(secret, bytes) {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, ['sign']);
+  return hex(await crypto.subtle.sign('HMAC', key, bytes));
 }
-async function sign(request) {
-  const { headers } = request;
-  const secret = headers['x-partner-signature'];
-  if (!secret) return request;
-  const body = typeof request.body === 'string' ? request.body : '';
-  const { pathname, search } = new URL(request.url, location.href);
+async function sign({ request }) {
+  const { headers, method, url } = request;
+  const secret = headers.get('x-partner-signature');
+  if (!secret) return;
+  headers.delete('x-partner-signature');
+  const body = await request.clone().arrayBuffer();
+  const { pathname, search } = new URL(url);
   const time = Math.floor(Date.now() / 1000);
-  const parts = [time, request.method.toUpperCase() + ' ' + pathname + search, headers['X-Idempotency-Key'] ?? '', await digest(body)];
-  headers['x-partner-signature'] = await hmac(secret, body);
-  headers['x-partner-signature-v2'] = 't=' + time + ',v1=' + (await hmac(secret, parts.join('.')));
-  return request;
+  const digest = hex(await crypto.subtle.digest('SHA-256', body));
+  const parts = [time, method + ' ' + pathname + search, headers.get('x-idempotency-key') ?? '', digest];
+  headers.set('x-partner-signature', await hmac(secret, body));
+  const whole = await hmac(secret, new TextEncoder().encode(parts.join('.')));
+  headers.set('x-partner-signature-v2', 't=' + time + ',v1=' + whole);
 }
-`;
-
-/** Shows the code samples of an operation (`x-codeSamples`) before its responses, in the language that was chosen last. */
-const samples = `
-let chosen = 0;
-const CodeSamples = ({ React, samples }) => {
-  const [language, choose] = React.useState(chosen);
-  const h = React.createElement;
-  const button = ({ label }, index) => h('button', {
-    key: label, type: 'button', className: 'btn', 'aria-pressed': index === language,
-    style: { marginRight: 4, opacity: index === language ? 1 : 0.6 },
-    onClick: () => choose((chosen = index)),
-  }, label);
-  return h('section', { className: 'code-samples', 'aria-label': 'Code samples', style: { padding: '8px 20px' } },
-    h('h4', null, 'Code samples'), h('div', null, samples.map(button)),
-    h('pre', { className: 'microlight', style: { overflowX: 'auto', whiteSpace: 'pre' } }, samples[language].source));
+const authentication = {
+  preferredSecurityScheme: [['partnerKey', 'partnerSignature']],
+  securitySchemes: { partnerSignature: { description: 'The signing secret: this page signs with it, and never sends it.' } },
 };
-const codeSamples = () => ({
-  wrapComponents: {
-    responses: (Original, { React }) => (props) => {
-      const operation = props.specSelectors.specJson().getIn(['paths', props.path, props.method, 'x-codeSamples']);
-      const shown = operation && React.createElement(CodeSamples, { React, samples: operation.toJS() });
-      return React.createElement('div', null, shown, React.createElement(Original, props));
-    },
-  },
-});
 `;
 
 /**
@@ -113,9 +97,7 @@ export function documentation(document: object, partnerDocument: object, errorPa
     [
       '/docs/start-partners.js',
       'text/javascript',
-      signing +
-        samples +
-        startOf(forPartners, '\n  requestInterceptor: sign, tryItOutEnabled: true, plugins: [codeSamples],'),
+      signing + startOf(forPartners, '\n  onRequestBuilt: sign, authentication,'),
     ],
   ];
   for (const [path, type, text] of texts) {
@@ -125,14 +107,12 @@ export function documentation(document: object, partnerDocument: object, errorPa
     });
   }
   router.get('/', (ctx) => ctx.redirect('/docs'));
-  for (const [name, type] of Object.entries(assets)) {
-    let bytes: Buffer | undefined;
-    router.get(`/docs/${name}`, (ctx) => {
-      bytes ??= readFileSync(`${absolutePath()}/${name}`);
-      ctx.type = type;
-      ctx.set('Cache-Control', 'public, max-age=3600');
-      ctx.body = bytes;
-    });
-  }
+  let renderer: Buffer | undefined;
+  router.get('/docs/renderer.js', (ctx) => {
+    renderer ??= readFileSync(rendererPath());
+    ctx.type = 'text/javascript';
+    ctx.set('Cache-Control', 'public, max-age=3600');
+    ctx.body = renderer;
+  });
   return router;
 }

@@ -7,9 +7,10 @@ import { orderOfChecks, partnerTexts } from './reference-texts.ts';
 
 const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
 
-**Trying it out.** Choose *Authorize*, and enter the API key under *partnerKey* and the **signing secret** under
-*partnerSignature*: this page signs each request with it, in your browser, and sends only the signature. Use a key of a
-sandbox, never one of production.
+**Trying it out.** Under *Authentication*, enter the API key as the bearer token of *partnerKey* and the **signing secret**
+as the value of *partnerSignature*; then choose *Test Request* at an operation. This page signs each request in your
+browser and sends only the signatures. It keeps neither: both are gone when you close or reload it. Use a key of a sandbox,
+never one of production.
 
 **Code samples** read the address of the API, the key and the signing secret from \`AMANAH_API_URL\`, \`AMANAH_API_KEY\` and
 \`AMANAH_SIGNING_SECRET\`, and send both signatures. The clients for TypeScript and Python sign, retry and verify webhooks

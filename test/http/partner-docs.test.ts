@@ -1,6 +1,7 @@
+import { createHash, createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page, Request } from 'playwright-core';
 import { routeGroups } from '../../src/app.ts';
 import { decliningCodes } from '../../src/gateway/xendit/client.ts';
 import { unsupportedChannel } from '../../src/gateway/xendit/instrument-request.ts';
@@ -91,69 +92,119 @@ describe('/docs/partners in a browser', () => {
   let partner: BuiltPartner;
   let browser: Browser;
   let page: Page;
+  const complaints: string[] = [];
+  const elsewhere: string[] = [];
   beforeAll(async () => {
     stack = await startStack({ worker: true, sandbox: true });
     partner = await buildPartner(stack);
     browser = await startBrowser();
     page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== new URL(stack.url).origin) elsewhere.push(request.url());
+    });
     await page.goto(`${stack.url}/docs/partners`);
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    const dialog = page.locator('.auth-container');
-    await dialog.filter({ hasText: 'partnerKey' }).first().locator('input').fill(partner.apiKey);
-    await dialog.filter({ hasText: 'x-partner-signature' }).first().locator('input').fill(partner.signingSecret);
-    for (const scheme of ['partnerKey', 'x-partner-signature']) {
-      await dialog.filter({ hasText: scheme }).first().getByRole('button', { name: 'Apply credentials' }).click();
-    }
-    await page.getByRole('button', { name: 'Close' }).first().click();
+    await page.getByRole('textbox', { name: 'Bearer Token' }).first().fill(partner.apiKey);
+    await page.getByRole('textbox', { name: 'Value' }).first().fill(partner.signingSecret);
   }, 120_000);
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();
   });
 
-  const open = async (operationId: string) => {
-    const operation = page.locator(`[id$="-${operationId}"]`);
-    await operation.locator('.opblock-summary-control').click();
-    return operation;
+  /** Chooses an operation in the side bar, as a reader does, and gives its section. */
+  const open = async (group: string, summary: string) => {
+    const sidebar = page.getByRole('navigation', { name: /^Sidebar/ });
+    const entry = sidebar.getByRole('button', { name: summary });
+    if (!(await entry.isVisible())) await sidebar.getByRole('button', { name: group }).click();
+    await entry.click();
+    return page.getByRole('region', { name: summary, exact: true });
   };
-  const statusOf = async (operation: Awaited<ReturnType<typeof open>>) => {
-    await operation.getByRole('button', { name: 'Execute' }).click();
-    return operation.locator('.live-responses-table .response-col_status').last().textContent();
+  const openTrial = async (group: string, summary: string) => {
+    await (await open(group, summary)).getByRole('button', { name: 'Test Request' }).click();
+    return page.getByRole('dialog', { name: 'API Client' });
+  };
+  /** Sends the trial and closes it; gives what the browser has sent, and the status that it got. */
+  const send = async (trial: Locator) => {
+    const answered = page.waitForResponse((answer) => answer.url().includes('/v1/partners/'));
+    await trial.getByRole('button', { name: /^Send .*request/ }).click();
+    const answer = await answered;
+    // Closed earlier, it gives up reading the answer.
+    await trial.getByRole('region', { name: 'Response' }).getByText(String(answer.status())).first().waitFor();
+    await page.keyboard.press('Escape');
+    await trial.waitFor({ state: 'hidden' });
+    return { status: answer.status(), sent: answer.request() };
+  };
+  /** Has both signatures, and not what they are made with. Playwright does not see the body, so it is given. */
+  const expectSigned = (request: Request, body = '', idempotencyKey = '') => {
+    const headers = request.headers();
+    const hmac = (text: string) => createHmac('sha256', partner.signingSecret).update(text).digest('hex');
+    const digest = createHash('sha256').update(body).digest('hex');
+    const { pathname, search } = new URL(request.url());
+    const [, time] = /^t=(\d+),/.exec(headers['x-partner-signature-v2'] ?? '') ?? [];
+    const whole = hmac([time, `${request.method()} ${pathname}${search}`, idempotencyKey, digest].join('.'));
+    expect([headers['x-partner-signature'], headers['x-partner-signature-v2']]).toEqual([
+      hmac(body),
+      `t=${time},v1=${whole}`,
+    ]);
+    expect(JSON.stringify(headers)).not.toContain(partner.signingSecret);
   };
 
-  it('leads to the page of errors, which a phone shows without scrolling sideways', async () => {
+  it('leads to the page of errors, which a phone shows without scrolling sideways, as it does the reference', async () => {
     const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
+    const width = () => phone.evaluate('document.documentElement.scrollWidth');
     await phone.goto(`${stack.url}/docs/partners`);
     // It opens in a tab of its own, which the browser of the tests does not have.
     const path = await phone.getByRole('link', { name: 'Every code' }).getAttribute('href');
-    await phone.goto(`${stack.url}${path}`);
+    expect(await width()).toBeLessThanOrEqual(390);
+    await phone.goto(new URL(path ?? '', stack.url).href);
     await phone.getByText('PROVIDER_INDETERMINATE').first().waitFor();
-    expect(await phone.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    expect(await width()).toBeLessThanOrEqual(390);
   });
 
   it('signs reads', async () => {
-    const operation = await open('getBalance');
-    expect(await statusOf(operation)).toContain('200');
+    const { status, sent } = await send(await openTrial('Balance and settlements', 'Read the balance'));
+    expect(status).toBe(200);
+    expectSigned(sent);
   });
 
   it('shows how each operation is called, in the language that was chosen', async () => {
-    const operation = await open('getPayment');
-    const samples = operation.getByRole('region', { name: 'Code samples' });
-    expect(await samples.locator('pre').textContent()).toContain('curl -s -X GET');
-    await samples.getByRole('button', { name: 'Python' }).click();
-    expect(await samples.locator('pre').textContent()).toContain('import hmac');
-    const other = await open('createQuote');
-    expect(await other.getByRole('region', { name: 'Code samples' }).locator('pre').textContent()).toContain(
-      'import hmac',
-    );
+    const operation = await open('Payments', 'Read a payment');
+    await operation.getByText('curl -s -X GET').waitFor();
+    await operation.getByRole('button', { name: 'curl' }).click();
+    await page.getByRole('option', { name: 'Python' }).click();
+    await operation.getByText('import hmac').waitFor();
+    const other = await open('Channels and quotes', 'Quote a payment or a payout');
+    await other.getByText('import hmac').waitFor();
   });
 
   it('signs creations: the body and the key, as they are sent', async () => {
-    const operation = await open('createPayment');
-    await operation.locator('textarea').fill('{ "method": "qris",\n "amount": "50000" }');
-    await operation.getByPlaceholder('X-Idempotency-Key').fill('from-the-reference');
-    expect(await statusOf(operation)).toContain('200');
-    const { body } = await partner.get('/payments');
-    expect(body.data.items).toHaveLength(1);
+    const trial = await openTrial('Payments', 'Create a payment');
+    const field = trial.locator('[contenteditable=true]');
+    await field.filter({ hasText: 'payment-invoice-2026-0042' }).fill('from-the-reference');
+    const body = '{ "method": "qris",\n "amount": "50000", "external_ref": "Zoë" }';
+    await field.filter({ hasText: '"method"' }).fill(body);
+    // The page takes over what was typed a moment after the last key, and shows nothing of it.
+    await page.waitForTimeout(1_000);
+    const { status, sent } = await send(trial);
+    expect(status).toBe(200);
+    expect((await partner.get('/payments')).body.data.items).toMatchObject([{ external_ref: 'Zoë' }]);
+    expectSigned(sent, body, 'from-the-reference');
+  });
+
+  it('asks nobody else, offers nothing of anybody else, keeps no secret, and has no complaint', async () => {
+    expect([elsewhere, complaints]).toEqual([[], []]);
+    const offers = page.getByText(/API Client|Ask AI|MCP|Configure|Share|Deploy/);
+    expect(await offers.filter({ visible: true }).count()).toBe(0);
+    const kept = String(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])'));
+    for (const secret of [partner.apiKey, partner.signingSecret]) expect(kept).not.toContain(secret);
+    await page.reload();
+    await page.getByRole('textbox', { name: 'Value' }).first().waitFor();
+    for (const name of ['Bearer Token', 'Value']) {
+      expect(await page.getByRole('textbox', { name }).first().inputValue()).toBe('');
+    }
   });
 });
