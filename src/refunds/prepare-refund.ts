@@ -67,8 +67,8 @@ export async function prepareRefund(
 
 /**
  * The payment request whose wallet the provider refunds; null when it cannot, and a transfer has to be made. Where the
- * provider has declined one before, whoever names a bank account wants a transfer. What operators ended does not count:
- * then the wallet may have been paid.
+ * provider has declined one before, whoever names a bank account wants a transfer; but not where any refund that failed
+ * may have reached the wallet: then only the provider, which knows, keeps the payer from being paid twice.
  */
 function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
   const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;

@@ -15,7 +15,10 @@ export interface Refundable {
   /** Whether the provider can refund it to the wallet that paid, whole, and in part. */
   to_wallet: boolean;
   to_wallet_in_part: boolean;
-  /** Whether the provider has said no, when it was asked for one or later. */
+  /**
+   * Whether refunds to the wallet have failed, each by the provider's word that holds to this day. One that operators
+   * ended, that the provider calls paid since, or that meets what it has given back already, may have reached the wallet.
+   */
   wallet_declined: boolean;
 }
 
@@ -30,8 +33,10 @@ export async function readRefundable(
   const [row] = await em.execute<Refundable[]>(
     `select p.status, p.external_ref, p.amount::text, refunded_of_payment(p.id)::text as refunded,
        p.provider_payment_request_id, way.open as to_wallet, way.open and c.refundable_in_part as to_wallet_in_part,
-       exists (select from payment_refunds r join payouts o on o.id = r.id where r.payment_id = p.id
-         and o.refund_of is not null and o.status = 'failed' and o.last_word in ('refused', 'failed')) as wallet_declined
+       (select coalesce(bool_and(coalesce(o.last_word in ('refused', 'failed'), false)
+           and o.failure_code is distinct from 'MAXIMUM_REFUND_AMOUNT_REACHED'), false)
+         from payment_refunds r join payouts o on o.id = r.id
+         where r.payment_id = p.id and o.refund_of is not null and o.status = 'failed') as wallet_declined
      from partner_payments p join payment_channels c on c.id = p.channel_id
      cross join lateral (select c.method = 'ewallet' and c.refundable and p.provider_payment_request_id is not null
        and p.finalized_at + make_interval(days => c.refund_window_days) > clock_timestamp() as open) way

@@ -158,6 +158,7 @@ describe('A refund to the wallet that paid', () => {
     expect(await readRefund(partner, lost)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
     expect(await available()).toBe('1998500.0000');
     // People have ended it, not the provider: the wallet may have been paid.
+    await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed');
     const next = await refund(partner, paymentId, { amount: '1000', ...toBank() });
     expect(next.bank_code).toBeNull();
   }, 90_000);
@@ -224,6 +225,21 @@ describe('A refund by transfer', () => {
     expect(asked).toMatchObject({ bank_code: null, bank_account_number: null, beneficiary_name: null });
     await refundWhen(partner, asked, 'succeeded');
     expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
+  });
+
+  it('is not what a wallet gets whose refund failed and was paid after all, also when the provider declines a further one', async () => {
+    const contradicted = await buildPaid(stack, partner);
+    const failed = await refund(partner, contradicted, { amount: '999999' });
+    await refundWhen(partner, failed, 'failed');
+    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: failed.id, status: 'SUCCEEDED' });
+    await eventually(
+      () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [failed.id]),
+      ([row]) => row?.last_word === 'succeeded',
+    );
+    await refundWhen(partner, await refund(partner, contradicted, { amount: '121212' }), 'failed');
+    const asked = await refund(partner, contradicted, { amount: '20000', ...toBank() });
+    expect(asked).toMatchObject({ bank_code: null, bank_account_number: null });
+    await refundWhen(partner, asked, 'succeeded');
   });
 
   it('is refused while payouts are off, and one to a wallet is not', async () => {
