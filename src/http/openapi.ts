@@ -129,7 +129,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       typeof shape === 'string'
         ? { description: shape, headers: headersOf(route, Number(status)) }
         : {
-            description: 'Done.',
+            description: describeSuccess(route),
             headers: headersOf(route, Number(status)),
             content: { 'application/json': { schema: shape } },
           };
@@ -161,6 +161,9 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     'x-access': route.access,
   };
 }
+
+/** What a success means: that what the summary says was done. */
+const describeSuccess = ({ summary }: Route): string => `Succeeded: ${summary}.`;
 
 const needsBody = ({ body, upload }: Route): boolean =>
   upload ? upload.optional !== true : !body?.safeParse({}).success;

@@ -139,6 +139,15 @@ describe('The OpenAPI document', () => {
     }
   });
 
+  it('says of each success what was done', () => {
+    for (const { route, operation } of operations) {
+      for (const [status, shape] of Object.entries(route.answers)) {
+        const expected = typeof shape === 'string' ? shape : `Succeeded: ${operation.summary}.`;
+        expect(operation.responses[status]?.description).toBe(expected);
+      }
+    }
+  });
+
   it('says what a 503 means for a creation under a key, and without one', () => {
     const saidOf = ({ operation }: (typeof operations)[number]) => operation.responses[503]?.description ?? '';
     const keyed = operations.filter(({ route }) => route.idempotent);
