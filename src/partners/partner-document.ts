@@ -7,6 +7,9 @@ import { orderOfChecks, partnerTexts } from './reference-texts.ts';
 
 const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
 
+**Beginning.** \`docs/partners-first-hour.md\`, which comes with the code, goes the whole way from the first signed request to a
+payout and a refund, in commands to paste.
+
 **Trying it out.** Under *Authentication*, enter the API key as the bearer token of *partnerKey* and the **signing secret**
 as the value of *partnerSignature*; then choose *Test Request* at an operation. This page signs each request in your
 browser and sends only the signatures. It keeps neither: both are gone when you close or reload it. Use a key of a sandbox,

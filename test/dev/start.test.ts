@@ -71,6 +71,7 @@ describe('npm start', () => {
     ).toEqual([]);
     const file = join(directory, 'credentials.json');
     expect(first.output()).toContain(`  Partner's keys     ${file}, under partner\n`);
+    expect(first.output()).toContain(`  For partners       ${first.credentials().urls.docs}/partners\n`);
     const next = first.output().split('\n').slice(-4);
     expect(next.map((line) => line.replace(/ +#.*/, ''))).toEqual([
       `  DATA_DIR=${directory} npx node examples/partner.ts`,
@@ -107,7 +108,12 @@ describe('npm start', () => {
     expect(environment.READER_DATABASE_URL).toMatch(/^postgresql:\/\/amanah_reader:/);
     expect(JSON.stringify(environment)).not.toContain(new URL(before.urls.database).password);
     expect(await logIn(before)).toMatchObject({ balance: '10000000.0000' });
-    for (const url of [before.urls.docs, before.urls.temporal_ui ?? '', before.urls.sandbox ?? '']) {
+    for (const url of [
+      before.urls.docs,
+      `${before.urls.docs}/partners`,
+      before.urls.temporal_ui ?? '',
+      before.urls.sandbox ?? '',
+    ]) {
       expect((await fetch(url)).status).toBe(200);
     }
 
