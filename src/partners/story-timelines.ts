@@ -17,8 +17,16 @@ export const paymentTimeline = ended(
   ['2026-01-15T03:02:10.000Z', 'ledger', 'IDR 496000.0000 is owed to you, in pending, after a fee of IDR 4000.0000.'],
   ['2026-01-15T03:02:10.000Z', 'ledger', 'IDR 496000.0000 became available.'],
   ['2026-01-15T03:02:10.000Z', 'outcome', 'The payment succeeded.'],
-  ['2026-01-15T03:02:10.400Z', 'webhook', 'The webhook payment.succeeded was delivered, at attempt 1.'],
-  ['2026-01-15T03:02:10.500Z', 'webhook', 'The webhook payment.available was delivered, at attempt 1.'],
+  [
+    '2026-01-15T03:02:10.400Z',
+    'webhook',
+    'The webhook payment.succeeded was delivered to partner.example, at attempt 1.',
+  ],
+  [
+    '2026-01-15T03:02:10.500Z',
+    'webhook',
+    'The webhook payment.available was delivered to partner.example, at attempt 1.',
+  ],
 );
 
 export const refundTimeline = ended(
@@ -51,5 +59,9 @@ export const payoutTimeline = ended(
   ['2026-01-15T03:10:05.900Z', 'provider', 'The provider says that the transfer succeeded.'],
   ['2026-01-15T03:10:06.000Z', 'ledger', 'IDR 197500.0000 left to the bank; the fee was IDR 2500.0000.'],
   ['2026-01-15T03:10:06.000Z', 'outcome', 'The payout succeeded.'],
-  ['2026-01-15T03:10:06.300Z', 'webhook', 'The webhook payout.succeeded was delivered, at attempt 1.'],
+  [
+    '2026-01-15T03:10:06.300Z',
+    'webhook',
+    'The webhook payout.succeeded was delivered to partner.example, at attempt 1.',
+  ],
 );

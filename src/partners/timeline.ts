@@ -50,26 +50,40 @@ export async function findCallbackItems(em: EntityManager, reference: string): P
   }));
 }
 
-/** The webhooks about a payment or payout, with the state of their delivery. */
+/** The webhooks about a payment or payout, one for each endpoint, with the state of their delivery. */
 export async function findWebhookItems(
   em: EntityManager,
   resourceType: WebhookedResource,
   resourceId: string,
 ): Promise<TimelineItem[]> {
   const rows = await em.execute<
-    { type: string; status: string; attempts: number; created_at: Date | string; delivered_at: Date | string | null }[]
+    {
+      type: string;
+      status: string;
+      attempts: number;
+      created_at: Date | string;
+      delivered_at: Date | string | null;
+      url: string | null;
+    }[]
   >(
-    `select d.type, d.status, d.attempts, d.created_at, d.delivered_at
+    `select d.type, d.status, d.attempts, d.created_at, d.delivered_at, e.url
      from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
+     left join webhook_endpoints e on e.id = d.endpoint_id
      where k.resource_type = ? and k.resource_id = ? order by k.version, d.created_at, d.id`,
     [resourceType, resourceId],
   );
-  return rows.map(({ type, status, attempts, created_at, delivered_at }) => ({
+  return rows.map(({ type, status, attempts, created_at, delivered_at, url }) => ({
     at: new Date(delivered_at ?? created_at),
     type: 'webhook',
     text:
       status === 'delivered'
-        ? `The webhook ${type} was delivered, at attempt ${attempts}.`
-        : `The webhook ${type} is ${status === 'parked' ? 'parked' : 'on its way'}, after ${attempts} attempts.`,
+        ? `The webhook ${type} was delivered to ${placeOf(url)}, at attempt ${attempts}.`
+        : `The webhook ${type} to ${placeOf(url)} is ${status === 'parked' ? 'parked' : 'on its way'}, after ${attempts} attempts.`,
   }));
 }
+
+/**
+ * Where a webhook goes, in words. Only the host: the rest of an address may be a secret, and this is read with keys that
+ * may not read endpoints.
+ */
+const placeOf = (url: string | null): string => (url === null ? 'an endpoint that was deleted' : new URL(url).host);

@@ -1,6 +1,7 @@
 import { buildOperators, decide, type Operators } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
@@ -83,6 +84,28 @@ describe('The timeline of a payment', () => {
     );
     expect(JSON.stringify(texts)).not.toContain('before its deadline.');
     expect(JSON.stringify(texts)).not.toContain('nobody paid');
+  });
+
+  it('names the host of each endpoint that was told, and nothing else of its address', async () => {
+    const receivers = await Promise.all([startReceiver(), startReceiver()]);
+    const ids: string[] = [];
+    for (const { url } of receivers) {
+      const body = { url: `${url}?token=hidden`, events: ['payment.succeeded'] };
+      ids.push((await partner.send('post', '/webhook-endpoints', body)).body.data.id);
+    }
+    const { id, payment_code } = await create();
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    const toldTexts = async () => (await timelineOf(id)).items.filter(({ type }) => type === 'webhook');
+    const told = await eventually(toldTexts, (all) => all.filter(({ text }) => /delivered/.test(text)).length === 2);
+    expect(told.map(({ text }) => text).toSorted()).toEqual(
+      receivers
+        .map(({ port }) => `The webhook payment.succeeded was delivered to 127.0.0.1:${port}, at attempt 1.`)
+        .toSorted(),
+    );
+    for (const endpoint of ids) await partner.send('delete', `/webhook-endpoints/${endpoint}`);
+    const deleted = 'The webhook payment.succeeded was delivered to an endpoint that was deleted, at attempt 1.';
+    expect((await toldTexts()).map(({ text }) => text)).toEqual([deleted, deleted]);
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
   });
 
   it('says of an ADDED payment what was requested, and that the customer paid the fee on top', async () => {

@@ -161,7 +161,8 @@ function hideChance() {
     text
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, numbered)
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
-      .replace(/PO-[0-9A-F]{20}/g, 'PO');
+      .replace(/PO-[0-9A-F]{20}/g, 'PO')
+      .replace(/127\.0\.0\.1:\d+/g, 'partner.example');
   const hide = (value: unknown): unknown => {
     if (typeof value === 'string') return hideText(value);
     if (Array.isArray(value)) return sorted(value.map(hide));
