@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
@@ -18,7 +19,7 @@ export function approveCause(
       refuse('REQUEST_INVALID', 'the charitable cause is already approved', { field: 'id' });
     if (cause.status !== 'pending')
       refuse('REQUEST_INVALID', `the charitable cause is ${cause.status}, not pending`, { field: 'id' });
-    const now = new Date();
+    const now = await readDatabaseClock(tx);
     tx.assign(cause, { status: 'active', approved_at: now, approved_by: caller.userId, updated_at: now });
     await tx.flush();
     await recordEvent(tx, {

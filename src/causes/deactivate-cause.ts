@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
@@ -18,7 +19,7 @@ export function deactivateCause(
     if (cause.created_by !== caller.userId)
       refuse('FORBIDDEN', 'only its creator can deactivate a charitable cause', { field: 'id' });
     if (isStopped(cause)) refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'id' });
-    tx.assign(cause, { status: 'deactivated', updated_at: new Date() });
+    tx.assign(cause, { status: 'deactivated', updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_DELETED',

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { must } from '../shared/assert.ts';
@@ -45,7 +46,7 @@ function decide(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     const { status: previousStatus } = cause;
-    tx.assign(cause, { ...change(cause), updated_at: new Date() });
+    tx.assign(cause, { ...change(cause), updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
@@ -50,7 +51,7 @@ export function updateCause(
     const losesApproval = isApproved && approvedFields.some((field) => field in given);
     refuseUnapproved(given.status, isApproved, losesApproval);
     const unapproved = losesApproval ? withoutApproval(cause) : {};
-    tx.assign(cause, { ...unapproved, ...given, updated_at: new Date() });
+    tx.assign(cause, { ...unapproved, ...given, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

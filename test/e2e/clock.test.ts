@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addMembers, createCircle } from '../circles/build-circle.ts';
 import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
-import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { followClock, moveClock } from '../support/moved-clock.ts';
 import type { BuiltPartner } from '../support/partner.ts';
@@ -11,6 +11,7 @@ import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { outside, readInstants } from '../support/read-instants.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { addBankAccount, ask, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -24,7 +25,7 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
   beforeAll(async () => {
     const file = join(directory, String(hours));
     moveClock(file, hours * hourMs);
-    stack = await startProcessStack({ env: { ...followClock(file), AUTH_TOKEN_TTL_SECONDS: '86400' } });
+    stack = await startProcessStack({ env: { ...followClock(file), ...noWait, AUTH_TOKEN_TTL_SECONDS: '86400' } });
     payer = await buildIndividual(stack, { balance: '1000000' });
     partner = await buildPayer(stack, {
       settlementDelayHours: 24,
@@ -112,6 +113,32 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
       );
     expect(looks?.furthest).toBeLessThan(600);
   }, 60_000);
+
+  it('a cause is disbursed, changed, stopped and reinstated at the true time', async () => {
+    const owner = await buildOrganizationAdmin(stack);
+    const { id: cause_id } = await buildActiveCause(stack, owner);
+    await stack
+      .owner()
+      .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
+        owner.organizationId,
+        cause_id,
+      ]);
+    const gift = { reference_type: 'charitable_cause_donate', reference_id: cause_id, amount: 100_000 };
+    const given = await stack.post('/v1/payments/balance', { ...gift, source_account_id: payer.accountId }, token());
+    expect(given.status).toBe(201);
+    const bank_account_id = await addBankAccount(stack, owner);
+    const asked = { bank_account_id, amount: '40000', cause_id, purpose_note: 'Two pumps and their pipes' };
+    const { id } = (await ask(stack, owner, asked)).body.data;
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+    const path = `/v1/charitable-causes/${cause_id}`;
+    const changed = await stack.patch(path, { description: 'Wells' }, { token: owner.token });
+    expect([changed.status, changed.body]).toEqual([200, expect.anything()]);
+    const admin = await buildSuperAdmin(stack);
+    for (const step of ['stop', 'reinstate']) {
+      const answer = await stack.post(`${path}/${step}`, { reason: 'looked at again' }, { token: admin.token });
+      expect([step, answer.status]).toEqual([step, 200]);
+    }
+  });
 
   it('a subscription starts and stops, and a circle starts today, at the true time', async () => {
     const { id: causeId } = await buildActiveCause(stack);
