@@ -12,14 +12,17 @@ export interface CauseSummary {
   total_collected_amount: Money;
 }
 
-/**
- * SQL: both sums over the causes that `where` chooses, each over its own table and by one scan: the function that counts
- * one cause would be called for each of them. Targets are only wishes: their sum may exceed the range of a money amount.
- */
-const totalsOf = (where: string) => `
-  (select round(coalesce(sum(c.target_amount), 0), 4)::text from charitable_causes c ${where}) as total_target_amount,
-  (select round(coalesce(sum(t.donated), 0), 4)::text
-     from charitable_causes c join cause_totals t on t.cause_id = c.id ${where}) as total_collected_amount`;
+// Targets are only wishes: their sum may exceed the range of a money amount.
+const targets = 'round(coalesce(sum(c.target_amount), 0), 4)::text as total_target_amount';
+
+/** SQL: over all causes, by one scan of each table: the function that counts one cause would be called for each of them. */
+const ofEverything = `select null as organization_id, null as organization_name, ${targets},
+  (select round(coalesce(sum(donated), 0), 4)::text from cause_totals) as total_collected_amount
+  from charitable_causes c`;
+
+const ofOrganization = `select o.id as organization_id, o.name as organization_name, ${targets},
+  round(coalesce(sum(cause_current_amount(c.id)), 0), 4)::text as total_collected_amount
+  from organizations o left join charitable_causes c on c.organization_id = o.id where o.id = ? group by o.id`;
 
 /**
  * Targets and received amounts of an organization's causes, whatever their status. Platform callers name any
@@ -40,11 +43,7 @@ export async function summarizeCauses(
   const asked = isPlatform(caller) ? organizationId : own;
   const [summary] =
     asked === undefined
-      ? await em.execute<CauseSummary[]>(`select null as organization_id, null as organization_name, ${totalsOf('')}`)
-      : await em.execute<CauseSummary[]>(
-          `select o.id as organization_id, o.name as organization_name, ${totalsOf('where c.organization_id = o.id')}
-           from organizations o where o.id = ?`,
-          [asked],
-        );
+      ? await em.execute<CauseSummary[]>(ofEverything)
+      : await em.execute<CauseSummary[]>(ofOrganization, [asked]);
   return summary ?? refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
 }
