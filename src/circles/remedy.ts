@@ -1,4 +1,4 @@
-import { addMoney, compareMoney, lesser, type Money, shareMoney, subtractMoney } from '../shared/money.ts';
+import { addMoney, compareMoney, isAboveZero, lesser, type Money, shareMoney, subtractMoney } from '../shared/money.ts';
 import type { DefaultRule } from './terms.ts';
 
 /** A member with a place in the open round. */
@@ -96,8 +96,6 @@ function alike(need: Money, available: readonly (readonly [string, Money])[]): [
     return [id, part];
   });
 }
-
-const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
 
 /** Moves turns up when members lose their places: a member's id and turn, null where the turn is lost. */
 export function closeUp(

@@ -1,7 +1,7 @@
 import {
   addMoney,
-  compareMoney,
   formatMoney,
+  isAboveZero,
   lesser,
   type Money,
   negateMoney,
@@ -42,8 +42,6 @@ interface Claim {
   /** What is due to the member; negative when the member owes. */
   claim: Money;
 }
-
-const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
 
 const positionOf = ({ paid, guarantee, received }: MemberSums): Money =>
   subtractMoney(addMoney(paid, guarantee), received);
@@ -92,7 +90,7 @@ function findDebts(claims: readonly Claim[]): Debt[] {
     while (isAboveZero(owed)) {
       const creditor = creditors[next];
       if (creditor === undefined) return debts;
-      const amount = compareMoney(owed, creditor.due) < 0 ? owed : creditor.due;
+      const amount = lesser(owed, creditor.due);
       debts.push({ debtor_member_id: debtor.member_id, creditor_member_id: creditor.member_id, amount });
       owed = subtractMoney(owed, amount);
       creditor.due = subtractMoney(creditor.due, amount);

@@ -1,4 +1,4 @@
-import { addMoney, compareMoney, feeOf, type Money, subtractMoney } from '../shared/money.ts';
+import { addMoney, feeOf, isAboveZero, type Money, subtractMoney } from '../shared/money.ts';
 import type { FeeMode } from './partner.ts';
 
 /** What a partner is charged, and the provider's share of it (internal); `fixed` in IDR, scale 4. */
@@ -38,4 +38,4 @@ export function priceCollection(mode: FeeMode, amount: Money, { fixed, basis_poi
 }
 
 /** Whether a partner is owed anything at this price. */
-export const isWorthwhile = ({ net }: Price): boolean => compareMoney(net, '0') > 0;
+export const isWorthwhile = ({ net }: Price): boolean => isAboveZero(net);

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type PartnerActivity, refuseInactive } from '../partners/inactive.ts';
 import { refuse } from '../shared/errors.ts';
-import { addMoney, compareMoney, formatMoney, type Money, subtractMoney } from '../shared/money.ts';
+import { addMoney, compareMoney, formatMoney, leftAfter, type Money } from '../shared/money.ts';
 
 export interface LimitUse<T> {
   maximum: T;
@@ -48,8 +48,6 @@ interface HeadroomRow {
 }
 
 const noMoney = formatMoney('0');
-const leftOf = (maximum: Money, used: Money): Money =>
-  compareMoney(maximum, used) > 0 ? subtractMoney(maximum, used) : noMoney;
 
 /**
  * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except failed ones, the
@@ -80,7 +78,7 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
       max_daily_amount:
         max_daily_amount === null
           ? null
-          : { maximum: max_daily_amount, used: daily_amount, remaining: leftOf(max_daily_amount, daily_amount) },
+          : { maximum: max_daily_amount, used: daily_amount, remaining: leftAfter(max_daily_amount, daily_amount) },
       max_hourly_count:
         max_hourly_count === null
           ? null

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { refuse } from '../shared/errors.ts';
-import { compareMoney, type Money, subtractMoney } from '../shared/money.ts';
+import { compareMoney, isAboveZero, type Money, subtractMoney } from '../shared/money.ts';
 
 /** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
 export interface Refundable {
@@ -54,7 +54,7 @@ export const leftOf = ({ amount, refunded }: Refundable): Money => subtractMoney
 /** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded, also when that is nothing. */
 export function refuseBeyondPaid(refundable: Refundable, amount: Money): void {
   const remaining = leftOf(refundable);
-  if (compareMoney(amount, remaining) <= 0 && compareMoney(remaining, '0') > 0) return;
+  if (compareMoney(amount, remaining) <= 0 && isAboveZero(remaining)) return;
   const { amount: paid, refunded } = refundable;
   refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded`, {
     details: { paid, refunded, remaining },

@@ -64,6 +64,13 @@ export function compareMoney(left: Money, right: Money): -1 | 0 | 1 {
   return read(left).comparedTo(read(right)) as -1 | 0 | 1;
 }
 
+/** Whether the amount is more than nothing. */
+export const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
+
+/** What is left of an amount when another is taken from it; nothing when that is more. IDR, scale 4. */
+export const leftAfter = (amount: Money, taken: Money): Money =>
+  compareMoney(amount, taken) > 0 ? subtractMoney(amount, taken) : '0.0000';
+
 /** The lesser of two amounts. */
 export function lesser(left: Money, right: Money): Money {
   return compareMoney(left, right) < 0 ? left : right;

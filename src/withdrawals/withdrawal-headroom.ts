@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
-import { addMoney, compareMoney, type Money, subtractMoney } from '../shared/money.ts';
+import { addMoney, compareMoney, leftAfter, type Money } from '../shared/money.ts';
 
 /** What may be withdrawn at one instant; IDR, scale 4. */
 export interface WithdrawalHeadroom {
@@ -45,13 +45,13 @@ export function refuseBeyondBalance({ balance }: WithdrawalHeadroom, amount: Mon
 export function refuseBeyondWithdrawalHeadroom(headroom: WithdrawalHeadroom, amount: Money, dailyLimit: Money): void {
   const { balance, kept, used } = headroom;
   refuseBeyondBalance(headroom, amount);
-  const free = compareMoney(balance, kept) > 0 ? subtractMoney(balance, kept) : '0.0000';
+  const free = leftAfter(balance, kept);
   if (compareMoney(amount, free) > 0) {
     const why = `only IDR ${free} of the account are free: what was given to its causes leaves it by disbursements`;
     refuse('REQUEST_INVALID', why, { field });
   }
   if (compareMoney(addMoney(used, amount), dailyLimit) > 0) {
-    const left = compareMoney(dailyLimit, used) > 0 ? subtractMoney(dailyLimit, used) : '0.0000';
+    const left = leftAfter(dailyLimit, used);
     refuse('REQUEST_INVALID', `IDR ${left} of what may be withdrawn in 24 hours are left`, { field });
   }
 }
