@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { changeCause } from './change-cause.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './stop-cause.ts';
 
@@ -19,8 +19,7 @@ export function deactivateCause(
     if (cause.created_by !== caller.userId)
       refuse('FORBIDDEN', 'only its creator can deactivate a charitable cause', { field: 'id' });
     if (isStopped(cause)) refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'id' });
-    tx.assign(cause, { status: 'deactivated', updated_at: await readDatabaseClock(tx) });
-    await tx.flush();
+    await changeCause(tx, cause, { status: 'deactivated' });
     await recordEvent(tx, {
       event: 'RESOURCE_DELETED',
       impact: 'HIGH',

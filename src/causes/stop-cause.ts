@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Cause } from './cause.entity.ts';
+import { changeCause } from './change-cause.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 
 interface Stopping {
@@ -46,8 +46,7 @@ function decide(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     const { status: previousStatus } = cause;
-    tx.assign(cause, { ...change(cause), updated_at: await readDatabaseClock(tx) });
-    await tx.flush();
+    await changeCause(tx, cause, change(cause));
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       impact: 'HIGH',

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
@@ -7,6 +6,7 @@ import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
 import type { Cause } from './cause.entity.ts';
 import { approvedFields, type CauseStatus, needsApproval } from './cause.ts';
+import { changeCause } from './change-cause.ts';
 import { type CauseRow, isManager, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './stop-cause.ts';
 
@@ -51,8 +51,7 @@ export function updateCause(
     const losesApproval = isApproved && approvedFields.some((field) => field in given);
     refuseUnapproved(given.status, isApproved, losesApproval);
     const unapproved = losesApproval ? withoutApproval(cause) : {};
-    tx.assign(cause, { ...unapproved, ...given, updated_at: await readDatabaseClock(tx) });
-    await tx.flush();
+    await changeCause(tx, cause, { ...unapproved, ...given });
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'charitable_cause',

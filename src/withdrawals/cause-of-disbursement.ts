@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Cause } from '../causes/cause.entity.ts';
 import type { CauseStatus } from '../causes/cause.ts';
+import { changeCause } from '../causes/change-cause.ts';
 import { lockCause } from '../causes/find-cause.ts';
 import { isStopped } from '../causes/stop-cause.ts';
-import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 
 /** The first disbursement of a cause that is `active` or `approved` makes it `in_progress`. */
@@ -61,8 +61,7 @@ async function change(
   changed: Pick<Partial<Cause>, 'status' | 'stopped_from'>,
 ): Promise<void> {
   const { status: previousStatus } = cause;
-  tx.assign(cause, { ...changed, updated_at: await readDatabaseClock(tx) });
-  await tx.flush();
+  await changeCause(tx, cause, changed);
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',
     resourceType: 'charitable_cause',
