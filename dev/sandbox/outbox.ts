@@ -18,6 +18,9 @@ const shuffleWindowMs = 500;
 const intervalAfter = (attempts: number): number =>
   Math.min(longestIntervalMs, 1_000 * 2 ** Math.min(attempts - 1, 10));
 
+/** The state of a forgery that goes with another token than ours; that of every other is `forged`. */
+const wrongToken = 'forged with a wrong token';
+
 interface Callback {
   event: string;
   data: { status: string };
@@ -46,28 +49,25 @@ export function queueCallback(store: Store, event: string, data: { status: strin
       api_version: null,
       data: callback.data,
     });
-  if (forgery !== undefined) {
+  const add = (webhookId: string, body: string, state: string, dueAt: number | null) =>
     store.run(
       'insert into callbacks (webhook_id, body, state, created, due_at) values (?, ?, ?, ?, ?)',
-      randomUUID(),
-      write(forge({ event, data }, forgery)),
-      forgery === 'token' ? 'forged with a wrong token' : 'forged',
+      webhookId,
+      body,
+      state,
       now,
-      now,
+      dueAt,
     );
+  if (forgery !== undefined) {
+    const forged = write(forge({ event, data }, forgery));
+    add(randomUUID(), forged, forgery === 'token' ? wrongToken : 'forged', now);
   }
   const body = write({ event, data });
   const webhookId = randomUUID();
   for (let copy = 0; copy < copies; copy += 1) {
     const jitterMs = shuffle ? Math.floor(Math.random() * shuffleWindowMs) : 0;
-    store.run(
-      'insert into callbacks (webhook_id, body, state, created, due_at) values (?, ?, ?, ?, ?)',
-      webhookId,
-      body,
-      drop ? 'dropped' : 'waiting',
-      now,
-      drop ? null : now + delay_ms + jitterMs,
-    );
+    if (drop) add(webhookId, body, 'dropped', null);
+    else add(webhookId, body, 'waiting', now + delay_ms + jitterMs);
   }
 }
 
@@ -107,7 +107,7 @@ export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Out
         method: 'POST',
         headers: {
           'content-type': 'application/json',
-          'x-callback-token': state === 'forged with a wrong token' ? 'forged' : token,
+          'x-callback-token': state === wrongToken ? 'forged' : token,
           'webhook-id': webhookId,
         },
         body,
