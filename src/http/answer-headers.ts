@@ -1,12 +1,12 @@
-import { partnerPrefix } from './errors.ts';
+import { isPartnerPath } from './errors.ts';
 import type { Route } from './route-group.ts';
+
+/** The id of the request in every example of the document. */
+export const exampleRequestId = '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11';
 
 /** Descriptions of the answers' headers with an example, by the names under which operations refer to them. */
 const headerTexts = {
-  'x-request-id': [
-    'Names the request; the one that was sent, if it was usable.',
-    '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11',
-  ],
+  'x-request-id': ['Names the request; the one that was sent, if it was usable.', exampleRequestId],
   'Idempotency-Replayed': ['`true` if the answer was made for an earlier request under the same key.', 'true'],
   'Retry-After': ['Seconds after which a retry may succeed.', '2'],
   'RateLimit-Limit': ['How many requests this key may make in ten seconds.', '2000'],
@@ -18,7 +18,7 @@ type HeaderName = keyof typeof headerTexts;
 /** The headers of an answer to a route with this status, as references into the document. */
 export function headersOf({ path, idempotent }: Pick<Route, 'path' | 'idempotent'>, status: number) {
   const names: HeaderName[] = ['x-request-id'];
-  const isPartners = path.startsWith(`${partnerPrefix}/`);
+  const isPartners = isPartnerPath(path);
   // Partners' keys also keep the provider's refusal.
   if (idempotent && (status < 400 || (isPartners && status === 502))) names.push('Idempotency-Replayed');
   if (status === 429 || status === 503) names.push('Retry-After');

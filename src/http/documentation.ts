@@ -81,7 +81,7 @@ const authentication = {
 
 /**
  * `/openapi.json` and `/docs`: the document and its page, all assets served by us; `/` redirects there.
- * `/openapi-partners.json` and `/docs/partners`: the partners' part of it, where "Try it out" signs requests and each
+ * `/openapi-partners.json` and `/docs/partners`: the partners' part of it, where "Test Request" signs requests and each
  * operation has its code samples.
  * `/docs/errors`: the errors that partners may get.
  */

@@ -6,7 +6,8 @@ import { DomainError, type ErrorCode, errorCodeOf, errorStatuses, isDomainError 
 /** The partner API has an error envelope of its own on every answer under this prefix (docs/contract.md 8). */
 export const partnerPrefix = '/v1/partners';
 
-const isPartnerPath = (path: string): boolean => path === partnerPrefix || path.startsWith(`${partnerPrefix}/`);
+/** Whether a path, of a request or of a route, is the partner API's. */
+export const isPartnerPath = (path: string): boolean => path === partnerPrefix || path.startsWith(`${partnerPrefix}/`);
 
 /** The partner API has its own codes for these. */
 const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context, Next } from 'koa';
 import { refuse } from '../shared/errors.ts';
 import { bearerOf } from './bearer.ts';
-import { partnerPrefix } from './errors.ts';
+import { isPartnerPath } from './errors.ts';
 
 const windowMs = 10_000;
 /** Most keys tracked at once, so that a flood of made-up keys cannot exhaust memory; the least recently used goes. */
@@ -45,7 +45,7 @@ export function limitPartnerRate(limit: number, clock: () => number = () => perf
   }
 
   return async (ctx: Context, next: Next): Promise<void> => {
-    if (ctx.path !== partnerPrefix && !ctx.path.startsWith(`${partnerPrefix}/`)) return next();
+    if (!isPartnerPath(ctx.path)) return next();
     const credential = bearerOf(ctx.get('authorization')) || `address ${ctx.ip}`;
     const name = createHash('sha256').update(credential).digest('base64');
     const { taken, remaining, resetMs } = bucketOf(name).take(clock(), limit);

@@ -23,9 +23,5 @@ function lenientField(field: z.ZodType): z.ZodType {
   const fallback = field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
   const lenient = inner.nullish().transform((value) => value ?? fallback);
   const meta = { ...field.meta(), ...(fallback !== undefined && { default: fallback }) };
-  if (Object.keys(meta).length === 0) return lenient;
-  // Of a schema that transforms, the document leaves these away, as they could be of what comes out. Here both are alike.
-  const { default: standard, examples, override } = meta;
-  const shown = { ...(standard !== undefined && { default: standard }), ...(examples && { examples }) };
-  return lenient.meta({ ...meta, override: { ...shown, ...(typeof override === 'object' && override) } });
+  return Object.keys(meta).length === 0 ? lenient : lenient.meta(meta);
 }

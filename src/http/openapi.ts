@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  type CreateDocumentOptions,
   createDocument,
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
@@ -7,8 +8,8 @@ import {
 } from 'zod-openapi';
 import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts';
 import type { Access } from './access.ts';
-import { answerHeaders, headersOf } from './answer-headers.ts';
-import { partnerCodeOf, partnerPrefix, presentError } from './errors.ts';
+import { answerHeaders, exampleRequestId, headersOf } from './answer-headers.ts';
+import { isPartnerPath, partnerCodeOf, partnerPrefix, presentError } from './errors.ts';
 import { addExamples } from './examples.ts';
 import { describeFields, type FieldTexts } from './field-texts.ts';
 import { operationId } from './operation-id.ts';
@@ -122,7 +123,7 @@ const idempotencyKey = z
   .meta({ description: 'Makes a retry safe: the same key with the same body gets the first answer again.' });
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
-  const partners = route.path.startsWith(`${partnerPrefix}/`);
+  const partners = isPartnerPath(route.path);
   const responses: ZodOpenApiResponsesObject = {};
   for (const [status, shape] of Object.entries(route.answers)) {
     responses[status as `${1 | 2 | 3}${string}`] =
@@ -171,7 +172,7 @@ const needsBody = ({ body, upload }: Route): boolean =>
 function describeRefusal({ path, idempotent }: Route, status: number): string {
   const said = reasons[status] ?? 'Refused.';
   if (status !== 503 || !idempotent) return said;
-  const isKeyNeeded = path.startsWith(`${partnerPrefix}/`);
+  const isKeyNeeded = isPartnerPath(path);
   return [said, unavailableCreating, ...(isKeyNeeded ? [] : [unavailableWithoutKey])].join(' ');
 }
 
@@ -180,9 +181,9 @@ function refusalOf(route: Route, status: number) {
   const description = describeRefusal(route, status);
   const [first = 'INTERNAL', ...others] = codes.filter((code) => errorStatuses[code] === status);
   const error = new DomainError(first, description.replace(/[.;:].*$/, ''));
-  const example = presentError(error, path, '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11');
+  const example = presentError(error, path, exampleRequestId);
   const headers = headersOf(route, status);
-  if (!path.startsWith(`${partnerPrefix}/`)) {
+  if (!isPartnerPath(path)) {
     return { description, headers, content: { 'application/json': { schema: Refusal, example } } };
   }
   const named = [...new Set([first, ...others].map(partnerCodeOf))].filter((code) => partnerCodes.includes(code));
@@ -210,6 +211,16 @@ function tagsOf(routeGroups: readonly RouteGroup[]): { name: string; description
   }
   return [...tags].map(([name, said]) => ({ name, ...(said.size > 0 && { description: [...said].join(' ') }) }));
 }
+
+/**
+ * Zod leaves `default` and `examples` of a schema that transforms out of what is sent, as they could be of what comes out.
+ * Here those that `meta` names are always of what is sent.
+ */
+const keepWritten: CreateDocumentOptions['override'] = ({ zodSchema, jsonSchema }) => {
+  const { default: standard, examples } = z.globalRegistry.get(zodSchema) ?? {};
+  if (standard !== undefined) jsonSchema.default = standard;
+  if (examples !== undefined) jsonSchema.examples = examples;
+};
 
 const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in answers are
 decimal strings with four decimals, timestamps ISO 8601 UTC.
@@ -297,7 +308,7 @@ export function buildOpenApi(
         },
       },
     },
-    { allowEmptySchema: { unknown: true, any: true, custom: true } },
+    { allowEmptySchema: { unknown: true, any: true, custom: true }, override: keepWritten },
   );
   if (options.partnerTexts) describeFields(document, `${partnerPrefix}/`, options.partnerTexts);
   if (options.examples) placeExamples(document, options.examples);

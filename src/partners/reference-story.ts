@@ -1,3 +1,4 @@
+import { exampleRequestId } from '../http/answer-headers.ts';
 import type { OperationExample, WrittenExamples } from '../http/place-examples.ts';
 import {
   arrived,
@@ -245,5 +246,5 @@ const operations: Readonly<Record<string, OperationExample>> = {
 export const partnerStory: WrittenExamples = {
   operations,
   webhooks: storyWebhooks,
-  requestId: '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11',
+  requestId: exampleRequestId,
 };
