@@ -1,11 +1,11 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
-import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
+  balancesOf,
   buildActiveCircle,
-  buildConsentedCircle,
   circleWhen,
   contribute,
   contributionsOf,
@@ -13,7 +13,8 @@ import {
   memberIdsOf,
   readCircle,
 } from './build-circle.ts';
-import { endInterval, openNextRound } from './end-interval.ts';
+import { buildWindfall } from './build-windfall.ts';
+import { endInterval } from './end-interval.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -41,6 +42,18 @@ const silentlyPaid = async (code: string) => {
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
   expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
 };
+/** An order is paid at the provider, who then does not answer; the interval ends, and much later its default is settled. */
+async function defaultInSilence({ id, orderId, code }: { id: string; orderId: string; code: string }) {
+  await silentlyPaid(code);
+  await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
+  await endInterval(stack, id);
+  await eventually(
+    () => stack.em().execute('select 1 from payment_orders where id = ? and cancelled_at is not null', [orderId]),
+    (rows) => rows.length > 0,
+  );
+  const much = new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString();
+  for (const _ of [1, 2]) await settleDefault(stack.em(), stack.deps, { circleId: id, at: much });
+}
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status);
 /** Until the default of the open round is reported: what is ordered from now on comes after it. */
 const whenInDefault = (id: string) =>
@@ -88,15 +101,7 @@ describe('Before anybody is covered or excluded', () => {
 
   it('the round waits while the provider does not answer, and nobody is reported in default', async () => {
     const { id, first, orderId, code } = await ordered({ on_default: 'exclude' });
-    await silentlyPaid(code);
-    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
-    await endInterval(stack, id);
-    await eventually(
-      () => stack.em().execute('select 1 from payment_orders where id = ? and cancelled_at is not null', [orderId]),
-      (rows) => rows.length > 0,
-    );
-    const much = new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString();
-    for (const _ of [1, 2]) await settleDefault(stack.em(), stack.deps, { circleId: id, at: much });
+    await defaultInSilence({ id, orderId, code });
     expect(await findProgress(stack.em(), id)).toMatchObject({
       phase: 'collecting',
       round: { missing: 1, facts: { awaitsOrders: true, canRemedy: false, isDefaulted: false } },
@@ -148,20 +153,14 @@ describe('Before anybody is covered or excluded', () => {
 describe('Before a member who has received is debited', () => {
   /** The second round of a circle of two, in which the second has paid and the first, who has received, has ordered. */
   async function received() {
-    const people = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '1000000' })));
-    const { id, members } = await buildConsentedCircle(stack, people, { terms: { on_default: 'winner_first' } });
+    const { id, members } = await buildWindfall(stack);
     const [first, second] = members as [BuiltUser, BuiltUser];
-    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
-    await circleWhen(stack, first, id, { current_turn: 2 });
-    await openNextRound(stack, id);
-    await circleWhen(stack, first, id, { next_round_opens_at: null });
     expect((await contribute(stack, second, id)).status).toBe(201);
     const { status, body } = await contribute(stack, first, id, { payment_id: bca });
     expect(status).toBe(201);
     return { id, first, second, orderId: body.payment_order_id as string, code: body.payment.payment_code as string };
   }
-  const balances = (...members: BuiltUser[]) =>
-    Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
+  const balances = (...members: BuiltUser[]) => balancesOf(stack, members);
 
   it('what the provider says was paid counts: nobody pays one round twice', async () => {
     const { id, first, second, code } = await received();
@@ -187,15 +186,7 @@ describe('Before a member who has received is debited', () => {
 
   it('nothing is debited while the provider does not answer', async () => {
     const { id, first, second, orderId, code } = await received();
-    await silentlyPaid(code);
-    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
-    await endInterval(stack, id);
-    await eventually(
-      () => stack.em().execute('select 1 from payment_orders where id = ? and cancelled_at is not null', [orderId]),
-      (rows) => rows.length > 0,
-    );
-    const much = new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString();
-    for (const _ of [1, 2]) await settleDefault(stack.em(), stack.deps, { circleId: id, at: much });
+    await defaultInSilence({ id, orderId, code });
     expect(await findProgress(stack.em(), id)).toMatchObject({
       phase: 'collecting',
       round: { missing: 1, facts: { awaitsOrders: true, isDefaulted: false } },

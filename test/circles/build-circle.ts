@@ -101,9 +101,13 @@ export interface BuiltCircle {
   members: BuiltUser[];
 }
 
+/** So many people with IDR 1,000,000 each. */
+export const buildMembers = (stack: CirclePlace, count: number): Promise<BuiltUser[]> =>
+  Promise.all(Array.from({ length: count }, () => buildIndividual(stack, { balance: '1000000' })));
+
 /** An active circle of so many members with IDR 1,000,000 each. */
 export async function buildActiveCircle(stack: CirclePlace, size: number, fields: object = {}): Promise<BuiltCircle> {
-  const members = await Promise.all(Array.from({ length: size }, () => buildIndividual(stack, { balance: '1000000' })));
+  const members = await buildMembers(stack, size);
   const [creator] = members;
   if (creator === undefined) throw new Error('a circle has a creator');
   const { id } = await createCircle(stack, creator, fields);
@@ -149,6 +153,10 @@ export const contribute = (stack: CirclePlace, member: BuiltUser, circleId: stri
     { saving_circle_id: circleId, contribution_amount: '100000', ...fields },
     { token: member.token },
   );
+
+/** IDR on the account of each of these members. */
+export const balancesOf = (stack: CirclePlace, members: readonly BuiltUser[]): Promise<number[]> =>
+  Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
 
 /** What rests on the circle's holding account. */
 export async function heldBy(stack: CirclePlace, circleId: string): Promise<string> {

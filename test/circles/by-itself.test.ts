@@ -1,14 +1,15 @@
-import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import type { BuiltUser } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
+  balancesOf,
   buildActiveCircle,
-  buildConsentedCircle,
   circleWhen,
   contribute,
   eventsOf,
   heldBy,
   memberIdsOf,
 } from './build-circle.ts';
+import { buildWindfall } from './build-windfall.ts';
 import { endInterval, openNextRound } from './end-interval.ts';
 
 let stack: Stack;
@@ -21,8 +22,7 @@ afterEach(() => expectChecksEmpty(stack));
 const pay = async (id: string, members: readonly BuiltUser[]) => {
   for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
 };
-const balances = (members: readonly BuiltUser[]) =>
-  Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
+const balances = (members: readonly BuiltUser[]) => balancesOf(stack, members);
 /** The second round of a circle whose first was paid is open. */
 async function untilSecondRound(id: string, as: BuiltUser) {
   await circleWhen(stack, as, id, { current_turn: 2 });
@@ -44,12 +44,7 @@ describe('The workflow of a circle', () => {
   });
 
   it('debits a member who has received once the interval and the grace are over', async () => {
-    const people = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '1000000' })));
-    const terms = { on_default: 'winner_first', grace_days: 2 };
-    const { id, creator, members } = await buildConsentedCircle(stack, people, { terms });
-    await pay(id, members);
-    await untilSecondRound(id, creator);
-    await circleWhen(stack, creator, id, { next_round_opens_at: null });
+    const { id, creator, members } = await buildWindfall(stack, { grace_days: 2 });
     await pay(id, members.slice(1));
     await endInterval(stack, id);
     await circleWhen(stack, creator, id, { status: 'completed' });

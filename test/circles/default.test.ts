@@ -8,7 +8,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { begun, onDay } from './begin-circle.ts';
-import { addMembers, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
+import { addMembers, balancesOf, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 
 let stack: Stack;
 /** Temporal is away: nothing happens but what is done here by hand. */
@@ -34,8 +34,7 @@ const settlementOf = async (as: BuiltUser, id: string) =>
   (await stack.get(`/v1/saving-circles/${id}/settlement`, { token: as.token })).body.data;
 const netsOf = async (as: BuiltUser, id: string) =>
   (await settlementOf(as, id)).members.map(({ net_position }: { net_position: string }) => Number(net_position));
-const balances = (members: BuiltUser[]) =>
-  Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
+const balances = (members: BuiltUser[]) => balancesOf(stack, members);
 
 describe('A guarantee', () => {
   it('is debited with the first contribution only, held, and returned after the last round', async () => {

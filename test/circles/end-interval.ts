@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Dependencies } from '../../src/dependencies.ts';
 
 /** Where circles live: a stack in this process, or one of processes. */
-interface Place {
+export interface RoundPlace {
   owner(): EntityManager;
   deps: Pick<Dependencies, 'workflows'>;
 }
 
 /** Lets the interval and the days of grace of a circle's open round be over, as time would. */
-export async function endInterval({ owner, deps }: Place, circleId: string): Promise<void> {
+export async function endInterval({ owner, deps }: RoundPlace, circleId: string): Promise<void> {
   await owner().execute(
     `update saving_circle_rounds r set due_at = now() - interval '1 hour' - c.grace_days * interval '1 day'
      from saving_circles c where c.id = r.saving_circle_id and r.saving_circle_id = ? and r.paid_at is null`,
@@ -18,7 +18,7 @@ export async function endInterval({ owner, deps }: Place, circleId: string): Pro
 }
 
 /** Opens a circle's next round now, as time would. */
-export async function openNextRound({ owner, deps }: Place, circleId: string): Promise<void> {
+export async function openNextRound({ owner, deps }: RoundPlace, circleId: string): Promise<void> {
   await owner().execute('update saving_circles set next_opens_at = now() where id = ? and next_opens_at is not null', [
     circleId,
   ]);

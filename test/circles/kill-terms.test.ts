@@ -1,17 +1,18 @@
 import type { CircleTerms } from '../../src/circles/terms.ts';
-import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import {
+  balancesOf,
   buildActiveCircle,
-  buildConsentedCircle,
   contribute,
   eventsOf,
   heldBy,
   memberIdsOf,
   readCircle,
 } from './build-circle.ts';
+import { buildWindfall } from './build-windfall.ts';
 import { endInterval, openNextRound } from './end-interval.ts';
 
 let stack: ProcessStack;
@@ -32,8 +33,7 @@ async function circleOf(size: number, { paid, terms }: { paid: number; terms: Pa
   for (const member of members.slice(0, paid)) expect((await contribute(stack, member, id)).status).toBe(201);
   return { id, members, memberIds: await memberIdsOf(stack, id, members) };
 }
-const balances = (members: readonly BuiltUser[]) =>
-  Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
+const balances = (members: readonly BuiltUser[]) => balancesOf(stack, members);
 const becomes = (as: BuiltUser | undefined, id: string, fields: object) =>
   eventually(
     () => readCircle(stack, as as BuiltUser, id).catch(() => null),
@@ -84,7 +84,7 @@ describe('The remedy for a default is applied once when the worker is killed', (
   }, 180_000);
 
   it('after the order of a member who would be debited was ended: what was paid counts', async () => {
-    const { id, members } = await windfall();
+    const { id, members } = await buildWindfall(stack);
     await contribute(stack, members[1] as BuiltUser, id);
     const { body } = await contribute(stack, members[0] as BuiltUser, id, { payment_id: bca });
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
@@ -97,7 +97,7 @@ describe('The remedy for a default is applied once when the worker is killed', (
   }, 180_000);
 
   it('between a debit and its record', async () => {
-    const { id, members } = await windfall();
+    const { id, members } = await buildWindfall(stack);
     await dieInDefault(id, 'settle-default.debited');
     await eventually(
       () => balances(members.slice(0, 1)),
@@ -108,17 +108,6 @@ describe('The remedy for a default is applied once when the worker is killed', (
     await becomes(members[1], id, { status: 'completed' });
     expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
   }, 180_000);
-
-  /** A circle of two in its second round, whose first member has received, and pays by debit only. */
-  async function windfall() {
-    const people = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '1000000' })));
-    const { members, id } = await buildConsentedCircle(stack, people, { terms: { on_default: 'winner_first' } });
-    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
-    await becomes(members[0], id, { current_turn: 2 });
-    await openNextRound(stack, id);
-    await becomes(members[0], id, { next_round_opens_at: null });
-    return { id, members };
-  }
 });
 
 describe('Standing orders are paid once when the worker is killed', () => {

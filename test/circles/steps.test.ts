@@ -11,7 +11,7 @@ import { createWorkflows } from '../../src/temporal/workflows.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { within } from '../support/within.ts';
-import { addMembers, contribute, dayFromToday, eventsOf } from './build-circle.ts';
+import { addMembers, buildMembers, contribute, dayFromToday, eventsOf } from './build-circle.ts';
 
 let stack: Stack;
 /** Temporal is away: nothing happens but what is done here by hand. */
@@ -26,7 +26,7 @@ const january31 = '2026-01-31T00:00:00+07:00';
 const iso = (text: string) => new Date(text).toISOString();
 
 async function circleOf(size: number, fields: object = {}): Promise<{ circleId: string; members: BuiltUser[] }> {
-  const members = await Promise.all(Array.from({ length: size }, () => buildIndividual(stack, { balance: '1000000' })));
+  const members = await buildMembers(stack, size);
   const [creator] = members as [BuiltUser];
   const circleId = newId();
   const opening = {

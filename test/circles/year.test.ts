@@ -3,6 +3,7 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 import {
   addMembers,
+  buildMembers,
   circleWhen,
   contribute,
   contributionsOf,
@@ -132,7 +133,7 @@ describe('A circle at its start date', () => {
   });
 
   it('that continues one run elsewhere skips the turns already taken', async () => {
-    const members = await Promise.all([1, 2, 3].map(() => buildIndividual(stack, { balance: '1000000' })));
+    const members = await buildMembers(stack, 3);
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const { id } = await createCircle(stack, creator, { round_interval: 'daily', start_date: farAway });
     await addMembers(stack, creator, id, members);
@@ -153,7 +154,7 @@ describe('A circle at its start date', () => {
 
 describe('A gateway contribution that nobody pays', () => {
   it('is cancelled with its order; if paid too late, the money goes to suspense, since the member has paid otherwise', async () => {
-    const members = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '1000000' })));
+    const members = await buildMembers(stack, 2);
     const [creator] = members as [BuiltUser];
     const { id } = await createCircle(stack, creator, { start_date: farAway });
     await addMembers(stack, creator, id, members);
