@@ -18,6 +18,7 @@ import { buildOperators, decide, type Operators, propose } from '../support/deci
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
+import { readDifferences } from './read-differences.ts';
 import { backUp, restore } from './restore.ts';
 
 let stack: Stack;
@@ -44,11 +45,6 @@ const parts = () => ({
 const reconcile = () => reconcileDay(stack.em(), parts(), { day: today, takenBy: newId() });
 const list = async (query = '') =>
   (await stack.get(`/v1/reconciliations?limit=100${query}`, { token: platform.token })).body.data;
-const differences = async () =>
-  (await list('&state=open')).items.map(
-    ({ resource_type, reference, ours, theirs }: Record<string, { status?: string } | null>) =>
-      [resource_type, reference, ours?.status ?? null, theirs?.status ?? null].join(' | '),
-  );
 const toAccount = (digits: string) => pay(partner, { bank_account_number: magicAccount(digits) });
 
 async function topUp(payer: BuiltUser): Promise<{ payment_order_id: string; payment_code: string }> {
@@ -144,7 +140,7 @@ describe('Reconciliation', () => {
     await expectChecksEmpty(stack);
 
     expect(await reconcile()).toMatchObject({ compared: 8, differences: 6, open: 6, resolved: 0 });
-    expect((await differences()).sort()).toEqual(
+    expect((await readDifferences(stack, platform.token)).sort()).toEqual(
       [
         `payout | ${waitingPayout.id} | pending | succeeded`,
         `payout | ${lostPayout.id} |  | succeeded`,

@@ -1,13 +1,12 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { atProvider, buildPaid, refund, refundWhen, toBank } from '../refunds/build-refunds.ts';
+import { atProvider as changeAtProvider } from '../support/at-provider.ts';
 import { buildSuperAdmin } from '../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
-import { testRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { readDifferences } from './read-differences.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
@@ -29,22 +28,10 @@ const reconcile = () =>
     { gateway: stack.deps.gateway, workflows: stack.deps.workflows, failed: () => undefined },
     { day: today, takenBy: newId() },
   );
-async function differences(): Promise<string[]> {
-  const { body } = await stack.get('/v1/reconciliations?state=open&limit=100', { token });
-  return body.data.items
-    .map(({ resource_type, reference, ours, theirs }: Record<string, { status?: string } | null>) =>
-      [resource_type, reference, ours?.status ?? null, theirs?.status ?? null].join(' | '),
-    )
-    .sort();
-}
+const differences = async () => (await readDifferences(stack, token)).sort();
 
 /** The provider forgets a refund, in its own file. */
-function forget(refundId: string): void {
-  const file = new DatabaseSync(join(testRun().directory, 'sandbox', stack.deps.workflows.taskQueue, 'sandbox.db'));
-  file.exec('pragma busy_timeout = 5000');
-  file.prepare('delete from refunds where reference_id = ?').run(refundId);
-  file.close();
-}
+const forget = (refundId: string) => changeAtProvider(stack, 'delete from refunds where reference_id = ?', [refundId]);
 
 /** Refunds a part of the payment to its wallet, and waits for the end. */
 async function refunded(amount: string, status: string): Promise<string> {
