@@ -15,13 +15,22 @@ export interface Makers {
 /** A list: who reads it, what is in it, and what is not. */
 export interface List {
   as: 'person' | 'admin' | 'platform' | 'partner';
-  /** Makes rows, at least three with what is there; returns the ids in the path, and the row of another list. */
-  make: (stack: Stack, makers: Makers) => Promise<{ ids?: Ids; foreign?: string }>;
+  /**
+   * Makes rows of the list with this path, at least three with what is there; returns the ids in the path, and the row of
+   * another list.
+   */
+  make: (stack: Stack, makers: Makers, path: string) => Promise<{ ids?: Ids; foreign?: string }>;
   /** SQL that takes the row with an id out of the list, where rows leave it. */
   leave?: string;
   /** Of ids in their order: any id is a place in the list. */
   byId?: true;
+  /** Its ids are numbers, not UUIDs. */
+  numbered?: true;
 }
+
+/** Ids that no row of a list has: one like those of its rows, and one of another shape. */
+export const strangeIds = ({ numbered }: List): { absent: string; misshapen: string } =>
+  numbered ? { absent: '9223372036854775806', misshapen: newId() } : { absent: newId(), misshapen: '1' };
 
 const first = (ids: Ids): string => Object.values(ids)[0] ?? '';
 
@@ -29,26 +38,21 @@ async function thrice<T>(make: () => Promise<T>): Promise<[T, T, T]> {
   return [await make(), await make(), await make()];
 }
 
-/** The rows that the permission matrix makes under this path, three of the owner's and one of the stranger's. */
-const ofMatrix =
-  (path: string): List['make'] =>
-  async (stack, { owner, stranger }) => {
-    const { make } = thingsOf({ method: 'get', path: `${path}/:` });
-    await thrice(() => make(stack, owner));
-    return { foreign: first(await make(stack, stranger)) };
-  };
-
-const ofEverybody =
-  (path: string): List['make'] =>
-  async (stack, makers) => {
-    await ofMatrix(path)(stack, makers);
-    return {};
-  };
-
-const isThere: List['make'] = async () => ({});
-
 const make = async (stack: Stack, path: string, owner: Owner): Promise<Ids> =>
   thingsOf({ method: 'get', path: `${path}/:` }).make(stack, owner);
+
+/** The rows that the permission matrix makes under a path, three of the owner's and one of the stranger's. */
+const ofMatrix: List['make'] = async (stack, { owner, stranger }, path) => {
+  await thrice(() => make(stack, path, owner));
+  return { foreign: first(await make(stack, path, stranger)) };
+};
+
+const ofEverybody: List['make'] = async (stack, makers, path) => {
+  await ofMatrix(stack, makers, path);
+  return {};
+};
+
+const isThere: List['make'] = async () => ({});
 
 /** Three refunds of one payment, and one of another. */
 async function refunds(stack: Stack, { owner, stranger }: Makers) {
@@ -133,36 +137,38 @@ async function accounts(stack: Stack, { owner, stranger }: Makers) {
   return { foreign: stranger.user.accountId };
 }
 
+const deleteDocument = 'update documents set deleted_at = now(), deleted_by = created_by where id = ?';
+
 /** Every list, by its path; a new one needs its line here, or the test fails. */
 export const lists: Record<string, List> = {
   '/v1/accounts': { as: 'person', make: accounts },
   '/v1/acl/permissions': { as: 'admin', make: isThere },
   '/v1/acl/roles': {
     as: 'admin',
-    make: ofMatrix('/v1/acl/roles'),
+    make: ofMatrix,
     leave: 'update roles set deleted_at = now() where id = ?',
   },
-  '/v1/addresses': { as: 'platform', make: ofEverybody('/v1/addresses') },
+  '/v1/addresses': { as: 'platform', make: ofEverybody },
   '/v1/bank-accounts': {
     as: 'person',
-    make: ofMatrix('/v1/bank-accounts'),
+    make: ofMatrix,
     leave: 'update bank_accounts set deleted_at = now() where id = ?',
   },
-  '/v1/charitable-causes': { as: 'person', make: ofMatrix('/v1/charitable-causes') },
+  '/v1/charitable-causes': { as: 'person', make: ofMatrix },
   '/v1/charitable-causes/:id/disbursements': { as: 'person', make: disbursements },
-  '/v1/decisions': { as: 'platform', make: ofEverybody('/v1/decisions') },
+  '/v1/decisions': { as: 'platform', make: ofEverybody },
   '/v1/documents': {
     as: 'person',
-    make: ofMatrix('/v1/documents'),
-    leave: 'update documents set deleted_at = now(), deleted_by = created_by where id = ?',
+    make: ofMatrix,
+    leave: deleteDocument,
   },
-  '/v1/documents/categories': { as: 'person', make: ofEverybody('/v1/documents/categories') },
+  '/v1/documents/categories': { as: 'person', make: ofEverybody },
   '/v1/documents/type/:type': {
     as: 'person',
-    make: async (stack, makers) => ({ ...(await ofMatrix('/v1/documents')(stack, makers)), ids: { type: 'receipt' } }),
-    leave: 'update documents set deleted_at = now(), deleted_by = created_by where id = ?',
+    make: async (stack, makers) => ({ ...(await ofMatrix(stack, makers, '/v1/documents')), ids: { type: 'receipt' } }),
+    leave: deleteDocument,
   },
-  '/v1/donations': { as: 'person', make: ofMatrix('/v1/donations') },
+  '/v1/donations': { as: 'person', make: ofMatrix },
   '/v1/donations/open': {
     as: 'platform',
     make: async (stack) => {
@@ -170,12 +176,13 @@ export const lists: Record<string, List> = {
       return {};
     },
   },
-  '/v1/donations/subscriptions': { as: 'person', make: ofMatrix('/v1/donations/subscriptions') },
+  '/v1/donations/subscriptions': { as: 'person', make: ofMatrix },
   '/v1/events': { as: 'platform', make: isThere, byId: true },
   '/v1/official-documents': {
     as: 'person',
-    make: ofMatrix('/v1/official-documents'),
+    make: ofMatrix,
     leave: 'delete from official_documents where id = ?',
+    numbered: true,
   },
   '/v1/organizations': {
     as: 'platform',
@@ -196,38 +203,38 @@ export const lists: Record<string, List> = {
   '/v1/partner-accounts/:id/webhook-deliveries': {
     as: 'platform',
     make: async (stack, makers) => ({
-      ...(await ofMatrix('/v1/partners/webhook-deliveries')(stack, makers)),
+      ...(await ofMatrix(stack, makers, '/v1/partners/webhook-deliveries')),
       ids: { id: makers.owner.partner.id },
     }),
   },
-  '/v1/partners/payments': { as: 'partner', make: ofMatrix('/v1/partners/payments') },
+  '/v1/partners/payments': { as: 'partner', make: ofMatrix },
   '/v1/partners/payments/:id/refunds': { as: 'partner', make: refunds },
-  '/v1/partners/payouts': { as: 'partner', make: ofMatrix('/v1/partners/payouts') },
-  '/v1/partners/webhook-deliveries': { as: 'partner', make: ofMatrix('/v1/partners/webhook-deliveries') },
+  '/v1/partners/payouts': { as: 'partner', make: ofMatrix },
+  '/v1/partners/webhook-deliveries': { as: 'partner', make: ofMatrix },
   '/v1/partners/webhook-endpoints': {
     as: 'partner',
-    make: ofMatrix('/v1/partners/webhook-endpoints'),
+    make: ofMatrix,
     leave: 'delete from webhook_endpoints where id = ?',
   },
-  '/v1/payments/orders': { as: 'person', make: ofMatrix('/v1/payments/orders') },
+  '/v1/payments/orders': { as: 'person', make: ofMatrix },
   '/v1/payouts/stuck': {
     as: 'platform',
     make: stuckPayouts,
     leave: 'update payouts set unknown_since = null where id = ?',
   },
-  '/v1/products': { as: 'person', make: ofEverybody('/v1/products') },
+  '/v1/products': { as: 'person', make: ofEverybody },
   '/v1/receipts': { as: 'platform', make: receipts },
   '/v1/reconciliations': { as: 'platform', make: differences },
   '/v1/saving-circles': {
     as: 'person',
-    make: ofMatrix('/v1/saving-circles'),
+    make: ofMatrix,
     leave: "update saving_circles set status = 'cancelled', ended_at = now(), deleted_at = now() where id = ?",
   },
   '/v1/saving-circles/:id/contributions': { as: 'person', make: contributions },
-  '/v1/saving-goals': { as: 'person', make: ofMatrix('/v1/saving-goals') },
-  '/v1/transactions': { as: 'person', make: ofMatrix('/v1/transactions') },
+  '/v1/saving-goals': { as: 'person', make: ofMatrix },
+  '/v1/transactions': { as: 'person', make: ofMatrix },
   '/v1/users': { as: 'admin', make: users },
-  '/v1/withdrawals': { as: 'person', make: ofMatrix('/v1/withdrawals') },
+  '/v1/withdrawals': { as: 'person', make: ofMatrix },
 };
 
 /** Owners of what the readers of a list own, and a stranger to them. */

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { routeGroups } from '../../src/app.ts';
 import { nextOf } from '../../src/database/position.ts';
-import { newId } from '../../src/shared/ids.ts';
-import { thingsOf } from '../access/matrix-things.ts';
 import {
   type BuiltUser,
   buildIndividual,
@@ -14,7 +12,7 @@ import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { type List, lists, makersOf } from './lists-things.ts';
+import { type List, lists, makersOf, strangeIds } from './lists-things.ts';
 
 let stack: Stack;
 let people: Record<'person' | 'admin' | 'platform' | 'stranger', BuiltUser>;
@@ -60,10 +58,6 @@ const ask = ({ as }: List, path: string): Promise<HttpAnswer> =>
 /** What is refused, but for what names the request. */
 const refusalIn = ({ status, body }: HttpAnswer) => ({ status, body: { ...body, request_id: undefined } });
 
-const absentFrom = (path: string): string =>
-  path === '/v1/official-documents' ? (thingsOf({ method: 'get', path: `${path}/:` }).absent?.() ?? '') : newId();
-const idOf = (path: string): string => (path === '/v1/official-documents' ? '1' : newId());
-
 describe('Every list', () => {
   it('is in the table of this test', () => {
     expect(Object.keys(lists).toSorted()).toEqual(paths.toSorted());
@@ -72,7 +66,7 @@ describe('Every list', () => {
   it.each(Object.entries(lists))(
     '%s: goes on by `next` to its end, whatever leaves it meanwhile, and refuses an `after` that is none of its rows',
     async (template, list) => {
-      const { ids: words = {}, foreign } = await list.make(stack, makersOf(list, { ...people, ...partners }));
+      const { ids: words = {}, foreign } = await list.make(stack, makersOf(list, { ...people, ...partners }), template);
       const path = template.replace(/:(\w+)/g, (_, name: string) => String(words[name]));
       const until = list.byId === true ? `&to=${new Date().toISOString()}` : '';
       const read = async (query: string) => pageIn(await ask(list, `${path}?${query}${until}`));
@@ -102,8 +96,9 @@ describe('Every list', () => {
       }
       expect(seen).toEqual(all);
 
+      const { absent, misshapen } = strangeIds(list);
       if (list.byId !== true) {
-        const missing = refusalIn(await ask(list, `${path}?after=${absentFrom(path)}`));
+        const missing = refusalIn(await ask(list, `${path}?after=${absent}`));
         expect(missing.status).toBe(400);
         expect(JSON.stringify(missing.body)).toContain('after: names no row of this list; read on with next');
         for (const after of [foreign, list.leave && all[0]].filter((id) => id !== undefined)) {
@@ -119,9 +114,9 @@ describe('Every list', () => {
         `${second}%3D`,
         nextOf(place),
         nextOf(`${place} x`),
-        nextOf(`2026-02-30T08:00:00.123456Z ${idOf(path)}`),
-        nextOf(`0000-01-31T08:00:00.123456Z ${idOf(path)}`),
-        nextOf(`${place} ${path === '/v1/official-documents' ? newId() : '1'}`),
+        nextOf(`2026-02-30T08:00:00.123456Z ${absent}`),
+        nextOf(`0000-01-31T08:00:00.123456Z ${absent}`),
+        nextOf(`${place} ${misshapen}`),
       ]) {
         const { status, body } = await ask(list, `${path}?after=${after}`);
         expect([after, status, JSON.stringify(body)]).toEqual([
