@@ -122,9 +122,7 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
   };
   const somewhere = Object.values(ids)[0] ?? cast.person.id;
   const place = '2026-06-01T00:00:00.000001Z';
-  // Not every list has them all: what is refused runs nothing.
-  const after = [somewhere, nextOf(`${place} ${cast.person.id}`), nextOf(`${place} 1`)];
-  const values: Record<string, string> = {
+  const values: Record<string, string | string[]> = {
     user_id: cast.person.id,
     organization_id: String(cast.admin.organizationId),
     account_id: cast.person.accountId,
@@ -137,12 +135,16 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
     external_ref: 'ref-3',
     day,
     endpoint_id: cast.person.id,
+    // Not every list has them all: what is refused runs nothing.
+    after: [somewhere, nextOf(`${place} ${cast.person.id}`), nextOf(`${place} 1`)],
   };
   return [
     '',
     ...Object.entries(properties).flatMap(([name, field]) => {
-      const words = field.enum ?? field.anyOf?.flatMap((one) => one.enum ?? []) ?? (name === 'after' ? after : []);
-      return (words.length > 0 ? words : [values[name] ?? '1']).map((value) => `?${name}=${encodeURIComponent(value)}`);
+      const words = field.enum ?? field.anyOf?.flatMap((one) => one.enum ?? []) ?? [];
+      return (words.length > 0 ? words : [values[name] ?? '1'].flat()).map(
+        (value) => `?${name}=${encodeURIComponent(value)}`,
+      );
     }),
   ];
 }
