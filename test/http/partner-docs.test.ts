@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page, Request } from 'playwright-core';
@@ -10,7 +10,7 @@ import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 import { firstHour } from '../partners/first-hour.ts';
 import { startBrowser } from '../support/browser.ts';
-import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { type BuiltPartner, buildPartner, signature } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 interface PartnerDocument {
@@ -141,14 +141,13 @@ describe('/docs/partners in a browser', () => {
   /** Has both signatures, and not what they are made with. Playwright does not see the body, so it is given. */
   const expectSigned = (request: Request, body = '', idempotencyKey = '') => {
     const headers = request.headers();
-    const hmac = (text: string) => createHmac('sha256', partner.signingSecret).update(text).digest('hex');
     const digest = createHash('sha256').update(body).digest('hex');
     const { pathname, search } = new URL(request.url());
     const [, time] = /^t=(\d+),/.exec(headers['x-partner-signature-v2'] ?? '') ?? [];
-    const whole = hmac([time, `${request.method()} ${pathname}${search}`, idempotencyKey, digest].join('.'));
+    const signed = [time, `${request.method()} ${pathname}${search}`, idempotencyKey, digest].join('.');
     expect([headers['x-partner-signature'], headers['x-partner-signature-v2']]).toEqual([
-      hmac(body),
-      `t=${time},v1=${whole}`,
+      signature(partner.signingSecret, body),
+      `t=${time},v1=${signature(partner.signingSecret, signed)}`,
     ]);
     expect(JSON.stringify(headers)).not.toContain(partner.signingSecret);
   };
