@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addMembers, createCircle } from '../circles/build-circle.ts';
+import { give } from '../donations/build-donations.ts';
 import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
-import { buildActiveCause } from '../support/build-targets.ts';
+import { buildActiveCause, buildOrganizationCause } from '../support/build-targets.ts';
 import { followClock, moveClock } from '../support/moved-clock.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
@@ -116,16 +117,8 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
 
   it('a cause is disbursed, changed, stopped and reinstated at the true time', async () => {
     const owner = await buildOrganizationAdmin(stack);
-    const { id: cause_id } = await buildActiveCause(stack, owner);
-    await stack
-      .owner()
-      .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
-        owner.organizationId,
-        cause_id,
-      ]);
-    const gift = { reference_type: 'charitable_cause_donate', reference_id: cause_id, amount: 100_000 };
-    const given = await stack.post('/v1/payments/balance', { ...gift, source_account_id: payer.accountId }, token());
-    expect(given.status).toBe(201);
+    const { id: cause_id } = await buildOrganizationCause(stack, owner);
+    expect((await give(stack, payer, 100_000, cause_id)).status).toBe(201);
     const bank_account_id = await addBankAccount(stack, owner);
     const asked = { bank_account_id, amount: '40000', cause_id, purpose_note: 'Two pumps and their pipes' };
     const { id } = (await ask(stack, owner, asked)).body.data;

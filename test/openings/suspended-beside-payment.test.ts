@@ -8,7 +8,7 @@ import {
   buildPlatformAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
-import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
+import { buildActiveCause, buildGoal, buildOrganizationCause, buildProduct } from '../support/build-targets.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -169,13 +169,7 @@ describe('A payment during a suspension', () => {
   it('is refused if its cause’s organization was suspended while it waited for its payer', async () => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const owner = await buildOrganizationAdmin(stack);
-    const { id } = await buildActiveCause(stack, owner);
-    await stack
-      .owner()
-      .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
-        owner.organizationId,
-        id,
-      ]);
+    const { id } = await buildOrganizationCause(stack, owner);
     const [waiting] = await stack.owner().transactional(async (tx) => {
       await tx.execute('select 1 from users where id = ? for update', [payer.id]);
       const waiting = donate(payer, id);

@@ -6,7 +6,7 @@ import {
   buildOrganizationAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
-import { buildActiveCause } from '../support/build-targets.ts';
+import { buildOrganizationCause } from '../support/build-targets.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -101,13 +101,7 @@ describe('While the organization of a cause is suspended', () => {
   it('an accepted donation arrives, and a new one is refused', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const donor = await buildIndividual(stack);
-    const cause = await buildActiveCause(stack, admin);
-    await stack
-      .owner()
-      .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
-        admin.organizationId,
-        cause.id,
-      ]);
+    const cause = await buildOrganizationCause(stack, admin);
     const donation = { reference_type: 'charitable_cause_donate', reference_id: cause.id, amount: 50_000 };
     const order = await orderOf(donor, donation);
     await suspendOrganization(admin.organizationId ?? '');

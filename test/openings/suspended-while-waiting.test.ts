@@ -18,7 +18,7 @@ import {
   buildSuperAdmin,
   fund,
 } from '../support/build.ts';
-import { buildActiveCause, buildGoal } from '../support/build-targets.ts';
+import { buildActiveCause, buildGoal, buildOrganizationCause } from '../support/build-targets.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { buildPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -191,13 +191,7 @@ describe('An order begun while', () => {
 describe('An order for a cause, begun while', () => {
   it('the organization of the cause is being suspended, is refused', async () => {
     const [payer, owner] = [await buildIndividual(stack), await buildOrganizationAdmin(stack)];
-    const { id: causeId } = await buildActiveCause(stack, owner);
-    await stack
-      .owner()
-      .execute(`update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?`, [
-        owner.organizationId,
-        causeId,
-      ]);
+    const { id: causeId } = await buildOrganizationCause(stack, owner);
     const orderId = newId();
     const opening = {
       userId: payer.id,
@@ -262,13 +256,7 @@ describe('A subscription period being paid', () => {
 describe('A waiting allocation', () => {
   async function waiting(suspend: (people: { owner: BuiltUser; operator: BuiltUser }) => Promise<unknown>) {
     const [owner, operator] = [await buildOrganizationAdmin(stack), await buildSuperAdmin(stack)];
-    const { id: causeId } = await buildActiveCause(stack, owner);
-    await stack
-      .owner()
-      .execute(`update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?`, [
-        owner.organizationId,
-        causeId,
-      ]);
+    const { id: causeId } = await buildOrganizationCause(stack, owner);
     const ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
     const request = {
       batchId: allocationBatchIdFor(causeId, ids),

@@ -4,6 +4,7 @@ import { generateSync } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { hashPassword } from '../../src/identity/password.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { give } from '../donations/build-donations.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../payouts/build-payouts.ts';
 import { startBrowser } from '../support/browser.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
@@ -262,9 +263,7 @@ describe('The pages for operators', () => {
   it('let two people approve a disbursement, and do not offer the first to do it twice', async () => {
     const owner = await buildOwner(stack);
     const { id: cause_id } = await buildActiveCause(stack, owner);
-    const gift = { reference_type: 'charitable_cause_donate', reference_id: cause_id, amount: 100_000 };
-    const { token, accountId: source_account_id } = await buildOwner(stack);
-    expect((await stack.post('/v1/payments/balance', { ...gift, source_account_id }, { token })).status).toBe(201);
+    expect((await give(stack, await buildOwner(stack), 100_000, cause_id)).status).toBe(201);
     const bank_account_id = await addBankAccount(stack, owner);
     const asked = { bank_account_id, amount: '100000', cause_id, purpose_note: 'Two pumps and their pipes' };
     const { id } = (await ask(stack, owner, asked)).body.data;

@@ -75,3 +75,15 @@ export async function buildActiveCause(stack: BuildPlace, owner?: BuiltUser): Pr
   );
   return { id, accountId };
 }
+
+/** An approved cause of the organization of its owner, to whose account its donations go. */
+export async function buildOrganizationCause(stack: BuildPlace, owner: BuiltUser): Promise<BuiltTarget> {
+  const cause = await buildActiveCause(stack, owner);
+  await stack
+    .owner()
+    .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
+      owner.organizationId,
+      cause.id,
+    ]);
+  return cause;
+}

@@ -1,9 +1,11 @@
 import { assert, must } from '../../src/shared/assert.ts';
+import { give } from '../donations/build-donations.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin, fund } from '../support/build.ts';
 import {
   type BuiltTarget,
   buildActiveCause,
   buildGoal,
+  buildOrganizationCause,
   buildProduct,
   openPoolAccount,
 } from '../support/build-targets.ts';
@@ -91,20 +93,10 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
   ];
   const causes: string[] = [];
   for (const { user } of owners) {
-    const id = known(await buildActiveCause(place, user));
+    const id = known(await (user.organizationId === null ? buildActiveCause : buildOrganizationCause)(place, user));
     causes.push(id);
-    if (user.organizationId !== null) {
-      await topology
-        .owner()
-        .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
-          user.organizationId,
-          id,
-        ]);
-    }
     const donor = await buildIndividual(place, { balance: forAll(given) });
-    const gift = { reference_type: 'charitable_cause_donate', reference_id: id, amount: Number(forAll(given)) };
-    const paid = { ...gift, source_account_id: donor.accountId };
-    const { status } = await topology.api.post('/v1/payments/balance', paid, { token: donor.token });
+    const { status } = await give(topology.api, donor, Number(forAll(given)), id);
     assert(status === 201, 'a cause is given to');
   }
   const approvers: BuiltUser[] = [];

@@ -1,4 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
+import { give } from '../donations/build-donations.ts';
 import { setFaults, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import {
@@ -9,7 +10,7 @@ import {
   buildSuperAdmin,
   fund,
 } from '../support/build.ts';
-import { buildActiveCause } from '../support/build-targets.ts';
+import { buildActiveCause, buildOrganizationCause } from '../support/build-targets.ts';
 import { secureSession } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
@@ -54,15 +55,7 @@ interface Case {
 async function buildCause({ of, given = '400000' }: { of: 'person' | 'organization'; given?: string }): Promise<Case> {
   const owner =
     of === 'person' ? await buildOwner(stack, '100000') : await buildOrganizationAdmin(stack, { balance: '100000' });
-  const { id: causeId } = await buildActiveCause(stack, owner);
-  if (of === 'organization') {
-    await stack
-      .owner()
-      .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
-        owner.organizationId,
-        causeId,
-      ]);
-  }
+  const { id: causeId } = await (of === 'person' ? buildActiveCause : buildOrganizationCause)(stack, owner);
   const donor = await buildIndividual(stack, { balance: given });
   await donate(causeId, donor, given);
   const [row] = await stack.em().execute<[{ id: string }]>('select id from donations where cause_id = ?', [causeId]);
@@ -70,13 +63,7 @@ async function buildCause({ of, given = '400000' }: { of: 'person' | 'organizati
 }
 
 async function donate(causeId: string, donor: BuiltUser, amount: string): Promise<void> {
-  const body = {
-    reference_type: 'charitable_cause_donate',
-    reference_id: causeId,
-    source_account_id: donor.accountId,
-    amount: Number(amount),
-  };
-  expect((await stack.post('/v1/payments/balance', body, { token: donor.token })).status).toBe(201);
+  expect((await give(stack, donor, Number(amount), causeId)).status).toBe(201);
 }
 
 const disburse = ({ owner, causeId, bankAccountId }: Case, amount: string, fields: object = {}, key?: string) =>
