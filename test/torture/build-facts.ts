@@ -41,9 +41,14 @@ interface WebhookChanges {
 }
 
 /** What arrives; what is not named is of the payout that succeeded. */
-export const webhook = (changes: WebhookChanges = {}): Facts['webhooks'][number] => {
-  const { type = 'payout.succeeded', id = 'payout-1', amount = '10000.0000', version = 1 } = changes;
-  const { number = 1, signedBy = 'partner-1' } = changes;
+export const webhook = ({
+  number = 1,
+  type = 'payout.succeeded',
+  id = 'payout-1',
+  amount = '10000.0000',
+  version = 1,
+  signedBy = 'partner-1',
+}: WebhookChanges = {}): Facts['webhooks'][number] => {
   const body = JSON.stringify({ type, data: { id, status: type.split('.')[1], amount, version } });
   return { id: `msg_0198c0de00007000800000000000000${number}`, body, signedBy };
 };

@@ -3,6 +3,12 @@ import { z } from 'zod';
 /** How many people, partners and causes a plan speaks of. */
 export const castSize = { users: 12, partners: 2, causes: 2, approvers: 3 } as const;
 
+/** So many people in a row, from one on; after the last comes the first. */
+export const inARow = (first: number, size: number): number[] =>
+  Array.from({ length: size }, (_, index) => (first + index) % castSize.users);
+
+/** In a recorded plan: a number that is not negative. */
+export const whole = z.int().min(0);
 /** In a recorded plan: the number of one of so many. */
 export const below = (count: number) =>
   z

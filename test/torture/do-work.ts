@@ -4,7 +4,7 @@ import type { Cast } from './cast.ts';
 import { runCircle } from './circle-story.ts';
 import type { Answer, Operation } from './client.ts';
 import { giveVerdict } from './give-verdict.ts';
-import { collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
+import { bankOf, collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
 import type { Work } from './plan.ts';
 import { refundPayment, takeBack } from './refund-story.ts';
 import { settleReceipt } from './settle-receipt.ts';
@@ -16,7 +16,6 @@ import { atProvider, codeOf, personal, type Workplace } from './workplace.ts';
 export async function doWork(place: Workplace, work: Work): Promise<void> {
   const { client, cast, topology } = place;
   const person = (number: number) => personOf(cast, number);
-  const paid = (body: Answer) => body.data?.transaction_id;
   switch (work.do) {
     case 'balance':
       await payFromBalance(place, work, work);
@@ -26,7 +25,8 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const body = { destination_account_id: pocketId, amount: String(work.amount) };
       const otherBody = { ...body, amount: String(work.amount + 1) };
       const path = `/v1/accounts/${user.accountId}/transfers`;
-      const asked = { path, body, otherBody, source: user.accountId, resourceOf: paid };
+      const resourceOf = (answer: Answer) => answer.data?.transaction_id;
+      const asked = { path, body, otherBody, source: user.accountId, resourceOf };
       await client.operate(personal(place, work, 'transfer', user.token, asked), work);
       return;
     }
@@ -56,7 +56,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       if (made === null) return;
       const id: string = made.data.id;
       const end = { ...endOf(id), path: `/v1/partners/payments/${id}/cancel` };
-      const cancel = { ...ofPartner(place, work, 'cancel', partner, end), name: 'end', key: null };
+      const cancel = { ...ofPartner(place, work, 'cancel', partner, end), key: null };
       await Promise.all([atProvider(place, codeOf(made.data), work), cancelAsPlanned(place, work, cancel)]);
       return;
     }
@@ -64,9 +64,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       const partner = partnerOf(cast, work.partner);
       const body = {
         amount: String(work.amount),
-        bank_code: 'BRI',
-        bank_account_number: `00100012${work.account}`,
-        beneficiary_name: 'Budi Santoso',
+        ...bankOf(work.account),
         external_ref: work.id,
       };
       const otherBody = { ...body, amount: String(work.amount + 1000) };

@@ -1,5 +1,4 @@
-import type { BuiltPartner } from '../support/partner.ts';
-import { signature } from '../support/partner.ts';
+import { type BuiltPartner, signature } from '../support/partner.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Operation } from './client.ts';
 import type { EndingKind, OperationKind } from './facts.ts';
@@ -75,6 +74,13 @@ export function collect(
   const asked = { path: '/v1/partners/payments', body, otherBody, resourceOf: (answer: Answer) => answer.data?.id };
   return place.client.operate(ofPartner(place, work, 'partner-payment', partner, asked), work);
 }
+
+/** A bank account of the sandbox, whose last digits say what becomes of a transfer to it. */
+export const bankOf = (lastDigits: string) => ({
+  bank_code: 'BRI',
+  bank_account_number: `00100012${lastDigits}`,
+  beneficiary_name: 'Budi Santoso',
+});
 
 /** What a request that ends or gives back what has this id is asked with. */
 export const endOf = (id: string) => ({ name: 'end', body: {}, again: true, about: id, resourceOf: () => id });

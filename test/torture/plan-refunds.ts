@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { below, castSize } from './cast-size.ts';
+import { below, castSize, whole } from './cast-size.ts';
 import { payoutAccounts } from './plan-money-out.ts';
 import type { Random } from './random.ts';
 
@@ -100,8 +100,6 @@ function drawPart(random: Random): number {
   const part = random.weighted(magicParts);
   return part === 'plain' ? random.int(20, 60) * 1_000 : Number(part);
 }
-
-const whole = z.int().min(0);
 
 /** Their fields in a recorded plan. */
 export const refundFields = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
-import { below, castSize } from './cast-size.ts';
+import { below, castSize, inARow, whole } from './cast-size.ts';
 import type { Random } from './random.ts';
 
 /** What becomes of the contribution that is missing when the interval is over. */
@@ -59,7 +59,7 @@ function drawTerms(random: Random, channels: readonly number[]): TermsOperation 
   const first = random.int(0, users - 1);
   return {
     do: 'terms',
-    members: Array.from({ length: size }, (_, index) => (first + index) % users),
+    members: inARow(first, size),
     amount: random.int(5, 12) * 1_000,
     channel: random.pick(channels),
     rule: random.weighted({ cover: 4, exclude: 4, winner_first: 2, wait: 1 }),
@@ -89,7 +89,7 @@ function surelyDefaults(
   const size = random.int(leastGuarantors, mostMembers);
   return {
     rule,
-    members: Array.from({ length: size }, (_, index) => (first + index) % castSize.users),
+    members: inARow(first, size),
     percent: 50,
     defaulter: rule === 'cover' ? size - 1 : 1,
     turn: 2,
@@ -103,7 +103,7 @@ function surelyDefaults(
 /** Its fields in a recorded plan. */
 export const termsFields = {
   members: z.array(below(castSize.users)),
-  amount: z.int().min(0),
+  amount: whole,
   channel: z.int(),
   rule: z.enum(defaultRules),
   percent: z.int().min(0).max(100),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { below, castSize } from './cast-size.ts';
+import { below, castSize, inARow, whole } from './cast-size.ts';
 import { type Fault, faultStories, planFaults } from './plan-faults.ts';
 import { drawMoneyOut, type MoneyOut, payoutAccounts } from './plan-money-out.ts';
 import { drawRefund, type Refunding, refundFields, takeBackFields } from './plan-refunds.ts';
@@ -196,7 +196,7 @@ function drawOperations(random: Random, at: number): Drawn[] {
     }
     case 'circle': {
       const first = random.int(0, castSize.users - 1);
-      const members = Array.from({ length: random.int(2, 4) }, (_, index) => (first + index) % castSize.users);
+      const members = inARow(first, random.int(2, 4));
       const end = random.chance(0.2) ? 'cancel' : 'run';
       const amount = random.int(10, 20) * 1_000;
       return [one({ do: kind, members, amount, channel: random.pick(channels), rounds: members.length, end })];
@@ -210,7 +210,6 @@ function drawOperations(random: Random, at: number): Drawn[] {
   }
 }
 
-const whole = z.int().min(0);
 const kinds: Record<Operation['do'], z.ZodRawShape> = {
   balance: {
     user: below(castSize.users),

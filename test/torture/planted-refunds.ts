@@ -17,11 +17,6 @@ const journalOf = ({ journals }: Facts, key: string) =>
     journals.find(({ businessKey }) => businessKey === key),
     `there is a journal ${key}`,
   );
-const donation = ({ donations }: Facts, id: string) =>
-  must(
-    donations.find((one) => one.id === id),
-    `there is a ${id}`,
-  );
 
 /** A refund of the payment that was paid, and what is posted of it; the provider knows it when it is told so. */
 function addRefund(facts: Facts, { id, net, refundOf }: { id: string; net: string; refundOf: string | null }): void {
@@ -281,7 +276,7 @@ export const rightRefunds: [what: string, make: (facts: Facts) => void][] = [
   [
     'a donor who asks again for a donation that stands and cannot be given back',
     (facts) => {
-      const target = donation(facts, 'donation-2').id;
+      const target = 'donation-2';
       const asked = { kind: 'refund-donation', key: null, status: 400, target } as const;
       facts.attempts.push(
         attempt({ operation: 'o20', requestId: 'r20', ...asked }),

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './client.ts';
-import { collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
+import { bankOf, collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
 import type { Work } from './plan.ts';
 import { refundChannels } from './plan-refunds.ts';
 import { proposeAndApprove } from './propose-and-approve.ts';
-import { atProvider, codeOf, personal, type Workplace } from './workplace.ts';
+import { atProvider, codeOf, personal, untilFound, type Workplace } from './workplace.ts';
 
 const waitMs = 25_000;
 const pollMs = 300;
@@ -21,9 +21,7 @@ export async function refundPayment(place: Workplace, work: Extract<Work, { do: 
     const body = {
       ...(amount !== null && { amount: String(amount) }),
       reason: `Returned goods, ${work.id}`,
-      bank_code: 'BRI',
-      bank_account_number: `00100012${work.account}`,
-      beneficiary_name: 'Budi Santoso',
+      ...bankOf(work.account),
     };
     const otherBody = { ...body, amount: String((amount ?? 0) + 1_000) };
     const path = `/v1/partners/payments/${paymentId}/refunds`;
@@ -40,18 +38,13 @@ export async function refundPayment(place: Workplace, work: Extract<Work, { do: 
 }
 
 /** Waits until the money of a payment is available to its partner; false when the work is over before. */
-async function isReleased({ topology, over }: Workplace, paymentId: string): Promise<boolean> {
-  const deadline = Date.now() + waitMs;
-  while (Date.now() < deadline && !over.aborted) {
-    const rows = await topology
-      .em()
-      .execute<unknown[]>('select 1 from partner_payments where id = ? and released_at is not null', [paymentId])
-      .catch(() => []);
-    if (rows.length > 0) return true;
-    await sleep(pollMs);
-  }
-  return false;
-}
+const isReleased = (place: Workplace, paymentId: string): Promise<boolean> =>
+  untilFound(place, {
+    sql: 'select 1 from partner_payments where id = ? and released_at is not null',
+    params: [paymentId],
+    withinMs: waitMs,
+    everyMs: pollMs,
+  });
 
 /** A donation goes back: its donor asks for that, two people of the platform decide it, or both at once. */
 export async function takeBack(place: Workplace, work: Extract<Work, { do: 'take-back' }>): Promise<void> {

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltUser } from '../support/build.ts';
 import { cancelCircle, contribute, foundCircle, insist, pollMs, untilOpen } from './circle-steps.ts';
 import type { Work } from './plan.ts';
-import type { Workplace } from './workplace.ts';
+import { untilFound, type Workplace } from './workplace.ts';
 
 type TermsWork = Extract<Work, { do: 'terms' }>;
 
@@ -110,21 +109,13 @@ async function endInterval({ topology }: Workplace, circleId: string, turn: numb
   await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
 }
 
-async function hasMoved({ topology, over }: Workplace, circleId: string, turn: number): Promise<boolean> {
-  const deadline = Date.now() + remedyMs;
-  while (Date.now() < deadline && !over.aborted) {
-    const rows = await topology
-      .em()
-      .execute<unknown[]>(`select 1 from saving_circles where id = ? and (current_turn > ? or status <> 'active')`, [
-        circleId,
-        turn,
-      ])
-      .catch(() => []);
-    if (rows.length > 0) return true;
-    await sleep(pollMs);
-  }
-  return false;
-}
+const hasMoved = (place: Workplace, circleId: string, turn: number): Promise<boolean> =>
+  untilFound(place, {
+    sql: "select 1 from saving_circles where id = ? and (current_turn > ? or status <> 'active')",
+    params: [circleId, turn],
+    withinMs: remedyMs,
+    everyMs: pollMs,
+  });
 
 /** By themselves, in their order, with what the terms may ask for. */
 async function joinAll(place: Workplace, circleId: string, people: readonly BuiltUser[]): Promise<boolean> {

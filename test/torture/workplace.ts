@@ -55,6 +55,23 @@ const patienceMs = 8_000;
 /** Nobody waits for an answer for ever. */
 export const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
 
+/** Waits until this SQL finds a row; false when it has not in time, or the work is over before. */
+export async function untilFound(
+  { topology, over }: Workplace,
+  { sql, params, withinMs, everyMs }: { sql: string; params: readonly unknown[]; withinMs: number; everyMs: number },
+): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
+  while (Date.now() < deadline && !over.aborted) {
+    const rows = await topology
+      .em()
+      .execute<unknown[]>(sql, params)
+      .catch(() => []);
+    if (rows.length > 0) return true;
+    await sleep(everyMs);
+  }
+  return false;
+}
+
 /** What the customer was given, whatever the channel calls it. */
 export const codeOf = (data: Answer): string | null =>
   data?.payment_code ?? data?.qr_code ?? data?.payment_links ?? null;

@@ -26,7 +26,8 @@ const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | 
 const isEnding = ({ kind }: Attempt): boolean => doneBy[kind] === null;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
-const isRefusal = ({ status }: Attempt): boolean => status !== null && status >= 400 && status < 500;
+/** Whether it was answered with 4xx. */
+export const isRefusal = ({ status }: Attempt): boolean => status !== null && status >= 400 && status < 500;
 
 const tell = ({ kind, requestId, status, answer }: Attempt): string =>
   `${kind} ${requestId} was answered ${status ?? 'nothing'} (${answer.slice(0, 160)})`;

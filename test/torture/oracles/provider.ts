@@ -137,7 +137,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
       const due = step === 'reversed' ? payout.net : addMoney(payout.net, payout.fee);
       const isRight = step === 'spent' ? compareMoney(amount, due) >= 0 : compareMoney(amount, due) === 0;
       if (!isRight) return find(`of ${payout.net} and a fee of ${payout.fee} was ${step} with ${amount}`);
-      const isBack = step !== 'returned' && step !== 'reversed' ? true : credited.join(', ') === takenFrom;
+      const isBack = (step !== 'returned' && step !== 'reversed') || credited.join(', ') === takenFrom;
       return isBack ? [] : find(`took from ${takenFrom}, and was ${step} to ${credited.join(', ') || 'nobody'}`);
     });
   });

@@ -1,5 +1,6 @@
 import { addMoney, compareMoney, formatMoney, type Money } from '../../../src/shared/money.ts';
 import type { Facts, Finding } from '../facts.ts';
+import { isRefusal } from './answers.ts';
 
 const total = (amounts: readonly Money[]): Money => addMoney('0', ...amounts);
 
@@ -78,10 +79,9 @@ export function donationsAreGivenBack(facts: Facts): Finding[] {
 
 /** Donations that somebody may have back: a request for it was not refused, or a decision was approved. */
 function askedBack({ attempts, refundDecisions }: Facts): Set<string | null> {
-  const isRefused = (status: number | null): boolean => status !== null && status >= 400 && status < 500;
   return new Set([
     ...attempts
-      .filter(({ kind, status }) => kind === 'refund-donation' && !isRefused(status))
+      .filter((attempt) => attempt.kind === 'refund-donation' && !isRefusal(attempt))
       .map(({ target }) => target),
     ...refundDecisions.filter(({ answers }) => answers.length > 0).map(({ donationId }) => donationId),
   ]);
