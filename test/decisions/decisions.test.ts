@@ -6,7 +6,7 @@ import {
   ageAttempts,
   buildPayer,
   buildRestingPayout,
-  buildUnknownPayout,
+  buildUnknownPayouts,
   magicAccount,
   pay,
   payoutWhen,
@@ -34,20 +34,21 @@ import { withoutTriggers } from '../support/without-triggers.ts';
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
+let unknownPayout: () => Promise<string>;
 beforeAll(async () => {
   // Nothing is requested again by itself: what two people decide does not race with it.
   stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
   partner = await buildPayer(stack, { available: '100000000' });
   operators = await buildOperators(stack);
+  unknownPayout = await buildUnknownPayouts(stack, partner, 18);
   await pauseSchedules(stack, ['decision-sweep']);
-}, 60_000);
+}, 90_000);
 afterAll(() => stack.stop());
 afterEach(async () => {
   await setFaults(stack, {});
   await expectChecksEmpty(stack);
 });
 
-const unknownPayout = () => buildUnknownPayout(stack, partner);
 const failing = (payoutId: string) => ({ kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' });
 const proposed = async (proposal: object): Promise<string> => {
   const { status, body } = await propose(stack, operators, proposal);

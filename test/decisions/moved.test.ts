@@ -2,7 +2,7 @@ import proto from '@temporalio/proto';
 import { startWorker } from '../../dev/service-parts.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { buildPayer, buildUnknownPayout, readPayout, setFaults } from '../payouts/build-payouts.ts';
+import { buildPayer, buildUnknownPayouts, readPayout, setFaults } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
 import { approve, buildOperators, type Operators, plantDecision, propose, secureSession } from '../support/decide.ts';
 import { untilLocked } from '../support/lock-waits.ts';
@@ -16,20 +16,21 @@ let stack: Stack;
 let superAdmin: BuiltUser;
 let operators: Operators;
 let partner: BuiltPartner;
+let unknown: () => Promise<string>;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
   partner = await buildPayer(stack, { available: '100000000' });
+  unknown = await buildUnknownPayouts(stack, partner, 9);
   await pauseSchedules(stack, ['decision-sweep']);
-}, 60_000);
+}, 90_000);
 afterAll(() => stack.stop());
 afterEach(async () => {
   await setFaults(stack, {});
   await expectChecksEmpty(stack);
 });
 
-const unknown = () => buildUnknownPayout(stack, partner);
 const about = (payout_id: string, outcome = 'failed') => ({ kind: 'settle_payout', payout_id, outcome });
 const read = async (id: string) =>
   (await stack.get(`/v1/decisions/${id}`, { token: operators.approver.token })).body.data;

@@ -79,6 +79,16 @@ export const ageAttempts = (stack: Pick<PayoutPlace, 'owner'>, payoutId: string,
     [minutes, minutes, minutes, payoutId],
   );
 
+/** Where a worker may die in the steps that payouts, withdrawals and refunds share: around each thing that they do. */
+export const sharedFailpoints = [
+  'send-transfer.before',
+  'send-transfer.attempt-written',
+  'send-transfer.after',
+  'send-transfer.noted',
+  'resolve-payout.before',
+  'resolve-payout.after',
+] as const;
+
 /** A payout that the provider does not know, old enough to be ended by hand. */
 export async function buildUnknownPayout(
   stack: PayoutPlace & Pick<Stack, 'em'>,
@@ -91,6 +101,20 @@ export async function buildUnknownPayout(
   );
   await ageAttempts(stack, id, 2);
   return id;
+}
+
+/**
+ * So many unknown payouts, built at once, as building one is mostly waiting: each call takes the next, and builds one
+ * more when they have been used up.
+ */
+export async function buildUnknownPayouts(
+  stack: PayoutPlace & Pick<Stack, 'em'>,
+  partner: BuiltPartner,
+  count: number,
+): Promise<() => Promise<string>> {
+  const build = () => buildUnknownPayout(stack, partner);
+  const ready = await Promise.all(Array.from({ length: count }, build));
+  return async () => ready.shift() ?? build();
 }
 
 /** A payout that the provider has accepted and does not end, and about which nobody asks it: its workflow is lost. */

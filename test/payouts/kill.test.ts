@@ -15,6 +15,7 @@ import {
   readBalance,
   readPayout,
   setFaults,
+  sharedFailpoints,
   transfersOf,
 } from './build-payouts.ts';
 
@@ -38,18 +39,7 @@ afterEach(async () => {
   await expectChecksEmpty(stack);
 });
 
-/** Where the worker dies: around each thing that a payout does. */
-const failpoints = [
-  'reserve-payout.before',
-  'reserve-payout.after',
-  'send-transfer.before',
-  'send-transfer.attempt-written',
-  'send-transfer.after',
-  'send-transfer.noted',
-  'ask-transfer.after',
-  'resolve-payout.before',
-  'resolve-payout.after',
-] as const;
+const failpoints = ['reserve-payout.before', 'reserve-payout.after', 'ask-transfer.after', ...sharedFailpoints];
 /** What befalls the callbacks meanwhile. */
 const callbackFaults = {
   'as they are': {},

@@ -1,4 +1,4 @@
-import { readBalance, setFaults } from '../payouts/build-payouts.ts';
+import { readBalance, setFaults, sharedFailpoints } from '../payouts/build-payouts.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
@@ -21,23 +21,18 @@ afterEach(async () => {
 });
 
 /** Each arrow of a refund's own first step, and each of the steps that all payouts take. */
-const failpoints = [
-  'reserve-refund.before',
-  'reserve-refund.after',
-  'send-transfer.before',
-  'send-transfer.attempt-written',
-  'send-transfer.after',
-  'send-transfer.noted',
-  'resolve-payout.before',
-  'resolve-payout.after',
-];
+const failpoints = ['reserve-refund.before', 'reserve-refund.after', ...sharedFailpoints];
 const ways = [
   ['to a wallet', { method: 'ewallet', channel: 'DANA', amount: '50000' }, {}],
   ['by transfer', { method: 'virtual_account', channel: 'BCA', amount: '50000' }, toBank()],
 ] as const;
 const cases = failpoints.flatMap((failpoint) => ways.map((way) => [failpoint, ...way] as const));
-/** In the shorter run each arrow once. */
-const chosen = isFullRun() ? cases : cases.filter((_, place) => place % 4 === 0 || place % 4 === 3);
+/** In the shorter run its own arrows and a wallet's request: `withdrawals/kill` crosses the arrows of all payouts. */
+const chosen = isFullRun()
+  ? cases
+  : cases.filter(
+      ([failpoint, way]) => /^reserve/.test(failpoint) || `${failpoint} ${way}` === 'send-transfer.after to a wallet',
+    );
 
 it.each(chosen)(
   'After kill -9 of the worker at %s a refund %s is made once',

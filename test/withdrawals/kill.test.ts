@@ -1,4 +1,4 @@
-import { setFaults, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
+import { setFaults, settleAtProvider, sharedFailpoints, transfersOf } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -56,16 +56,7 @@ const settled = (id: string) =>
   );
 
 /** Each arrow of a withdrawal's own first step, and each of the steps that all payouts take. */
-const failpoints = [
-  'reserve-withdrawal.before',
-  'reserve-withdrawal.after',
-  'send-transfer.before',
-  'send-transfer.attempt-written',
-  'send-transfer.after',
-  'send-transfer.noted',
-  'resolve-payout.before',
-  'resolve-payout.after',
-] as const;
+const failpoints = ['reserve-withdrawal.before', 'reserve-withdrawal.after', ...sharedFailpoints];
 
 describe('A withdrawal whose worker is killed with -9', () => {
   it.each(failpoints)(
