@@ -64,13 +64,16 @@ export function readStatement(
   describe?: DescribePostings,
 ): AsyncGenerator<StatementPart, void, undefined> {
   return readInSnapshot(em, async function* (tx) {
-    const [sums] = await tx.execute<{ opening: Money; closing: Money }[]>(
-      `select coalesce(sum(amount) filter (where created_at < ?), 0)::numeric(20, 4)::text as opening,
-         coalesce(sum(amount), 0)::numeric(20, 4)::text as closing
-       from postings where account_id = ? and created_at < ?`,
-      [from ?? '-infinity', accountId, to ?? 'infinity'],
+    // Backwards from the balance, so that a recent period reads little of an old account.
+    const [balances] = await tx.execute<{ opening: Money; closing: Money }[]>(
+      `select case when ?::timestamptz = '-infinity' then 0 else held - coalesce(sum(amount), 0) end::numeric(20, 4)::text as opening,
+         (held - coalesce(sum(amount) filter (where created_at >= ?), 0))::numeric(20, 4)::text as closing
+       from (select account_balance(?) as held) balance
+       left join postings on account_id = ? and created_at >= ?
+       group by held`,
+      [from ?? '-infinity', to ?? 'infinity', accountId, accountId, from ?? to ?? 'infinity'],
     );
-    const { opening, closing } = must(sums, 'a sum has a row');
+    const { opening, closing } = must(balances, 'an account has a balance');
     yield { opening_balance: opening, closing_balance: closing };
     let running = opening;
     for (let last: string | undefined; ; ) {
