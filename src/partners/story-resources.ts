@@ -1,3 +1,5 @@
+import { payoutReferenceOf } from '../payouts/payout.ts';
+
 /** The resources that the examples of the partners' reference are made of: reference-story.ts tells what becomes of them. */
 export const endpointId = '019bba56-a840-7c3e-9a51-3f1d0c8e7b24';
 export const paymentId = '019bbf98-8f08-7a16-8d02-6b7f3c9e1a55';
@@ -83,7 +85,7 @@ export const declinedPayment = {
 
 export const newPayout = {
   id: payoutId,
-  reference: 'PO-019BBFA1B2E07F28A93B',
+  reference: payoutReferenceOf(payoutId),
   external_ref: 'payout-2026-0007',
   status: 'pending',
   is_final: false,
@@ -108,7 +110,7 @@ export const otherPayout = (id: string, externalRef: string) => ({
   ...newPayout,
   ...beneficiary,
   id,
-  reference: `PO-${id.replaceAll('-', '').slice(0, 20).toUpperCase()}`,
+  reference: payoutReferenceOf(id),
   external_ref: externalRef,
 });
 
@@ -116,7 +118,7 @@ export const refundId = '019bc4d2-7e18-7a53-8c40-6f1b2d9e0a74';
 export const newRefund = {
   id: refundId,
   payment_id: paymentId,
-  reference: 'RF-019BC4D27E187A538C40',
+  reference: payoutReferenceOf(refundId, 'payment_refund'),
   status: 'pending',
   is_final: false,
   amount: '100000.0000',

@@ -33,7 +33,7 @@ export const refundTimeline = ended(
   [
     '2026-01-16T03:20:14.000Z',
     'request',
-    'A refund of IDR 100000.0000 to BCA for Budi Santoso was requested (RF-019BC4D27E187A538C40).',
+    'A refund of IDR 100000.0000 to BCA for Budi Santoso was requested (RF-7A538C406F1B2D9E0A74).',
   ],
   ['2026-01-16T03:20:14.000Z', 'reservation', 'IDR 100000.0000 was reserved from the available balance.'],
   ['2026-01-16T03:20:14.200Z', 'provider', 'The provider was asked to make the transfer.'],

@@ -60,4 +60,23 @@ describe(`${racers} simultaneous withdrawals of 10,000`, () => {
     await fund(stack, pocket, String(racers * 10_000));
     expect(await race(owner, [owner.accountId, pocket])).toBe(winners);
   }, 300_000);
+
+  it('without a key, by different people at the same instant, are all made', async () => {
+    const owners = await Promise.all(Array.from({ length: 20 }, () => buildOwner(stack, '10000')));
+    const asked = await Promise.all(
+      owners.map(async (owner) => ({ owner, bank_account_id: await addBankAccount(stack, owner) })),
+    );
+    const answers = await Promise.all(
+      asked.map(({ owner, bank_account_id }) => ask(stack, owner, { bank_account_id, amount: '10000' })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(owners.map(() => 201));
+    const references = await stack
+      .em()
+      .execute<{ reference: string }[]>('select reference from payouts where id in (?)', [
+        answers.map(({ body }) => body.data.id),
+      ]);
+    expect(references.map(({ reference }) => reference)).toEqual(
+      owners.map(() => expect.stringMatching(/^WD-[0-9A-F]{20}$/)),
+    );
+  }, 120_000);
 });
