@@ -2486,7 +2486,7 @@ begin
       where o.id = new.id and o.kind = 'payment_refund' and o.status = 'pending' and o.created_at = new.created_at
         and p.partner_id = o.partner_id and p.status = 'PAID'
         and (o.refund_of is null or o.refund_of = p.provider_payment_request_id)
-        and refunded_of_payment(p.id) + o.amount <= p.amount) then
+        and o.amount <= refundable_of_payment(p.id, o.refund_of is null)) then
     raise exception 'a refund gives back what was paid' using errcode = 'AM010', detail = new.id::text;
   end if;
   return new;
@@ -2538,7 +2538,9 @@ begin
     -- A disbursement that nobody has sent ends with its decision.
     or old.status = 'pending' and new.status = 'failed' and exists (select from decisions d where d.withdrawal_id = new.id
       and d.status in ('rejected', 'lapsed') and new.failure_code = 'DECISION_' || upper(d.status))
-      and not exists (select from payout_attempts a where a.payout_id = new.id) then
+      and not exists (select from payout_attempts a where a.payout_id = new.id)
+    -- A refund that nobody has sent ends when an earlier one turns out to have been made.
+    or old.status = 'pending' and new.status = 'failed' and new.failure_code = 'ALREADY_REFUNDED' and refund_is_void(new.id) then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
@@ -2779,7 +2781,8 @@ declare
   opened smallint;
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
-  if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out') then
+  if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')
+    or refund_is_void(p_payout_id) then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   insert into payout_attempts (payout_id, number)
@@ -3106,6 +3109,20 @@ AS $function$
       or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.perhaps_refunded_of_payment(p_payment_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(p.amount), 0)::numeric(20, 4) from payment_refunds r join payouts p on p.id = r.id
+  where r.payment_id = p_payment_id and p.refund_of is not null and p.status = 'failed'
+    and p.failure_code is distinct from 'ALREADY_REFUNDED'
+    and coalesce(p.last_word, '') not in ('succeeded', 'accepted', 'another amount')
+    and (coalesce(p.last_word, '') not in ('refused', 'failed') or exists (select from payout_words w
+      where w.payout_id = p.id and w.failure_code = 'MAXIMUM_REFUND_AMOUNT_REACHED'))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.post_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3286,6 +3303,27 @@ AS $function$
   where d.id = p_donation_id
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refund_is_void(p_payout_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select exists (select from payouts o join payment_refunds r on r.id = o.id
+    where o.id = p_payout_id and o.status = 'pending' and refundable_of_payment(r.payment_id, o.refund_of is null) < 0
+      and not exists (select from payout_attempts a where a.payout_id = o.id and a.outcome is distinct from 'unsent'))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refundable_of_payment(p_payment_id uuid, p_by_transfer boolean)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select p.amount - refunded_of_payment(p.id) - case when p_by_transfer then perhaps_refunded_of_payment(p.id) else 0 end
+  from partner_payments p where p.id = p_payment_id
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refunded_of_payment(p_payment_id uuid)
  RETURNS numeric
  LANGUAGE sql
@@ -3293,7 +3331,8 @@ CREATE OR REPLACE FUNCTION public.refunded_of_payment(p_payment_id uuid)
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   select coalesce(sum(p.amount), 0)::numeric(20, 4) from payment_refunds r join payouts p on p.id = r.id
-  where r.payment_id = p_payment_id and p.status in ('pending', 'succeeded')
+  where r.payment_id = p_payment_id
+    and (p.status in ('pending', 'succeeded') or p.last_word in ('succeeded', 'accepted', 'another amount'))
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_balance_payment(p_user_id uuid, p_key_hash text, p_fingerprint text, p_refusal jsonb)
@@ -4305,10 +4344,12 @@ create view check_payments_refunded_within as
  SELECT p.id AS payment_id,
     p.status,
     p.amount,
-    refunded_of_payment(p.id) AS refunded
+    sum(o.amount) AS refunded
    FROM partner_payments p
-  WHERE (p.id IN ( SELECT r.payment_id
-           FROM payment_refunds r)) AND (p.status <> 'PAID'::text OR refunded_of_payment(p.id) > p.amount)
+     JOIN payment_refunds r ON r.payment_id = p.id
+     JOIN payouts o ON o.id = r.id AND (o.status = ANY (ARRAY['pending'::text, 'succeeded'::text]))
+  GROUP BY p.id
+ HAVING p.status <> 'PAID'::text OR sum(o.amount) > p.amount
 UNION ALL
  SELECT NULL::uuid AS payment_id,
     o.status,
@@ -4983,6 +5024,12 @@ grant execute on function pay_from_balances(jsonb,uuid[]) to amanah_app;
 
 revoke execute on function payout_postings(text,text,uuid) from public;
 
+revoke execute on function perhaps_refunded_of_payment(uuid) from public;
+
+grant execute on function perhaps_refunded_of_payment(uuid) to amanah_app;
+
+grant execute on function perhaps_refunded_of_payment(uuid) to amanah_reader;
+
 revoke execute on function post_journal(uuid,text,text,uuid[],numeric[]) from public;
 
 grant execute on function post_journal(uuid,text,text,uuid[],numeric[]) to amanah_app;
@@ -5004,6 +5051,18 @@ revoke execute on function refund_account(uuid) from public;
 grant execute on function refund_account(uuid) to amanah_app;
 
 grant execute on function refund_account(uuid) to amanah_reader;
+
+revoke execute on function refund_is_void(uuid) from public;
+
+grant execute on function refund_is_void(uuid) to amanah_app;
+
+grant execute on function refund_is_void(uuid) to amanah_reader;
+
+revoke execute on function refundable_of_payment(uuid,boolean) from public;
+
+grant execute on function refundable_of_payment(uuid,boolean) to amanah_app;
+
+grant execute on function refundable_of_payment(uuid,boolean) to amanah_reader;
 
 revoke execute on function refunded_of_payment(uuid) from public;
 

@@ -127,6 +127,9 @@ const ownFunctions = [
   'kept_for_causes',
   'refund_account',
   'refunded_of_payment',
+  'perhaps_refunded_of_payment',
+  'refundable_of_payment',
+  'refund_is_void',
   'refuse_old_snapshot',
   'is_operator',
 ];

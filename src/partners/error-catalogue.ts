@@ -103,6 +103,8 @@ export const failureCodes: Readonly<Record<string, string>> = {
   SETTLED_BY_OPERATOR:
     'Two operators ended the payout as failed because the provider knows of no transfer: make a new payout.',
   RETURNED_BY_BANK: 'The bank returned the refund after it had succeeded: another refund, to another account.',
+  ALREADY_REFUNDED:
+    'An earlier refund of the payment, which had failed, was made after all, so nothing was sent: ask for what is left.',
   REFUND_FAILED: 'The wallet did not take it back: another refund, with a bank account, or to the wallet later.',
   REFUND_NOT_SUPPORTED: 'The wallet cannot be refunded: another refund, with a bank account.',
   INELIGIBLE_TRANSACTION: 'The provider does not refund this payment: another refund, with a bank account.',

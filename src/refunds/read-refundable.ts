@@ -7,9 +7,10 @@ import { compareMoney, isAboveZero, type Money, subtractMoney } from '../shared/
 export interface Refundable {
   status: PaymentOrderStatus;
   external_ref: string | null;
-  /** What was paid, and what of it was refunded, or is being refunded. */
   amount: Money;
-  refunded: Money;
+  /** What can still be refunded to the wallet; by transfer less, where refunds that failed may have reached the wallet. */
+  left: Money;
+  left_by_transfer: Money;
   /** The provider's id of the payment request. */
   provider_payment_request_id: string | null;
   /** Whether the provider can refund it to the wallet that paid, whole, and in part. */
@@ -31,10 +32,11 @@ export async function readRefundable(
   { partnerId, paymentId }: { partnerId: string; paymentId: string },
 ): Promise<Refundable> {
   const [row] = await em.execute<Refundable[]>(
-    `select p.status, p.external_ref, p.amount::text, refunded_of_payment(p.id)::text as refunded,
+    `select p.status, p.external_ref, p.amount::text, 
+       refundable_of_payment(p.id, false)::text as left, refundable_of_payment(p.id, true)::text as left_by_transfer,
        p.provider_payment_request_id, way.open as to_wallet, way.open and c.refundable_in_part as to_wallet_in_part,
-       (select coalesce(bool_and(coalesce(o.last_word in ('refused', 'failed'), false)
-           and o.failure_code is distinct from 'MAXIMUM_REFUND_AMOUNT_REACHED'), false)
+       (select count(*) > 0 and bool_and(coalesce(o.last_word in ('refused', 'failed'), false))
+           and perhaps_refunded_of_payment(p.id) = 0
          from payment_refunds r join payouts o on o.id = r.id
          where r.payment_id = p.id and o.refund_of is not null and o.status = 'failed') as wallet_declined
      from partner_payments p join payment_channels c on c.id = p.channel_id
@@ -48,15 +50,13 @@ export async function readRefundable(
   return row;
 }
 
-/** What can still be refunded. */
-export const leftOf = ({ amount, refunded }: Refundable): Money => subtractMoney(amount, refunded);
-
-/** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded, also when that is nothing. */
-export function refuseBeyondPaid(refundable: Refundable, amount: Money): void {
-  const remaining = leftOf(refundable);
+/** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded this way, also when that is nothing. */
+export function refuseBeyondPaid(refundable: Refundable, amount: Money, by: 'wallet' | 'transfer'): void {
+  const { amount: paid, left, left_by_transfer } = refundable;
+  const remaining = by === 'transfer' ? left_by_transfer : left;
   if (compareMoney(amount, remaining) <= 0 && isAboveZero(remaining)) return;
-  const { amount: paid, refunded } = refundable;
-  refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded`, {
-    details: { paid, refunded, remaining },
+  const why = remaining === left ? '' : ' by transfer: what has failed may have reached the wallet';
+  refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded${why}`, {
+    details: { paid, refunded: subtractMoney(paid, remaining), remaining },
   });
 }

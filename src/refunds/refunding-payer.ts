@@ -5,9 +5,16 @@ import { PaymentRefund } from './payment-refund.entity.ts';
 import { presentRefund } from './present-refund.ts';
 import { shownRefundStatuses } from './refund.ts';
 
-/** A refund of a partner's payment: the partner is sent a webhook about its end, also when the bank returned it. */
+/**
+ * A refund of a partner's payment: the partner is sent a webhook about its end, also when the bank returned it. One that
+ * was never sent fails when an earlier one, which had failed, was made after all.
+ */
 export const refundingPayer: PayoutHandling = {
   resourceType: 'refund',
+  async heldBy(tx, { id }) {
+    const [row] = await tx.execute<{ is_void: boolean }[]>('select refund_is_void(?) as is_void', [id]);
+    return { isHeld: false, failureCode: row?.is_void ? 'ALREADY_REFUNDED' : null };
+  },
   async moved(tx, sealer, payout, { at }) {
     const { payment_id: paymentId } = await tx.findOneOrFail(PaymentRefund, { id: payout.id });
     return recordWebhook(tx, sealer, {

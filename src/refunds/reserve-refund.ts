@@ -48,7 +48,7 @@ async function reserve(tx: EntityManager, id: string, opening: RefundOpening): P
   refuseInactive(activity);
   if (bankCode !== null) refusePayoutsOff(headroom);
   const refundable = await readRefundable(tx, { partnerId, paymentId });
-  refuseBeyondPaid(refundable, amount);
+  refuseBeyondPaid(refundable, amount, opening.refundOf === null ? 'transfer' : 'wallet');
   refuseBeyondAvailable(available, amount);
   const payout = await writePayout(tx, {
     id,

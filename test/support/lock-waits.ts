@@ -2,7 +2,7 @@ import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 
 /** The statements, with this text in them, that wait for a lock in the stack's database now: which process, since when. */
-export function readLockWaits(stack: Stack, text = ''): Promise<{ pid: number; since: string }[]> {
+export function readLockWaits(stack: Pick<Stack, 'em'>, text = ''): Promise<{ pid: number; since: string }[]> {
   return stack.em().execute<{ pid: number; since: string }[]>(
     `select pid, query_start::text as since from pg_stat_activity
      where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid() and query like ?`,
@@ -11,7 +11,7 @@ export function readLockWaits(stack: Stack, text = ''): Promise<{ pid: number; s
 }
 
 /** Until so many statements, with this text in them, wait for a lock. */
-export const untilLocked = (stack: Stack, { count = 1, text = '' } = {}) =>
+export const untilLocked = (stack: Pick<Stack, 'em'>, { count = 1, text = '' } = {}) =>
   eventually(
     () => readLockWaits(stack, text),
     (waits) => waits.length >= count,

@@ -261,7 +261,9 @@ begin
     -- A disbursement that nobody has sent ends with its decision.
     or old.status = 'pending' and new.status = 'failed' and exists (select from decisions d where d.withdrawal_id = new.id
       and d.status in ('rejected', 'lapsed') and new.failure_code = 'DECISION_' || upper(d.status))
-      and not exists (select from payout_attempts a where a.payout_id = new.id) then
+      and not exists (select from payout_attempts a where a.payout_id = new.id)
+    -- A refund that nobody has sent ends when an earlier one turns out to have been made.
+    or old.status = 'pending' and new.status = 'failed' and new.failure_code = 'ALREADY_REFUNDED' and refund_is_void(new.id) then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',

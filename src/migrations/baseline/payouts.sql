@@ -169,7 +169,8 @@ declare
   opened smallint;
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
-  if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out') then
+  if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')
+    or refund_is_void(p_payout_id) then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   insert into payout_attempts (payout_id, number)

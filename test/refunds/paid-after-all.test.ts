@@ -1,0 +1,183 @@
+import { ageAttempts, setFaults, settleAtProvider } from '../payouts/build-payouts.ts';
+import { fund } from '../support/build.ts';
+import { buildOperators, decide, propose } from '../support/decide.ts';
+import type { HttpAnswer } from '../support/http.ts';
+import { untilLocked } from '../support/lock-waits.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
+import { askRefund, atProvider, buildPaid, readRefund, refund, refundWhen, toBank } from './build-refunds.ts';
+
+/** Refunds that failed here and that the provider has made after all, or may have made. */
+let stack: ProcessStack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startProcessStack({ env: { PAYOUT_RESEND_HOURS: '0' } });
+}, 120_000);
+afterAll(() => stack?.stop());
+beforeEach(async () => {
+  partner = await buildPartner(stack);
+  await fund(stack, partner.account.available, '10000000');
+});
+afterEach(async () => {
+  stack.arm('');
+  await setFaults(stack, {});
+  await expectChecksEmpty(stack);
+});
+
+const saidOf = (id: string, word: string) =>
+  eventually(
+    () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [id]),
+    ([row]) => row?.last_word === word,
+    60_000,
+  );
+const makeAfterAll = (id: string) =>
+  stack.sandbox.post('/sandbox/refunds/settle', { reference_id: id, status: 'SUCCEEDED' });
+
+/** A refund to the wallet, by default of all, that failed and that the provider has made after all. */
+async function buildMadeAfterAll(paymentId: string, amount?: string) {
+  const failed = await refund(partner, paymentId, amount === undefined ? {} : { amount });
+  expect(failed.bank_code).toBeNull();
+  await refundWhen(partner, failed, 'failed', 60_000);
+  await makeAfterAll(failed.id);
+  await saidOf(failed.id, 'succeeded');
+  return failed;
+}
+
+/** A refund to the wallet of the whole payment of which nobody knows anything, and that two people have ended. */
+async function buildEndedByPeople(paymentId: string) {
+  const lost = await refund(partner, paymentId);
+  await eventually(
+    () => stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [lost.id]),
+    (rows) => rows.length === 1,
+    60_000,
+  );
+  await ageAttempts(stack, lost.id, 3);
+  const settling = { kind: 'settle_payout', payout_id: lost.id, outcome: 'failed' };
+  expect(await decide(stack, await buildOperators(stack), settling)).toMatchObject({ status: 'carried_out' });
+  expect(await readRefund(partner, lost)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
+}
+
+function expectExceeded({ status, body }: HttpAnswer, remaining: string): void {
+  expect({ status, body }).toMatchObject({
+    status: 422,
+    body: { error: { code: 'FUNDS_REFUND_EXCEEDED', details: { remaining } } },
+  });
+}
+
+describe('A refund that failed and was made after all is not made again', () => {
+  it('by transfer of a part, where the wallet takes back whole payments only', async () => {
+    const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '999999' });
+    await buildMadeAfterAll(paymentId);
+    expectExceeded(await askRefund(partner, paymentId, { amount: '999998', ...toBank() }), '0.0000');
+  }, 120_000);
+
+  it('by transfer once the window of the wallet has passed', async () => {
+    const paymentId = await buildPaid(stack, partner, { amount: '999999' });
+    await buildMadeAfterAll(paymentId);
+    const longAgo = 'update partner_payments set finalized_at = now() - make_interval(days => 31) where id = ?';
+    await withoutTriggers(stack, longAgo, [paymentId]);
+    expectExceeded(await askRefund(partner, paymentId, toBank()), '0.0000');
+  }, 120_000);
+
+  it('by transfer, when it was a transfer itself', async () => {
+    const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
+    const first = await refund(partner, paymentId, toBank('999999'));
+    await refundWhen(partner, first, 'failed', 60_000);
+    await settleAtProvider(stack, first.id, 'SUCCEEDED');
+    await saidOf(first.id, 'succeeded');
+    expectExceeded(await askRefund(partner, paymentId, toBank()), '0.0000');
+  }, 120_000);
+
+  it('to the wallet, when it was a transfer', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
+    const first = await refund(partner, paymentId, { amount: '1500000', ...toBank('999999') });
+    expect(first.bank_code).toBe('BRI');
+    await refundWhen(partner, first, 'failed', 60_000);
+    await settleAtProvider(stack, first.id, 'SUCCEEDED');
+    await saidOf(first.id, 'succeeded');
+    expectExceeded(await askRefund(partner, paymentId, { amount: '2000000' }), '500000.0000');
+    const rest = await refund(partner, paymentId);
+    expect(rest.amount).toBe('500000.0000');
+    await refundWhen(partner, rest, 'succeeded', 60_000);
+  }, 120_000);
+
+  it('by one that waits for the partner’s lock while the provider says so', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const first = await refund(partner, paymentId, { amount: '999999' });
+    await refundWhen(partner, first, 'failed', 60_000);
+    const asking: Promise<HttpAnswer>[] = [];
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from partners where id = ? for no key update', [partner.id]);
+      asking.push(askRefund(partner, paymentId, { amount: '2000000', ...toBank() }));
+      await untilLocked(stack, { text: 'for no key update of p' });
+      await makeAfterAll(first.id);
+      await saidOf(first.id, 'succeeded');
+    });
+    for (const answer of await Promise.all(asking)) expectExceeded(answer, '1000001.0000');
+  }, 120_000);
+
+  it('by one that is reserved and not sent yet: that one fails, and its money comes back', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const first = await refund(partner, paymentId, { amount: '999999' });
+    await refundWhen(partner, first, 'failed', 60_000);
+    stack.arm('send-transfer.before=hold');
+    const next = await refund(partner, paymentId, { amount: '2000000', ...toBank() });
+    await makeAfterAll(first.id);
+    await saidOf(first.id, 'succeeded');
+    stack.arm('');
+    expect(await refundWhen(partner, next, 'failed', 60_000)).toMatchObject({ failure_code: 'ALREADY_REFUNDED' });
+    expect(await atProvider(stack, next.id)).toMatchObject({ transfers: [] });
+    expectExceeded(await askRefund(partner, paymentId, { amount: '1000002', ...toBank() }), '1000001.0000');
+  }, 120_000);
+});
+
+describe('What may have reached the wallet is not given back by transfer', () => {
+  it('where the wallet takes back whole payments only, and people have ended the refund', async () => {
+    const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '900004' });
+    await buildEndedByPeople(paymentId);
+    expectExceeded(await askRefund(partner, paymentId, { amount: '900003', ...toBank() }), '0.0000');
+    const again = await refund(partner, paymentId);
+    expect(again.bank_code).toBeNull();
+  }, 120_000);
+
+  it('when the wallet had it already by a refund that is not ours, even though an operator ended ours as the provider’s refusal proves', async () => {
+    const paymentId = await buildPaid(stack, partner, { amount: '500000' });
+    const [payment] = await stack
+      .em()
+      .execute<{ id: string }[]>('select provider_payment_request_id as id from partner_payments where id = ?', [
+        paymentId,
+      ]);
+    const made = await fetch(`${stack.sandbox.url}/refunds`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${stack.env.XENDIT_SECRET_KEY}:`).toString('base64')}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'dashboard-1',
+      },
+      body: JSON.stringify({
+        payment_request_id: payment?.id,
+        reference_id: 'dashboard-1',
+        amount: 500_000,
+        currency: 'IDR',
+        reason: 'OTHERS',
+      }),
+    });
+    expect(made.status).toBeLessThan(300);
+    const operators = await buildOperators(stack);
+    stack.arm('resolve-payout.before=hold');
+    const first = await refund(partner, paymentId);
+    await saidOf(first.id, 'refused');
+    const proposed = await propose(stack, operators, { kind: 'settle_payout', payout_id: first.id, outcome: 'failed' });
+    expect(proposed).toMatchObject({ status: 201, body: { data: { status: 'carried_out' } } });
+    stack.arm('');
+    expect(await refundWhen(partner, first, 'failed', 60_000)).toMatchObject({ failure_code: 'SETTLED_BY_OPERATOR' });
+    const next = await refund(partner, paymentId, toBank());
+    expect(next.bank_code).toBeNull();
+    expect(await refundWhen(partner, next, 'failed', 60_000)).toMatchObject({
+      failure_code: 'MAXIMUM_REFUND_AMOUNT_REACHED',
+    });
+  }, 120_000);
+});
