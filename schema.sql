@@ -2356,6 +2356,21 @@ begin
   return forgotten;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.hold_causes(p_ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  if (select count(*) from (
+        select from charitable_causes c where c.id = any (p_ids) and c.status in ('active', 'in_progress')
+        order by c.id for key share) held)
+      < (select count(*) from charitable_causes c where c.id = any (p_ids)) then
+    raise exception 'the charitable cause takes no donations any more' using errcode = 'AM004', column = 'reference_id';
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.is_operator(p_user_id uuid, p_permission text)
  RETURNS boolean
  LANGUAGE sql
@@ -3418,6 +3433,10 @@ begin
   insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
     values (happened, 'MEDIUM', 'donation', settled::text, p_user_id, p_request_id,
       jsonb_build_object('status', 'completed', 'transaction_id', p_transaction_id));
+  -- What the gateway was paid came, whatever has become of its cause.
+  if p_order_id is null then
+    perform hold_causes(array[p_cause_id]);
+  end if;
   return settled;
 end $function$;
 
@@ -3439,6 +3458,9 @@ begin
     select 'RESOURCE_CREATED', 'MEDIUM', 'donation', d.id::text, d.user_id, d.request_id,
       jsonb_build_object('status', 'completed', 'transaction_id', d.transaction_id)
     from due d;
+  if p_type <> 'open' then
+    perform hold_causes(array(select distinct p.reference_id from unnest(p_paid) p));
+  end if;
   return cardinality(p_paid);
 end $function$;
 
@@ -4939,6 +4961,10 @@ grant execute on function empty_saving_goal(uuid,uuid,uuid) to amanah_app;
 revoke execute on function forget_rows(text,interval,integer) from public;
 
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
+
+revoke execute on function hold_causes(uuid[]) from public;
+
+grant execute on function hold_causes(uuid[]) to amanah_app;
 
 revoke execute on function is_operator(uuid,text) from public;
 

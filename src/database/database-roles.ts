@@ -105,6 +105,7 @@ const ownFunctions = [
   'close_payout_attempt',
   'accounts_of_causes',
   'accounts_of_products',
+  'hold_causes',
   'settle_donation',
   'settle_donations',
   'settle_product',

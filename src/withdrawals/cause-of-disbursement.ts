@@ -12,7 +12,10 @@ export async function startCause(tx: EntityManager, causeId: string): Promise<vo
   if (cause.status === 'active' || cause.status === 'approved') await change(tx, cause, { status: 'in_progress' });
 }
 
-/** This may have been the last disbursement of a cause that was closed before: then the cause becomes `completed`. */
+/**
+ * This may have been the last disbursement of a cause that was closed before: then the cause becomes `completed`. The
+ * last lock of the caller's transaction.
+ */
 export async function completeClosedCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);
   if (cause.status !== 'deactivated' && cause.status !== 'cancelled') return;
@@ -25,15 +28,16 @@ export async function completeClosedCause(tx: EntityManager, causeId: string): P
 }
 
 /**
- * Money has come to a cause that may be closed: the order was opened before. Its row is locked only where it takes no
- * donations, so that donors do not wait for each other.
+ * Money has come to a cause that may be closed: an order that was opened before is paid, or the bank has returned a
+ * disbursement. Where it takes donations its status is only held (as by `hold_causes`), so that donors do not wait for
+ * each other. The last lock of the caller's transaction.
  */
-export async function receiveLateDonation(tx: EntityManager, causeId: string): Promise<void> {
-  const closed = await tx.execute<unknown[]>(
-    "select 1 from charitable_causes where id = ? and status not in ('active', 'in_progress')",
+export async function receiveLateMoney(tx: EntityManager, causeId: string): Promise<void> {
+  const open = await tx.execute<unknown[]>(
+    "select 1 from charitable_causes where id = ? and status in ('active', 'in_progress') for key share",
     [causeId],
   );
-  if (closed.length > 0) await reopenCompletedCause(tx, causeId);
+  if (open.length === 0) await reopenCompletedCause(tx, causeId);
 }
 
 /**
@@ -41,7 +45,7 @@ export async function receiveLateDonation(tx: EntityManager, causeId: string): P
  * donation was paid late. The cause is closed as it was before, even if the platform has stopped it since; stopping and
  * reinstating it says nothing about that.
  */
-export async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {
+async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);
   if (cause.status !== 'completed' && cause.stopped_from !== 'completed') return;
   const [completion] = await tx.execute<{ before: CauseStatus | null }[]>(

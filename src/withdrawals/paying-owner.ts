@@ -1,6 +1,6 @@
 import { recordTransactions } from '../ledger/post-journal.ts';
 import type { PayoutHandling } from '../payouts/handling.ts';
-import { completeClosedCause, reopenCompletedCause } from './cause-of-disbursement.ts';
+import { completeClosedCause, receiveLateMoney } from './cause-of-disbursement.ts';
 import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
@@ -15,11 +15,11 @@ export const payingOwner: PayoutHandling = {
   async moved(tx, _, payout, { journalId }) {
     const { status } = payout;
     const withdrawal = await tx.findOneOrFail(Withdrawal, { id: payout.id });
-    if (withdrawal.cause_id && status === 'succeeded') await completeClosedCause(tx, withdrawal.cause_id);
-    if (withdrawal.cause_id && status === 'reversed') await reopenCompletedCause(tx, withdrawal.cause_id);
     if (status === 'failed' || status === 'reversed') {
       await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, status));
     }
+    if (withdrawal.cause_id && status === 'succeeded') await completeClosedCause(tx, withdrawal.cause_id);
+    if (withdrawal.cause_id && status === 'reversed') await receiveLateMoney(tx, withdrawal.cause_id);
     return [];
   },
 };

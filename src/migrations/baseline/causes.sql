@@ -80,3 +80,18 @@ begin
       and not exists (select from organizations o where o.id = c.organization_id and o.status in ('inactive', 'suspended')))
     from unnest(p_ids) with ordinality asked (id, place) order by asked.place);
 end $$;
+
+-- Holds the status of causes that were given to until the transaction ends: none is closed, and so completed, while money
+-- comes to it that nobody sees yet. Donors do not wait for each other. The last lock of a donation, as it is of what
+-- completes a cause: who holds this waits for nothing. Refuses what was closed since the donation was judged.
+create function hold_causes(p_ids uuid[]) returns void language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan as $$
+begin
+  if (select count(*) from (
+        select from charitable_causes c where c.id = any (p_ids) and c.status in ('active', 'in_progress')
+        order by c.id for key share) held)
+      < (select count(*) from charitable_causes c where c.id = any (p_ids)) then
+    raise exception 'the charitable cause takes no donations any more' using errcode = 'AM004', column = 'reference_id';
+  end if;
+end $$;

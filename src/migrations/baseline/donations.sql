@@ -167,6 +167,10 @@ begin
   insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
     values (happened, 'MEDIUM', 'donation', settled::text, p_user_id, p_request_id,
       jsonb_build_object('status', 'completed', 'transaction_id', p_transaction_id));
+  -- What the gateway was paid came, whatever has become of its cause.
+  if p_order_id is null then
+    perform hold_causes(array[p_cause_id]);
+  end if;
   return settled;
 end $$;
 
@@ -185,6 +189,9 @@ begin
     select 'RESOURCE_CREATED', 'MEDIUM', 'donation', d.id::text, d.user_id, d.request_id,
       jsonb_build_object('status', 'completed', 'transaction_id', d.transaction_id)
     from due d;
+  if p_type <> 'open' then
+    perform hold_causes(array(select distinct p.reference_id from unnest(p_paid) p));
+  end if;
   return cardinality(p_paid);
 end $$;
 

@@ -1,6 +1,6 @@
 import { getCauseForDonation } from '../../causes/find-cause.ts';
 import { closeDonation, completeDonation, openDonation } from '../../donations/donation-effects.ts';
-import { receiveLateDonation } from '../../withdrawals/cause-of-disbursement.ts';
+import { receiveLateMoney } from '../../withdrawals/cause-of-disbursement.ts';
 import type { PaymentHandler } from '../handler.ts';
 
 /** A donation to a cause that takes donations, credited to the cause's account. Both rails; any number at once. */
@@ -25,6 +25,6 @@ export const charitableCauseDonate = {
     }),
     effect: (paid) => `settle_donations('specific', ${paid})`,
   },
-  onPaid: (tx, { referenceId }) => receiveLateDonation(tx, referenceId),
+  onPaid: (tx, { referenceId }) => receiveLateMoney(tx, referenceId),
   onClosed: (tx, payment) => closeDonation(tx, payment),
 } satisfies PaymentHandler;
