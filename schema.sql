@@ -105,7 +105,7 @@ create table cause_totals (
   donations bigint not null,
   constraint cause_totals_pkey PRIMARY KEY (cause_id, shard),
   constraint cause_totals_donated_check CHECK (donated > '-Infinity'::numeric AND donated < 'Infinity'::numeric),
-  constraint cause_totals_shard_check CHECK (shard >= 1 AND shard <= 16)
+  constraint cause_totals_shard_check CHECK (shard >= 0 AND shard <= 16)
 ) with (fillfactor=60);
 
 create table charitable_causes (
@@ -2207,12 +2207,13 @@ begin
     raise exception 'a donation keeps what it was given for' using errcode = 'AM003';
   end if;
   insert into cause_totals (cause_id, shard, donated, donations)
-    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount * c.counts), sum(c.counts)
+    select n.cause_id, case o.status when 'completed' then 0 else 1 + pg_backend_pid() % 16 end,
+      sum(n.amount * c.counts), sum(c.counts)
     from old_donations o join new_donations n using (id)
     cross join lateral (select (n.status = 'completed' and n.cause_id is not null)::integer
       - (o.status = 'completed' and o.cause_id is not null)::integer as counts) c
     where c.counts <> 0
-    group by n.cause_id order by n.cause_id
+    group by 1, 2 order by 1, 2
     on conflict (cause_id, shard) do update
       set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
   return null;

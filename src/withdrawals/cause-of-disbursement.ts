@@ -17,6 +17,12 @@ export async function startCause(tx: EntityManager, causeId: string): Promise<vo
  * last lock of the caller's transaction.
  */
 export async function completeClosedCause(tx: EntityManager, causeId: string): Promise<void> {
+  // Not locked where it is open: who holds it open may wait for what this transaction has posted.
+  const closed = await tx.execute<unknown[]>(
+    "select 1 from charitable_causes where id = ? and status in ('deactivated', 'cancelled')",
+    [causeId],
+  );
+  if (closed.length === 0) return;
   const cause = await lockCause(tx, causeId);
   if (cause.status !== 'deactivated' && cause.status !== 'cancelled') return;
   const [left] = await tx.execute<{ some: boolean }[]>(

@@ -55,7 +55,7 @@ create index cause_managers_of_creator on cause_managers (created_by);
 
 create table cause_totals (
   cause_id uuid not null,
-  shard smallint not null check (shard between 1 and 16),
+  shard smallint not null check (shard between 0 and 16),
   donated numeric(30, 4) not null check (donated > '-Infinity' and donated < 'Infinity'),
   donations bigint not null,
   primary key (cause_id, shard)

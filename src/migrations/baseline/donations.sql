@@ -106,7 +106,9 @@ end $$;
 create trigger new_donations_are_counted after insert on donations
   referencing new table as new_donations for each statement execute function count_new_donations();
 
--- Counts donations that become completed, get their cause or are given back, and refuses a change of what was given.
+-- Counts donations that become completed, get their cause or are given back, and refuses a change of what was given. What
+-- is given back or allocated is counted before its journal, which it proves, and what is paid after: so in a shard of its
+-- own (0), for which no donor waits. Who counts there holds one balance anyway, the cause's (lock_refund) or the pool's.
 create function count_changed_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -122,12 +124,13 @@ begin
     raise exception 'a donation keeps what it was given for' using errcode = 'AM003';
   end if;
   insert into cause_totals (cause_id, shard, donated, donations)
-    select n.cause_id, 1 + pg_backend_pid() % 16, sum(n.amount * c.counts), sum(c.counts)
+    select n.cause_id, case o.status when 'completed' then 0 else 1 + pg_backend_pid() % 16 end,
+      sum(n.amount * c.counts), sum(c.counts)
     from old_donations o join new_donations n using (id)
     cross join lateral (select (n.status = 'completed' and n.cause_id is not null)::integer
       - (o.status = 'completed' and o.cause_id is not null)::integer as counts) c
     where c.counts <> 0
-    group by n.cause_id order by n.cause_id
+    group by 1, 2 order by 1, 2
     on conflict (cause_id, shard) do update
       set donated = cause_totals.donated + excluded.donated, donations = cause_totals.donations + excluded.donations;
   return null;
