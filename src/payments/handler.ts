@@ -72,9 +72,16 @@ export interface SqlCall {
  * trip. In the transaction it may take several, which then slow down a payment from a balance. On the balance rail
  * `onPending` has not run: `payment.orderId` is null.
  */
-export type PaymentEffect =
-  | { sql(payment: EffectPayment, settledIn: SettledIn): SqlCall }
-  | { inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void> };
+export type PaymentEffect = { sql(payment: EffectPayment, settledIn: SettledIn): SqlCall } | InTransaction;
+
+interface InTransaction {
+  /**
+   * Locks what `inTransaction` changes or judges by, before money is posted: rows of the domain come before balances on
+   * every path, so that none waits for another that waits for it.
+   */
+  hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
+  inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void>;
+}
 
 /** How payments of this kind from balances are made together, in one statement. */
 export interface Together {

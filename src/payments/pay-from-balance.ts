@@ -216,6 +216,7 @@ export async function moveFromBalance(
   /** Null when another transaction has locked the source and `wait` is false. */
   const move = async (tx: EntityManager, wait: boolean): Promise<BalancePaymentOutcome | null> => {
     if (wait) await lockSource(tx, payment);
+    if (handled) await own?.hold?.(tx, { ...handled, accountId });
     const row = await refusing(() => makePayment(tx, payment, movement, { ...making, wait }));
     if (row.outcome === 'busy') return null;
     const moved = await readRow(tx, row, payment, movement);

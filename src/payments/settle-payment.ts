@@ -58,6 +58,8 @@ export async function settlePayment(
     order.finalized_at = order.updated_at = now;
     await tx.flush();
     await tellAgain(tx, order.id);
+    const handled = handledPayment(order);
+    if (handler.effect && 'hold' in handler.effect) await handler.effect.hold?.(tx, handled);
     const journalId = must(
       await postJournal(tx, {
         kind: 'payment-order.settled',
@@ -73,7 +75,6 @@ export async function settlePayment(
     );
     const [price] = await recordTransactions(tx, journalId, transactionRows(order));
     const transactionId = must(price, 'a settled order has its row of type price');
-    const handled = handledPayment(order);
     await makeEffect(tx, handler.effect, handled, { journalId, transactionId });
     await handler.onPaid?.(tx, handled);
     await recordEvent(tx, {

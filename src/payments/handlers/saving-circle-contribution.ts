@@ -1,4 +1,5 @@
 import { getPayableCircle } from '../../circles/find-payable-circle.ts';
+import { holdContribution } from '../../circles/hold-contribution.ts';
 import { recordContribution } from '../../circles/record-contribution.ts';
 import { closeContribution, settleContribution } from '../../circles/settle-contribution.ts';
 import type { PaymentHandler } from '../handler.ts';
@@ -31,6 +32,7 @@ export const savingCircleContribution = {
     await recordContribution(tx, { circleId, userId, onBehalfOf, amount, orderId, requestId, paid: null });
   },
   effect: {
+    hold: holdContribution,
     async inTransaction(tx, payment, { transactionId }) {
       const { orderId, referenceId, userId, onBehalfOf, amount, sourceAccountId, requestId } = payment;
       if (orderId !== null) return settleContribution(tx, { circleId: referenceId, orderId, transactionId });

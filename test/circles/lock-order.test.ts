@@ -1,0 +1,49 @@
+import { payForMember } from '../../src/circles/pay-for-member.ts';
+import { payRound } from '../../src/circles/pay-round.ts';
+import { settlePayment } from '../../src/payments/settle-payment.ts';
+import { asAClient } from '../support/as-a-client.ts';
+import { countDeadlocks, writeInOneShard } from '../support/one-shard.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildActiveCircle, contribute, memberIdsOf, readCircle } from './build-circle.ts';
+
+/** The members of the circle, who all pay at once and in several ways. */
+const size = 10;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  await writeInOneShard(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+it('Contributions are settled, debited and paid from balances, and pots paid, at once without a deadlock', async () => {
+  const { id, creator, members } = await buildActiveCircle(stack, size);
+  const orders = await Promise.all(
+    members.map(async (member) => (await contribute(stack, member, id, { payment_id: 1 })).body.payment_order_id),
+  );
+  const [{ total }] = await stack
+    .em()
+    .execute<[{ total: string }]>('select (nominal + admin_fee)::text as total from payment_orders where id = ?', [
+      orders[0],
+    ]);
+  const memberIds = await memberIdsOf(stack, id, members);
+  const before = await countDeadlocks(stack);
+  const settle = (orderId: string) => {
+    const payment = { providerPaymentId: `pay-${orderId}`, providerPaymentMethodId: `pm-${orderId}`, amount: total };
+    return settlePayment(stack.em(), { orderId, payment }, stack.deps.workflows);
+  };
+  const debit = (memberId: string) =>
+    payForMember(stack.em(), { circleId: id, memberId, turn: 1, sourceAccountId: null });
+  await Promise.allSettled([
+    ...orders.map(settle),
+    ...memberIds.map(debit),
+    ...members.map((member) => asAClient(() => contribute(stack, member, id))),
+    ...members.map(() => payRound(stack.em(), { circleId: id, at: new Date().toISOString() })),
+  ]);
+  expect((await countDeadlocks(stack)) - before).toBe(0);
+  await eventually(
+    () => readCircle(stack, creator, id),
+    ({ current_turn }) => current_turn === 2,
+  );
+}, 240_000);
