@@ -764,6 +764,7 @@ create table partners (
   available_account_id uuid not null,
   pending_account_id uuid not null,
   reserved_account_id uuid not null,
+  replayed_until timestamp with time zone,
   created_by uuid,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
@@ -776,6 +777,7 @@ create table partners (
   constraint partners_max_hourly_count_check CHECK (max_hourly_count > 0),
   constraint partners_max_payout_amount_check CHECK (max_payout_amount > 0::numeric AND max_payout_amount < 'Infinity'::numeric),
   constraint partners_pending_account_id_key UNIQUE (pending_account_id),
+  constraint partners_replayed_until_is_real CHECK (replayed_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND replayed_until < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partners_reserved_account_id_key UNIQUE (reserved_account_id),
   constraint partners_settlement_delay_hours_check CHECK (settlement_delay_hours >= 0 AND settlement_delay_hours <= 8760),
   constraint partners_status_check CHECK (status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text])),
@@ -5521,9 +5523,9 @@ grant insert, select, update (available_at), update (cancelled_at), update (cust
 
 grant select (amount), select (available_at), select (cancelled_at), select (channel_id), select (created_at), select (expires_at), select (external_ref), select (failure_code), select (fee), select (fee_mode), select (finalized_at), select (id), select (instrument_asked_at), select (instrument_at), select (net_amount), select (organization_id), select (partner_id), select (payment_code), select (provider_fee), select (provider_payment_method_id), select (provider_payment_request_id), select (released_at), select (request_id), select (settling_since), select (status), select (updated_at), select (version) on table partner_payments to amanah_reader;
 
-grant insert, select, update (fee_mode), update (max_daily_amount), update (max_hourly_count), update (max_payout_amount), update (name), update (payouts_enabled), update (settlement_delay_hours), update (status), update (updated_at) on table partners to amanah_app;
+grant insert, select, update (fee_mode), update (max_daily_amount), update (max_hourly_count), update (max_payout_amount), update (name), update (payouts_enabled), update (replayed_until), update (settlement_delay_hours), update (status), update (updated_at) on table partners to amanah_app;
 
-grant select (available_account_id), select (created_at), select (created_by), select (fee_mode), select (id), select (max_daily_amount), select (max_hourly_count), select (max_payout_amount), select (name), select (organization_id), select (payouts_enabled), select (pending_account_id), select (reserved_account_id), select (settlement_delay_hours), select (status), select (updated_at) on table partners to amanah_reader;
+grant select (available_account_id), select (created_at), select (created_by), select (fee_mode), select (id), select (max_daily_amount), select (max_hourly_count), select (max_payout_amount), select (name), select (organization_id), select (payouts_enabled), select (pending_account_id), select (replayed_until), select (reserved_account_id), select (settlement_delay_hours), select (status), select (updated_at) on table partners to amanah_reader;
 
 grant select (active), select (channel_code), select (fee_basis_points), select (fee_fixed), select (id), select (maximum_amount), select (method), select (minimum_amount), select (name), select (needs_phone), select (provider_fee_basis_points), select (provider_fee_fixed), select (refund_window_days), select (refundable), select (refundable_in_part) on table payment_channels to amanah_reader;
 

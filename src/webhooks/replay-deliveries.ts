@@ -25,8 +25,8 @@ interface Replay {
 /**
  * Sends every webhook of a period whose endpoint is enabled again, whatever its status, oldest first: each is due when
  * its turn comes at `replayedPerSecond`, and a sweep finds what was not begun then. Returns how many. Throws
- * REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for
- * another partner's endpoint.
+ * TOO_MANY_REQUESTS while an earlier replay of the partner keeps that pace, REQUEST_INVALID for more than ten thousand, a
+ * period that ends before it begins or a disabled endpoint, NOT_FOUND for another partner's endpoint.
  */
 export async function replayDeliveries(
   em: EntityManager,
@@ -39,6 +39,7 @@ export async function replayDeliveries(
   if (dryRun) return (await chooseDeliveries(em, replay)).length;
   const ids = await em.transactional(async (tx) => {
     const chosen = await chooseDeliveries(tx, replay, 'for update of d');
+    await takeTurn(tx, partnerId, chosen.length);
     await tx.execute(
       `update webhook_deliveries d set status = 'pending', delivered_at = null, redeliveries = redeliveries + 1,
          next_attempt_at = now() + (place - 1) / ? * interval '1 second'
@@ -58,6 +59,30 @@ export async function replayDeliveries(
   });
   workflows.hastenWebhookDeliveries(ids);
   return ids.length;
+}
+
+/**
+ * Makes this the partner's only replay for as long as so many deliveries take, in whichever process the next one is
+ * asked for. Throws TOO_MANY_REQUESTS while another is. Called when the deliveries are locked, so that payouts, which
+ * lock the partner too, wait for no more than their update.
+ */
+async function takeTurn(tx: EntityManager, partnerId: string, count: number): Promise<void> {
+  if (count === 0) return;
+  const [partner] = await tx.execute<{ left: number }[]>(
+    `select ceil(extract(epoch from replayed_until - clock_timestamp()))::integer as left
+     from partners where id = ? for no key update`,
+    [partnerId],
+  );
+  const left = partner?.left ?? 0;
+  if (left > 0) {
+    refuse('TOO_MANY_REQUESTS', `a replay of yours goes on for ${left} seconds; ask again after it`, {
+      retryAfterSeconds: left,
+    });
+  }
+  await tx.execute(
+    `update partners set replayed_until = clock_timestamp() + ?::integer / ?::numeric * interval '1 second' where id = ?`,
+    [count, replayedPerSecond, partnerId],
+  );
 }
 
 /** The ids to replay, in the order in which concurrent replays lock their rows. */

@@ -132,14 +132,22 @@ describe('A replay', () => {
     expect([...bodiesReceived().keys()]).toEqual([`msg_${second?.replaceAll('-', '')}`]);
   });
 
-  it('made several times at once sends the same webhooks, and nothing is lost or left over', async () => {
+  it('made several times at once is made once: the others are told when to ask again', async () => {
     await tellInThePast(40);
     const answers = await Promise.all(Array.from({ length: 4 }, () => replay(period)));
-    expect(answers.map(({ status, body }) => [status, body.data])).toEqual(
-      Array.from({ length: 4 }, () => [200, { count: 40 }]),
+    const { made = [], refused = [] } = Object.groupBy(answers, ({ status }) => (status === 200 ? 'made' : 'refused'));
+    expect(made.map(({ body }) => body.data)).toEqual([{ count: 40 }]);
+    for (const { status, body, headers } of refused) {
+      expect([status, body.error.code]).toEqual([429, 'REQUEST_RATE_LIMITED']);
+      expect(body.error.message).toMatch(/^a replay of yours goes on for \d seconds; ask again after it$/);
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(3);
+    }
+    expect((await replay({ ...period, dry_run: true })).status).toBe(200);
+    await deliveredAgain(40);
+    await eventually(
+      () => replay(period),
+      ({ status }) => status === 200,
     );
-    await arrived(40);
-    await sweepWhatIsLeft();
     await deliveredAgain(40);
     const bodies = bodiesReceived();
     expect(bodies.size).toBe(40);

@@ -14,6 +14,8 @@ create table partners (
   available_account_id uuid not null unique references accounts (id),
   pending_account_id uuid not null unique references accounts (id),
   reserved_account_id uuid not null unique references accounts (id),
+  -- Until when the last replay of its webhooks keeps its pace: another one waits for that.
+  replayed_until timestamptz,
   created_by uuid references users (id),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

@@ -85,7 +85,7 @@ grant insert, update (status, transaction_id, refund_journal_id, refunded_amount
 
 -- Partners.
 grant insert, update (name, status, fee_mode, settlement_delay_hours, payouts_enabled, max_payout_amount, max_daily_amount,
-  max_hourly_count, updated_at) on partners to amanah_app;
+  max_hourly_count, replayed_until, updated_at) on partners to amanah_app;
 grant insert, update (signing_secret_sealed, require_signature_v2, valid_until, revoked_at) on partner_keys to amanah_app;
 grant insert, update (revoked_at) on partner_organizations to amanah_app;
 grant insert, update (answer_status, answer_body, answer_sealed, answered_at) on partner_idempotency_keys to amanah_app;
