@@ -19,6 +19,8 @@ const PartnerSchema = defineEntity({
     pending_account_id: p.uuid(),
     reserved_account_id: p.uuid(),
     created_by: p.uuid().nullable(),
+    /** Until when the last replay of its webhooks goes on. */
+    replayed_until: p.datetime().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
   },
