@@ -1339,11 +1339,13 @@ create table saving_circle_rounds (
   overdue_reported_at timestamp with time zone,
   defaulted_at timestamp with time zone,
   remedied_at timestamp with time zone,
+  asked_at timestamp with time zone,
   paid_at timestamp with time zone,
   amount numeric(20,4),
   journal_id uuid,
   constraint saving_circle_rounds_pkey PRIMARY KEY (saving_circle_id, turn_number),
   constraint saving_circle_rounds_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
+  constraint saving_circle_rounds_asked_at_is_real CHECK (asked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND asked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_check CHECK (num_nonnulls(paid_at, amount, journal_id) = ANY (ARRAY[0, 3])),
   constraint saving_circle_rounds_defaulted_at_is_real CHECK (defaulted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND defaulted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_due_at_is_real CHECK (due_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND due_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -5635,9 +5637,9 @@ grant insert, select, update (joined_at), update (left_at), update (status), upd
 
 grant select (account_id), select (created_at), select (id), select (joined_at), select (leaving_user_id), select (left_at), select (member_id), select (proposed_by), select (saving_circle_id), select (status), select (updated_at), select (user_id) on table saving_circle_replacements to amanah_reader;
 
-grant insert, select, update (amount), update (defaulted_at), update (journal_id), update (overdue_reported_at), update (paid_at), update (receiver_member_id), update (remedied_at), update (reminded_at) on table saving_circle_rounds to amanah_app;
+grant insert, select, update (amount), update (asked_at), update (defaulted_at), update (journal_id), update (overdue_reported_at), update (paid_at), update (receiver_member_id), update (remedied_at), update (reminded_at) on table saving_circle_rounds to amanah_app;
 
-grant select (amount), select (defaulted_at), select (due_at), select (journal_id), select (opened_at), select (overdue_reported_at), select (paid_at), select (receiver_member_id), select (remedied_at), select (reminded_at), select (saving_circle_id), select (turn_number) on table saving_circle_rounds to amanah_reader;
+grant select (amount), select (asked_at), select (defaulted_at), select (due_at), select (journal_id), select (opened_at), select (overdue_reported_at), select (paid_at), select (receiver_member_id), select (remedied_at), select (reminded_at), select (saving_circle_id), select (turn_number) on table saving_circle_rounds to amanah_reader;
 
 grant insert, select on table saving_circle_settlements to amanah_app;
 

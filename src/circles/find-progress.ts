@@ -7,7 +7,7 @@ import type { CircleProgress, OpenRound } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import type { RoundFacts } from './default.ts';
-import { type PlaceInRound, type Remedy, remedyOf } from './remedy.ts';
+import { awaited, type PlaceInRound, type Remedy, remedyOf } from './remedy.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
@@ -101,28 +101,21 @@ interface PlaceRow {
   has_paid: boolean;
   left: Money;
   order_id: string | null;
-  order: 'open' | 'ending' | null;
+  made_at: Date | string;
+  is_ending: boolean;
+  asked_at: Date | string | null;
 }
-
-/**
- * After a default, who orders a member's contribution again and again is waited for so many times until the remedy is
- * tried. Orders of others do not count: nobody uses up what the provider is asked for somebody else.
- */
-const ordersAwaited = 2;
 
 const placesQuery = `
   select p.member_id as id, p.user_id, p.turn_number, (p.guarantee - p.covered)::numeric(20, 4)::text as left,
     exists (select from saving_circle_contributions c where c.member_id = p.member_id and c.turn_number = s.current_turn
-      and c.status = 'completed') as has_paid, o.id as order_id,
-    case when o.cancelled_at is null and o.id is not null then 'open' when o.id is not null then 'ending' end as order
+      and c.status = 'completed') as has_paid, o.id as order_id, c.created_at as made_at,
+    o.cancelled_at is not null as is_ending, r.asked_at
   from saving_circle_positions p
   join saving_circles s on s.id = p.saving_circle_id
+  left join saving_circle_rounds r on r.saving_circle_id = s.id and r.turn_number = s.current_turn
   left join saving_circle_contributions c
     on c.member_id = p.member_id and c.turn_number = s.current_turn and c.status = 'pending'
-    and (select count(*) from saving_circle_contributions e join payment_orders a on a.id = e.payment_order_id
-      join saving_circle_rounds r on r.saving_circle_id = e.saving_circle_id and r.turn_number = e.turn_number
-      where e.member_id = c.member_id and e.turn_number = c.turn_number and e.id <> c.id and e.user_id = c.user_id
-        and a.cancelled_at > greatest(r.due_at + s.grace_days * interval '1 day', r.remedied_at)) < ${ordersAwaited}
   left join payment_orders o on o.id = c.payment_order_id
   where p.saving_circle_id = ? and p.excluded_turn is null order by p.turn_number`;
 
@@ -136,7 +129,10 @@ export async function findPlaces(em: EntityManager, { id, current_turn }: Saving
     hasPaid: row.has_paid,
     hasReceived: row.turn_number < current_turn,
     guaranteeLeft: row.left,
-    order: row.order,
+    order: row.order_id === null ? null : orderOf(row),
     orderId: row.order_id,
   }));
 }
+
+const orderOf = ({ made_at, is_ending, asked_at }: PlaceRow): 'open' | 'ending' | null =>
+  awaited({ madeAt: new Date(made_at), isEnding: is_ending }, asked_at === null ? null : new Date(asked_at));

@@ -35,7 +35,7 @@ export async function payForMember(
       await lockSource(tx, { payer, sourceAccountId: source });
       const circle = await shareCircle(tx, circleId);
       if (circle.current_turn !== turn || !(await isAgreed(tx, { memberId, sourceAccountId }))) return false;
-      // A debit comes after the provider was asked; an order that was made since, or once too often, gives way to it.
+      // A debit comes after the provider was asked; an order that was made since gives way to it.
       if (sourceAccountId === null) await cancelPendingContributions(tx, { circleId, turn, memberIds: [memberId] });
       await payFromBalance(tx, savingCircleContribution, {
         payer,

@@ -10,8 +10,8 @@ export interface PlaceInRound {
   /** The rest of the member's guarantee (IDR, scale 4). */
   guaranteeLeft: Money;
   /**
-   * An order for the contribution that may have been paid without our knowledge: `open`, or `ending`, by which the
-   * provider is asked. Absent or null where there is none.
+   * An order for the contribution that may have been paid without our knowledge, as far as it is `awaited`: `open`, or
+   * `ending`, by which the provider is asked. Absent or null where there is none.
    */
   order?: 'open' | 'ending' | null;
 }
@@ -47,6 +47,16 @@ export function remedyOf(rule: DefaultRule, amount: Money, places: readonly Plac
   // Whoever is not debited keeps their order: it is the only way in which their contribution may still come.
   const asked = remedy.kind === 'debit' ? ordered.filter((id) => remedy.members.includes(id)) : ordered;
   return asked.length === 0 ? remedy : { kind: 'ask', members: asked };
+}
+
+/**
+ * What of an unended order a remedy waits for: null where the order was made after the provider was first asked, at
+ * `askedAt`, for that remedy. So the remedy is tried as soon as the orders that there were by then have ended, however
+ * often and by whomever contributions are ordered again; and nobody uses up what is asked for somebody else.
+ */
+export function awaited(order: { madeAt: Date; isEnding: boolean }, askedAt: Date | null): 'open' | 'ending' | null {
+  if (askedAt !== null && order.madeAt > askedAt) return null;
+  return order.isEnding ? 'ending' : 'open';
 }
 
 type RemedyOfUnpaid = Exclude<Remedy, { kind: 'ask' }>;

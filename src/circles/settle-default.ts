@@ -23,7 +23,8 @@ type Ports = { workflows: Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'> };
  * has not paid, once, and applies the terms: covered, or without the defaulters, the pot is paid in the same
  * transaction; members who have received are debited, each in a transaction of its own. Open orders for what a remedy,
  * also a debit, would make good are ended before anything else, each by its own workflow, which settles what the
- * provider says was paid; until it has told, nobody is in default and the round waits. Returns the circle's progress.
+ * provider says was paid; until it has told, nobody is in default and the round waits, but not for orders that are made
+ * meanwhile. Returns the circle's progress.
  */
 export async function settleDefault(
   em: EntityManager,
@@ -44,11 +45,17 @@ export async function settleDefault(
     if (!isDue && !facts.awaitsOrders) return nobody;
     if (places.every(({ hasPaid }) => hasPaid)) return nobody;
     const remedy = remedyOf(terms.on_default, circle.amount, places);
-    if (remedy.kind === 'ask') return { ...nobody, asked: ordersOf(places, remedy.members) };
+    if (remedy.kind === 'ask') {
+      round.asked_at ??= await readDatabaseClock(tx);
+      return { ...nobody, asked: ordersOf(places, remedy.members) };
+    }
     if (!round.defaulted_at) await reportMissing(tx, open, 'MEMBER_DEFAULTED', { on_default: circle.on_default });
     round.defaulted_at ??= now;
     // Debits are noted after they were tried, so that an interrupted try is repeated.
-    if (remedy.kind !== 'debit') round.remedied_at = now;
+    if (remedy.kind !== 'debit') {
+      round.remedied_at = now;
+      round.asked_at = null;
+    }
     await tx.flush();
     await remedyNow(tx, open, { remedy, now });
     return { turn: circle.current_turn, debited: remedy.kind === 'debit' ? remedy.members : [], asked: [] };
@@ -71,7 +78,7 @@ const noteTry = async (
   { circleId, turn, now }: { circleId: string; turn: number; now: Date },
 ): Promise<void> =>
   void (await em.execute(
-    'update saving_circle_rounds set remedied_at = ? where saving_circle_id = ? and turn_number = ?',
+    'update saving_circle_rounds set remedied_at = ?, asked_at = null where saving_circle_id = ? and turn_number = ?',
     [now, circleId, turn],
   ));
 

@@ -42,15 +42,20 @@ const silentlyPaid = async (code: string) => {
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
   expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
 };
+async function cancelledAtOf(orderId: string): Promise<unknown> {
+  const [order] = await stack
+    .em()
+    .execute<{ cancelled_at: unknown }[]>('select cancelled_at from payment_orders where id = ?', [orderId]);
+  return order?.cancelled_at;
+}
+/** Until the provider is asked what was paid of an order. */
+const whenEnding = (orderId: string) => eventually(() => cancelledAtOf(orderId), Boolean);
 /** An order is paid at the provider, who then does not answer; the interval ends, and much later its default is settled. */
 async function defaultInSilence({ id, orderId, code }: { id: string; orderId: string; code: string }) {
   await silentlyPaid(code);
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
   await endInterval(stack, id);
-  await eventually(
-    () => stack.em().execute('select 1 from payment_orders where id = ? and cancelled_at is not null', [orderId]),
-    (rows) => rows.length > 0,
-  );
+  await whenEnding(orderId);
   const much = new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString();
   for (const _ of [1, 2]) await settleDefault(stack.em(), stack.deps, { circleId: id, at: much });
 }
@@ -112,25 +117,29 @@ describe('Before anybody is covered or excluded', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
   }, 90_000);
 
-  it('a member who keeps ordering after the default is no longer waited for: the money goes back', async () => {
+  it('an order made after the provider was first asked holds nobody up, and its money goes back', async () => {
     const terms = { on_default: 'exclude' as const };
     const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
-    const [first, , third] = members as [BuiltUser, BuiltUser, BuiltUser];
-    await endInterval(stack, id);
-    await whenInDefault(id);
-    for (const _ of [1, 2]) await orderAndCancel(third, id);
-    const { body } = await contribute(stack, third, id, { payment_id: bca });
-    // From the first contribution on somebody can be excluded.
+    const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     expect((await contribute(stack, first, id)).status).toBe(201);
+    const asked = await contribute(stack, second, id, { payment_id: bca });
+    // A slow provider: the question takes long enough to order meanwhile.
+    await stack.sandbox.put('/sandbox/faults', { requests: { delay_ms: 1_000 } });
+    await endInterval(stack, id);
+    await whenEnding(asked.body.payment_order_id);
+    const { status, body } = await contribute(stack, third, id, { payment_id: bca });
+    expect(status).toBe(201);
     await circleWhen(stack, first, id, { status: 'completed' });
     expect((await placesOf(first, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, 1, 1]);
+    expect(await cancelledAtOf(body.payment_order_id)).toBeNull();
+    await stack.sandbox.put('/sandbox/faults', {});
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.payment.payment_code });
     await eventually(
       () => statusesOf(id),
       (statuses) => statuses.includes('refunded'),
     );
     expect(await balanceOf(stack, third.accountId)).toBe('1100000.0000');
-  });
+  }, 90_000);
 
   it('somebody else who keeps ordering for a member does not use up what is asked for the member', async () => {
     const terms = { on_default: 'exclude' as const };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { CircleRound } from '../../src/circles/circle-round.entity.ts';
 import { nextOfRound } from '../../src/circles/default.ts';
 import { factsOf } from '../../src/circles/find-progress.ts';
-import { remedyOf } from '../../src/circles/remedy.ts';
+import { awaited, remedyOf } from '../../src/circles/remedy.ts';
 import type { SavingCircle } from '../../src/circles/saving-circle.entity.ts';
 import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
 import { compareMoney, shareMoney } from '../../src/shared/money.ts';
@@ -116,6 +116,79 @@ describe('A remedy', () => {
         const debitable = unknown.filter(({ hasReceived }) => hasReceived || rule !== 'winner_first');
         if (remedy.kind === 'ask') expect(remedy.members).toEqual(debitable.map(({ memberId }) => memberId));
         else if (remedy.kind !== 'wait') expect(debitable).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+});
+
+describe('The question what was paid of orders', () => {
+  /** An order of a simulated member; ticks of a clock. */
+  interface Order {
+    madeAt: number;
+    endsAt: number | null;
+  }
+  const question = fc.record({
+    members: fc.integer({ min: 1, max: 6 }),
+    /** How long the provider takes to answer. */
+    answersIn: fc.integer({ min: 1, max: 9 }),
+    /** At which tick the remedy is due. */
+    dueAt: fc.integer({ min: 0, max: 9 }),
+    /** For each tick which members order, if they have no order, and which of them cancel theirs. */
+    ticks: fc.array(fc.record({ order: fc.nat(63), cancel: fc.nat(63) }), { minLength: 40, maxLength: 40 }),
+    isStubborn: fc.boolean(),
+  });
+
+  it('is asked of each order that there was at its beginning, and is over when those have ended, whoever orders again', () => {
+    fc.assert(
+      fc.property(question, ({ members, answersIn, dueAt, ticks, isStubborn }) => {
+        const orders: (Order | null)[] = Array(members).fill(null);
+        const date = (tick: number) => new Date(tick * 1000);
+        let askedAt: number | null = null;
+        let overAt: number | null = null;
+        let askedFor: (Order | null)[] = [];
+        for (const [now, { order, cancel }] of ticks.entries()) {
+          for (const [index, made] of orders.entries()) {
+            if (made !== null && made.endsAt !== null && made.endsAt <= now) orders[index] = null;
+            // A stubborn member always has an order.
+            if (orders[index] === null && (isStubborn || (order >> index) & 1))
+              orders[index] = { madeAt: now, endsAt: null };
+            const mine = orders[index];
+            if (mine && (cancel >> index) & 1) mine.endsAt ??= now + answersIn;
+          }
+          if (now < dueAt) continue;
+          const places = orders.map((one, index) => ({
+            memberId: `m${index}`,
+            hasPaid: false,
+            hasReceived: false,
+            guaranteeLeft: '0',
+            order:
+              one &&
+              awaited(
+                { madeAt: date(one.madeAt), isEnding: one.endsAt !== null },
+                askedAt === null ? null : date(askedAt),
+              ),
+          }));
+          const payer = { memberId: 'payer', hasPaid: true, hasReceived: false, guaranteeLeft: '0' };
+          const remedy = remedyOf('exclude', '10', [...places, payer]);
+          if (remedy.kind !== 'ask') {
+            overAt = now;
+            break;
+          }
+          if (askedAt === null) {
+            askedAt = now;
+            askedFor = [...orders];
+          }
+          for (const id of remedy.members) {
+            const asked = orders[Number(id.slice(1))];
+            if (asked) asked.endsAt ??= now + answersIn;
+          }
+        }
+        expect(overAt).not.toBeNull();
+        expect(overAt).toBeLessThanOrEqual((askedAt ?? dueAt) + answersIn);
+        for (const asked of askedFor) {
+          if (asked) expect(asked.endsAt).toBeLessThanOrEqual(overAt ?? -1);
+        }
       }),
       { numRuns },
     );
