@@ -35,7 +35,7 @@ const circles = fc.record({
 });
 
 describe('Circles, whoever pays and whatever their terms', () => {
-  it('pay each pot once funded and to nobody twice, hold what was paid in, and end even', () => {
+  it(`pay each pot once funded and to nobody twice, hold what was paid in, and end even (${numRuns} cases)`, () => {
     fc.assert(
       fc.property(circles, ({ size, amount, percent, rule, habits }) => {
         const circle = newCircle({ size, amount, percent });
