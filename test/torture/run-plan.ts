@@ -88,7 +88,9 @@ async function runOn(
   const refundDecisions: Facts['refundDecisions'] = [];
   const verdicts: Facts['verdicts'] = [];
   let brokenOff = 0;
-  const place = { topology, apis, cast, client, decisions, refundDecisions, verdicts, run, note, over: over.signal };
+  const { promise: healed, resolve: tellHealed } = Promise.withResolvers<void>();
+  const hands = { topology, apis, cast, client, run, note, over: over.signal, healed };
+  const place = { ...hands, decisions, refundDecisions, verdicts };
 
   const begun = Date.now();
   const at = (ms: number) => sleep(Math.max(0, begun + ms - Date.now()));
@@ -115,6 +117,7 @@ async function runOn(
     over.abort();
     await Promise.all(faults);
     await nemesis.heal();
+    tellHealed();
     await Promise.all(work);
   } finally {
     clearInterval(ticking);

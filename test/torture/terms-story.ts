@@ -1,22 +1,35 @@
 import type { BuiltUser } from '../support/build.ts';
 import { cancelCircle, contribute, foundCircle, insist, pollMs, untilOpen } from './circle-steps.ts';
 import type { Work } from './plan.ts';
-import { untilFound, type Workplace } from './workplace.ts';
+import { atProvider, codeOf, untilFound, type Workplace } from './workplace.ts';
 
 type TermsWork = Extract<Work, { do: 'terms' }>;
 
-/** So long a remedy takes at most, where there is one; a fault may make it longer, and then the member pays. */
+/** So long a remedy takes at most, where there is one; a fault may make it longer. */
 const remedyMs = 10_000;
+const healedRemedyMs = 30_000;
+/** So long circles may still take to their end when no fault is left. */
+const lastMs = 120_000;
 
 interface Place {
   id: string;
   user: BuiltUser;
   index: number;
+  hasPaid: boolean;
+  /** The order that the place's own member has not paid. */
+  orderId: string | null;
+}
+
+interface Living {
+  circleId: string;
+  size: number;
+  isHealed: boolean;
 }
 
 /**
  * A circle with terms from its creation to its end, in which one member does not pay in time: each turn is made due by
- * hand, as its interval would make it. Others pay by standing orders or for each other, and a place may pass over.
+ * hand, as its interval would make it. Others pay by standing orders or for each other, and a place may pass over. What
+ * the faults have kept from its end is lived to it when they are over: its end is what most of its money hangs on.
  */
 export async function runTermsCircle(place: Workplace, work: TermsWork): Promise<void> {
   const { cast } = place;
@@ -24,35 +37,84 @@ export async function runTermsCircle(place: Workplace, work: TermsWork): Promise
   const [owner] = people;
   if (owner === undefined) return;
   const terms = { on_default: work.rule, guarantee_percent: work.percent };
+  const startsLate = new Date(Date.now() + 60 * 60_000).toISOString();
   const circleId = await foundCircle(place, work, {
     owner,
     size: people.length,
-    fields: { visibility: 'public', terms },
+    fields: { visibility: 'public', terms, start_date: startsLate },
   });
-  if (circleId === null || !(await joinAll(place, circleId, people))) return;
+  if (circleId === null) return;
+  let hasBegun = false;
+  for (const isHealed of [false, true]) {
+    if (isHealed) await place.healed;
+    const hands = isHealed ? { ...place, over: AbortSignal.timeout(lastMs) } : place;
+    hasBegun ||= await begin(hands, work, { circleId, people });
+    if (!hasBegun) continue;
+    await live(hands, work, { circleId, size: people.length, isHealed });
+    if (work.end === 'cancel') return;
+  }
+}
+
+/** Everybody joins, and then the circle is made to start; false when not all could. */
+async function begin(
+  place: Workplace,
+  work: TermsWork,
+  { circleId, people }: { circleId: string; people: readonly BuiltUser[] },
+): Promise<boolean> {
+  const { topology } = place;
+  if (!(await joinAll(place, circleId, people))) return false;
   await stand(place, work, circleId);
-  for (let turn = 1; turn <= people.length && !place.over.aborted; turn += 1) {
+  const isDue = await topology
+    .owner()
+    .execute("update saving_circles set starts_at = now() where id = ? and status = 'new'", [circleId])
+    .then(
+      () => true,
+      () => false,
+    );
+  if (!isDue) return false;
+  await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
+  return true;
+}
+
+/** From the turn that the circle is at to its last, as far as there is time. */
+async function live(place: Workplace, work: TermsWork, living: Living): Promise<void> {
+  const { circleId, size } = living;
+  for (let turn = await currentTurn(place, circleId); turn <= size && !place.over.aborted; turn += 1) {
     if (!(await untilOpen(place, circleId, turn))) return;
-    if (turn === 2 && work.heir !== null) await replace(place, work, circleId);
+    if (turn === 2 && work.heir !== null && !living.isHealed) await replace(place, work, circleId);
     const isCancelled = work.end === 'cancel' && turn === 2;
-    const contributions = liveTurn(place, work, { circleId, turn });
+    const contributions = liveTurn(place, work, { ...living, turn });
     if (isCancelled) await cancelCircle(place, work, circleId);
     await contributions;
     if (isCancelled) return;
   }
 }
 
-/** Everybody contributes but the one who does not, whose default is made due; then, if the round waits, that one too. */
+async function currentTurn({ topology }: Workplace, circleId: string): Promise<number> {
+  const [circle] = await topology
+    .em()
+    .execute<{ current_turn: number }[]>('select current_turn from saving_circles where id = ?', [circleId])
+    .catch(() => []);
+  return circle?.current_turn ?? 1;
+}
+
+/**
+ * Everybody contributes but the one who does not, whose default is made due; then, if the round waits, that one too.
+ * Where the terms go on without that one, this is only when no fault is left: a fault may have held them up.
+ */
 async function liveTurn(
   place: Workplace,
   work: TermsWork,
-  { circleId, turn }: { circleId: string; turn: number },
+  { circleId, turn, isHealed }: Living & { turn: number },
 ): Promise<void> {
   const places = await readPlaces(place, circleId);
   const isDefault = turn === work.turn;
   const late = places.find(({ index }) => isDefault && index === work.defaulter);
-  const others = places.filter((member) => member !== late && member.index !== work.stands);
+  const others = places.filter(
+    (member) => member !== late && !member.hasPaid && (isHealed || member.index !== work.stands),
+  );
   const all = others.map((member) => {
+    if (isHealed) return contributeAtLast(place, work, { circleId, turn, member });
     const helper =
       work.helps && member.index === turn % places.length ? places.find(({ id }) => id !== member.id) : null;
     return contributeFor(place, work, { circleId, turn, member, payer: helper ?? member });
@@ -60,25 +122,58 @@ async function liveTurn(
   if (late === undefined) return void (await Promise.all(all));
   const pay = (name: string, byGateway: boolean) =>
     contributeFor(place, work, { circleId, turn, member: late, payer: late, name, byGateway });
-  if (work.pays === 'order') await pay('order', true);
+  if (work.pays === 'order' && !isHealed) await pay('order', true);
   await Promise.all(all);
-  await Promise.all([endInterval(place, circleId, turn), ...(work.pays === 'late' ? [pay('late', false)] : [])]);
-  if (!(await hasMoved(place, circleId, turn))) await pay('after', false);
+  await Promise.all([
+    endInterval(place, circleId, turn),
+    ...(work.pays === 'late' && !isHealed ? [pay('late', false)] : []),
+  ]);
+  const withinMs = isHealed ? healedRemedyMs : remedyMs;
+  if (await hasMoved(place, { circleId, turn, withinMs })) return;
+  const goesOn = work.pays === 'never' && (work.rule === 'cover' || work.rule === 'exclude');
+  if (isHealed || !goesOn) await pay(isHealed ? 'at-last' : 'after', false);
+}
+
+/** When no fault is left: pays what was ordered, or from outside, as there may be nothing left on the account. */
+async function contributeAtLast(
+  place: Workplace,
+  work: TermsWork,
+  { circleId, turn, member }: { circleId: string; turn: number; member: Place },
+): Promise<void> {
+  const { orderId, user } = member;
+  if (orderId === null) {
+    return contributeFor(place, work, { circleId, turn, member, payer: member, name: 'at-last', byGateway: true });
+  }
+  const order = await insist(place, (api, options) =>
+    api.get(`/v1/payments/orders/${orderId}`, { token: user.token, ...options }),
+  );
+  await atProvider(place, codeOf(order?.data), { ...work, ending: 'pay', afterMs: 0 });
+}
+
+interface PlaceRow {
+  id: string;
+  user_id: string;
+  has_paid: boolean;
+  order_id: string | null;
 }
 
 const readPlaces = ({ topology, cast }: Workplace, circleId: string): Promise<Place[]> =>
   topology
     .em()
-    .execute<{ id: string; user_id: string }[]>(
-      `select id, user_id from saving_circle_members where saving_circle_id = ? and excluded_turn is null
-       order by joining_order`,
+    .execute<PlaceRow[]>(
+      `select m.id, m.user_id, coalesce(c.status = 'completed', false) as has_paid,
+         case when c.status = 'pending' and c.user_id = m.user_id then c.payment_order_id end as order_id
+       from saving_circle_members m join saving_circles s on s.id = m.saving_circle_id
+       left join saving_circle_contributions c on c.member_id = m.id and c.turn_number = s.current_turn
+         and c.status in ('pending', 'completed')
+       where s.id = ? and m.excluded_turn is null order by m.joining_order`,
       [circleId],
     )
     .catch(() => [])
     .then((rows) =>
-      rows.flatMap(({ id, user_id }, index) => {
+      rows.flatMap(({ id, user_id, has_paid, order_id }, index) => {
         const user = cast.users.find((person) => person.user.id === user_id)?.user;
-        return user === undefined ? [] : [{ id, user, index }];
+        return user === undefined ? [] : [{ id, user, index, hasPaid: has_paid, orderId: order_id }];
       }),
     );
 
@@ -109,11 +204,14 @@ async function endInterval({ topology }: Workplace, circleId: string, turn: numb
   await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
 }
 
-const hasMoved = (place: Workplace, circleId: string, turn: number): Promise<boolean> =>
+const hasMoved = (
+  place: Workplace,
+  { circleId, turn, withinMs }: { circleId: string; turn: number; withinMs: number },
+): Promise<boolean> =>
   untilFound(place, {
     sql: "select 1 from saving_circles where id = ? and (current_turn > ? or status <> 'active')",
     params: [circleId, turn],
-    withinMs: remedyMs,
+    withinMs,
     everyMs: pollMs,
   });
 

@@ -23,6 +23,8 @@ export interface Workplace {
   note(text: string): void;
   /** Ends waits of stories when the work is over. */
   over: AbortSignal;
+  /** When the work is over and no fault is left. */
+  healed: Promise<void>;
 }
 
 /** What an operation asks for, without who asks. */
