@@ -115,12 +115,19 @@ function statusesOfRefusals({ access, path, body, params, query, refusals = [] }
   return [...statuses].sort((a, b) => a - b);
 }
 
-const idempotencyKey = z
+const keyText = z
   .string()
   .min(8)
   .max(128)
-  .regex(/^[\x20-\x7e]+$/)
   .meta({ description: 'Makes a retry safe: the same key with the same body gets the first answer again.' });
+/** Each door's header and what it takes: of partners characters of any kind, of people printable ones. */
+const partnersKey = z.object({ 'X-Idempotency-Key': keyText });
+const peoplesKey = z.object({
+  'Idempotency-Key': keyText
+    .regex(/^[\x20-\x7e]+$/)
+    .meta(keyText.meta() ?? {})
+    .optional(),
+});
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const partners = isPartnerPath(route.path);
@@ -138,11 +145,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   for (const status of statusesOfRefusals(route)) {
     responses[String(status) as `${4 | 5}${string}`] = refusalOf(route, status);
   }
-  const header = route.idempotent
-    ? z.object({
-        [partners ? 'X-Idempotency-Key' : 'Idempotency-Key']: partners ? idempotencyKey : idempotencyKey.optional(),
-      })
-    : undefined;
+  const header = route.idempotent ? (partners ? partnersKey : peoplesKey) : undefined;
   const content = route.upload
     ? { [route.upload.contentType]: { schema: route.upload.schema } }
     : route.body && { 'application/json': { schema: route.body } };

@@ -12,6 +12,7 @@ import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 interface Schema {
   type?: string;
   enum?: unknown[];
+  pattern?: string;
   default?: unknown;
   examples?: unknown[];
   items?: Schema;
@@ -118,6 +119,16 @@ describe('The OpenAPI document', () => {
     expect(required('/v1/documents/upload')).toBe(true);
     expect(required('/v1/auth/login')).toBe(true);
     expect(required('/v1/gateway/callbacks/xendit')).toBe(false);
+  });
+
+  it('asks for a printable idempotency key from people only, as the API does', () => {
+    const patterns = (header: string) =>
+      operations
+        .flatMap(({ operation }) => operation.parameters ?? [])
+        .filter(({ name }) => name === header)
+        .map(({ schema }) => schema.pattern);
+    expect(new Set(patterns('Idempotency-Key'))).toEqual(new Set(['^[\\x20-\\x7e]+$']));
+    expect(new Set(patterns('X-Idempotency-Key'))).toEqual(new Set([undefined]));
   });
 
   it('documents the 404 of a list filtered by a missing account', () => {
