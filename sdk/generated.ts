@@ -66,6 +66,8 @@ export type PartnerPayment = {
   fee: string;
   /** What you are owed in IDR once it is paid: the gross without the fee. */
   net_amount: string;
+  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund. */
+  refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
@@ -302,6 +304,8 @@ export type WebhookPayment = {
   fee: string;
   /** What remains for you in IDR. */
   net_amount: string;
+  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund. */
+  refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
@@ -442,6 +446,8 @@ export type WebhookUnmatchedPayment = {
   fee: string;
   /** What remains for you in IDR. */
   net_amount: string;
+  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund. */
+  refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */

@@ -2,26 +2,28 @@ import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
+import { readRefunded } from '../refunds/read-refundable.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
+import type { Money } from '../shared/money.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStatus, statesShownAs } from './partner-payment.ts';
 import type { PaymentChannelName, PaymentWithChannel } from './present-partner-payment.ts';
 
-type Row = Record<string, unknown> & PaymentChannelName;
+type Row = Record<string, unknown> & PaymentChannelName & { refunded: Money };
 
 /**
  * The payment with this id, of any partner, as it is in the database now, in one round trip; null when there is none.
  */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
   const [row] = await em.execute<Row[]>(
-    `select p.*, c.method, c.channel_code from partner_payments p join payment_channels c on c.id = p.channel_id
-     where p.id = ?`,
+    `select p.*, c.method, c.channel_code, refunded_of_payment(p.id)::text as refunded
+     from partner_payments p join payment_channels c on c.id = p.channel_id where p.id = ?`,
     [id],
   );
   if (row === undefined) return null;
-  const { method, channel_code, ...columns } = row;
-  return { payment: em.fork().map(PartnerPayment, columns), channel: { method, channel_code } };
+  const { method, channel_code, refunded, ...columns } = row;
+  return { payment: em.fork().map(PartnerPayment, columns), channel: { method, channel_code }, refunded };
 }
 
 /** A payment of this partner. Throws RESOURCE_NOT_FOUND alike for a missing one and another partner's. */
@@ -58,11 +60,16 @@ export async function findPartnerPayments(
   };
   const { items, ...listed } = await findPage(em, PartnerPayment, where, window, { within });
   const channels = await em.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
+  const refunded = await readRefunded(
+    em,
+    items.map(({ id }) => id),
+  );
   const channelOf = new Map(channels.map((channel) => [channel.id, channel]));
   return {
     items: items.map((payment) => ({
       payment,
       channel: must(channelOf.get(payment.channel_id), 'a payment has its channel'),
+      refunded: must(refunded.get(payment.id), 'a sum is read for each payment'),
     })),
     ...listed,
   };

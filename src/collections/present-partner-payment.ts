@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import { collectionMethods } from '../partners/partner.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import type { Money } from '../shared/money.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
 import { isFinalPayment, partnerPaymentStatuses, shownStatuses } from './partner-payment.ts';
 
@@ -13,10 +14,12 @@ export interface PaymentChannelName {
 export interface PaymentWithChannel {
   payment: PartnerPayment;
   channel: PaymentChannelName;
+  /** What of it is refunded, or on its way back: IDR, scale 4. */
+  refunded: Money;
 }
 
 /** A payment as partners see it (docs/contract.md 8): the same in the detail, the list and the webhooks. */
-export function presentPartnerPayment({ payment, channel }: PaymentWithChannel) {
+export function presentPartnerPayment({ payment, channel, refunded }: PaymentWithChannel) {
   return {
     id: payment.id,
     reference: payment.external_ref ?? payment.id,
@@ -28,6 +31,7 @@ export function presentPartnerPayment({ payment, channel }: PaymentWithChannel) 
     amount: payment.amount,
     fee: payment.fee,
     net_amount: payment.net_amount,
+    refunded_amount: refunded,
     currency: 'IDR' as const,
     payment_code: payment.payment_code ?? null,
     expires_at: payment.expires_at.toISOString(),
@@ -50,6 +54,7 @@ export const PartnerPaymentShape = z
     amount: amount(),
     fee: amount(),
     net_amount: amount(),
+    refunded_amount: amount(),
     currency: z.literal('IDR'),
     payment_code: z.string().nullable().meta({
       description: 'Virtual account number, QR payload or checkout URL; null while the provider has not made one.',

@@ -3,6 +3,8 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { WebhookEvent } from '../partners/partner.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import type { ReceiptReason } from '../payments/receipt.ts';
+import { readRefunded } from '../refunds/read-refundable.ts';
+import { must } from '../shared/assert.ts';
 import type { Money } from '../shared/money.ts';
 import { recordWebhook } from '../webhooks/record-webhook.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
@@ -40,6 +42,7 @@ export async function recordPaymentWebhook(
   { version, type, at, data = {} }: PaymentEvent & { version: number },
 ): Promise<string[]> {
   const channel = await tx.findOneOrFail(PaymentChannel, { id: payment.channel_id });
+  const refunded = must((await readRefunded(tx, [payment.id])).get(payment.id), 'a sum is read for each payment');
   return recordWebhook(tx, sealer, {
     partnerId: payment.partner_id,
     resourceType: 'payment',
@@ -47,7 +50,7 @@ export async function recordPaymentWebhook(
     version,
     type,
     at,
-    data: { ...presentPartnerPayment({ payment, channel }), ...data },
+    data: { ...presentPartnerPayment({ payment, channel, refunded }), ...data },
   });
 }
 

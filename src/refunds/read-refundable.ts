@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, isAboveZero, type Money, subtractMoney } from '../shared/money.ts';
+import { textArray } from '../shared/postgres.ts';
 
 /** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
 export interface Refundable {
@@ -48,6 +49,18 @@ export async function readRefundable(
   if (row === undefined) return refuse('RESOURCE_NOT_FOUND', 'There is no such payment');
   if (row.status !== 'PAID') refuse('PAYMENT_NOT_PAID', 'The payment is not paid, so there is nothing to refund');
   return row;
+}
+
+/** What of each of these payments is given back, or on its way back; IDR, scale 4. */
+export async function readRefunded(
+  em: EntityManager,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, Money>> {
+  const rows = await em.execute<{ id: string; refunded: Money }[]>(
+    'select id, refunded_of_payment(id)::text as refunded from unnest(?::uuid[]) as id',
+    [textArray(paymentIds)],
+  );
+  return new Map(rows.map(({ id, refunded }) => [id, refunded]));
 }
 
 /** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded this way, also when that is nothing. */

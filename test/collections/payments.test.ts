@@ -48,6 +48,7 @@ describe('A payment', () => {
           amount: '50000.0000',
           fee: '4000.0000',
           net_amount: '46000.0000',
+          refunded_amount: '0.0000',
           currency: 'IDR',
           payment_code: expect.stringMatching(/^\d+$/),
           status_url: `/v1/partners/payments/${body.data?.id}`,

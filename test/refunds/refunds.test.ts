@@ -76,7 +76,11 @@ describe('A refund to the wallet that paid', () => {
     expect((await partner.get(`/payments/${paymentId}/refunds?after=${ended.id}`)).body.data.items).toEqual([]);
     const elsewhere = await partner.get(`/payments/${paymentId}/refunds?after=${paymentId}`);
     expect(errorOf(elsewhere)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
-    expect((await partner.get(`/payments/${paymentId}`)).body.data).toMatchObject({ status: 'succeeded' });
+    const { data: payment } = (await partner.get(`/payments/${paymentId}`)).body;
+    expect(payment).toMatchObject({ status: 'succeeded', refunded_amount: '2000000.0000' });
+    const payments = (await partner.get('/payments')).body.data.items;
+    expect(payments.map((one: { refunded_amount: string }) => one.refunded_amount)).toEqual(['0.0000', '2000000.0000']);
+    expect(payments[1]).toEqual(payment);
   });
 
   it('in parts is never more than was paid, and without an amount all that is left', async () => {
@@ -106,7 +110,10 @@ describe('A refund to the wallet that paid', () => {
       expect(await refundWhen(partner, refused, 'failed')).toMatchObject({ is_final: true, failure_code: code });
     }
     expect(await available()).toBe('1998500.0000');
+    const refundedOf = async () => (await partner.get(`/payments/${paymentId}`)).body.data.refunded_amount;
+    expect(await refundedOf()).toBe('0.0000');
     expect((await refund(partner, paymentId, { amount: '1998500' })).status).toBe('pending');
+    expect(await refundedOf()).toBe('1998500.0000');
   });
 
   it('that is late (131313) waits with its money reserved, and ends as the provider says', async () => {

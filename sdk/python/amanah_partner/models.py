@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 2921d2fb20769de4193683db920457ee01252f63f3741e6045e18987d039b159
+# Made of d2c1a573ce34b5868a67e37223b70958cc0ccc540e7b6bf54350ceef07618773
 # ruff: noqa
 
 from __future__ import annotations
@@ -47,6 +47,10 @@ class WebhookPayment(TypedDict):
     net_amount: str
     """
     What remains for you in IDR.
+    """
+    refunded_amount: str
+    """
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund.
     """
     currency: Literal['IDR']
     """
@@ -283,6 +287,10 @@ class WebhookUnmatchedPayment(TypedDict):
     net_amount: str
     """
     What remains for you in IDR.
+    """
+    refunded_amount: str
+    """
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund.
     """
     currency: Literal['IDR']
     """
@@ -818,6 +826,10 @@ class PartnerPayment(TypedDict):
     net_amount: str
     """
     What you are owed in IDR once it is paid: the gross without the fee.
+    """
+    refunded_amount: str
+    """
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund.
     """
     currency: Literal['IDR']
     """
