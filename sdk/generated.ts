@@ -499,6 +499,8 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
+      /** Who bears your fees, the same for every channel and bank: with `DEDUCTED` the fee is taken out of the amount that you send, with `ADDED` it comes on top. Agreed with the operator. */
+      fee_mode: 'DEDUCTED' | 'ADDED';
       /** The channels by which you can collect. */
       collection: ({
         /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */

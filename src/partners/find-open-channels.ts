@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import { must } from '../shared/assert.ts';
 import type { Money } from '../shared/money.ts';
+import type { FeeMode } from './partner.ts';
 
 interface Priced {
   /** IDR, scale 4. */
@@ -34,11 +36,15 @@ const feeFor = (method: string, channel: string) => `left join lateral (
 const columns = `coalesce(f.fixed, 0)::numeric(20, 4)::text as fixed, coalesce(f.basis_points, 0) as basis_points,
   minimum_amount::text, maximum_amount::text`;
 
-/** The channels and banks open to a partner, with its fees; from the same tables that validate its requests. */
+/** The channels and banks open to a partner, with its fees and whose they are; from the same tables that validate its requests. */
 export async function findOpenChannels(
   em: EntityManager,
   partnerId: string,
-): Promise<{ collection: CollectionChannel[]; payoutBanks: PayoutBank[] }> {
+): Promise<{ feeMode: FeeMode; collection: CollectionChannel[]; payoutBanks: PayoutBank[] }> {
+  const [partner] = await em.execute<{ fee_mode: FeeMode }[]>('select fee_mode from partners where id = ?', [
+    partnerId,
+  ]);
+  const { fee_mode: feeMode } = must(partner, 'a partner is not deleted');
   const collection = await em.execute<CollectionChannel[]>(
     `select c.method, case when c.method <> 'qris' then c.channel_code end as channel, ${columns},
        c.refundable, c.refundable_in_part, c.refund_window_days
@@ -50,5 +56,5 @@ export async function findOpenChannels(
      from payout_banks b ${feeFor("'payout'", 'b.bank_code')} where b.active order by b.bank_code`,
     [partnerId],
   );
-  return { collection, payoutBanks };
+  return { feeMode, collection, payoutBanks };
 }

@@ -4,7 +4,7 @@ import { amount } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { findOpenChannels } from './find-open-channels.ts';
 import { rotateKey } from './issue-key.ts';
-import { collectionMethods } from './partner.ts';
+import { collectionMethods, feeModes } from './partner.ts';
 import { partnerAnswer } from './partner-answer.ts';
 import { IssuedKeyShape, presentIssuedKey } from './present-partner.ts';
 import { readPartnerBalance } from './read-balance.ts';
@@ -44,6 +44,7 @@ routes.get(
     answers: {
       200: partnerAnswer(
         z.object({
+          fee_mode: z.enum(feeModes),
           collection: z.array(
             z.object({
               method: z.enum(collectionMethods),
@@ -68,8 +69,9 @@ routes.get(
     },
   },
   async ({ caller, em }) => {
-    const { collection, payoutBanks } = await findOpenChannels(em, caller.partnerId);
+    const { feeMode, collection, payoutBanks } = await findOpenChannels(em, caller.partnerId);
     return {
+      fee_mode: feeMode,
       collection: collection.map(({ channel, ...rest }) => ({ ...rest, ...(channel === null ? {} : { channel }) })),
       payout_banks: payoutBanks,
     };

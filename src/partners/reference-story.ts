@@ -124,6 +124,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
   },
   listChannels: {
     answer: {
+      fee_mode: 'DEDUCTED',
       collection: [
         {
           method: 'virtual_account',

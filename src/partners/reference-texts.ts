@@ -101,6 +101,8 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   balance: 'All that you are owed in IDR: `available` and `pending` together.',
   available: 'What payouts can use now, in IDR.',
   pending: 'Paid but not settled yet, and what payouts under way have reserved, in IDR.',
+  fee_mode:
+    'Who bears your fees, the same for every channel and bank: with `DEDUCTED` the fee is taken out of the amount that you send, with `ADDED` it comes on top. Agreed with the operator.',
   collection: 'The channels by which you can collect.',
   payout_banks: 'The banks to which you can pay out.',
   fixed: 'The fixed part of the fee in IDR.',

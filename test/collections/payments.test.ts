@@ -418,8 +418,14 @@ describe('GET /channels', () => {
     }
   });
 
+  it('says whose the fee is', async () => {
+    const adding = await buildPartner(stack, { feeMode: 'ADDED' });
+    expect((await adding.get('/channels')).body.data.fee_mode).toBe('ADDED');
+  });
+
   it('lists what a payment accepts, with this partner’s fees', async () => {
-    const { collection, payout_banks } = (await partner.get('/channels')).body.data;
+    const { fee_mode, collection, payout_banks } = (await partner.get('/channels')).body.data;
+    expect(fee_mode).toBe('DEDUCTED');
     const names = collection.map(
       ({ method, channel }: { method: string; channel?: string }) => `${method}/${channel ?? ''}`,
     );

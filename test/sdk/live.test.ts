@@ -158,7 +158,8 @@ describe('The partner client against npm start', () => {
   });
 
   it('lists the channels and banks open to the partner', async () => {
-    const { collection, payout_banks: banks } = await client.channels();
+    const { fee_mode: feeMode, collection, payout_banks: banks } = await client.channels();
+    expect(feeMode).toBe('DEDUCTED');
     expect(collection).toContainEqual(expect.objectContaining({ method: 'qris', basis_points: 70 }));
     expect(collection.find(({ channel }) => channel === 'DANA')).toMatchObject({
       refundable: true,

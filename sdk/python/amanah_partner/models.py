@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of d2c1a573ce34b5868a67e37223b70958cc0ccc540e7b6bf54350ceef07618773
+# Made of 4ae4677ebc5d2cf5c4ae88336869a981f2d2d767429271e405c7cd15333ed891
 # ruff: noqa
 
 from __future__ import annotations
@@ -1166,6 +1166,10 @@ class ListChannelsAnswer(TypedDict):
     What was asked for.
     """
 
+    fee_mode: Literal['DEDUCTED', 'ADDED']
+    """
+    Who bears your fees, the same for every channel and bank: with `DEDUCTED` the fee is taken out of the amount that you send, with `ADDED` it comes on top. Agreed with the operator.
+    """
     collection: list[CollectionItem]
     """
     The channels by which you can collect.

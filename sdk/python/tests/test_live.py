@@ -138,6 +138,7 @@ class AgainstTheProduct(unittest.TestCase):
 
     def test_lists_what_is_open_and_reads_every_page_once_newest_first(self) -> None:
         channels = client.channels()
+        self.assertEqual(channels["fee_mode"], "DEDUCTED")
         self.assertIn("BCA", [bank["bank_code"] for bank in channels["payout_banks"]])
         windows = {one.get("channel"): one["refund_window_days"] for one in channels["collection"] if one["refundable"]}
         self.assertEqual(windows["DANA"], 30)
