@@ -35,6 +35,12 @@ export interface PartnerProof {
   request: SignedRequest;
 }
 
+/** Why a request whose body is signed rightly is refused for its second signature. */
+const complainOfWhole = (sent: string | undefined, { method, target }: SignedRequest): string =>
+  sent === undefined
+    ? 'The API key demands x-partner-signature-v2, the signature over the whole request'
+    : `The x-partner-signature is right, x-partner-signature-v2 is not that of \`${method} ${target}\` at its time, with this x-idempotency-key and body`;
+
 /** Most unsealed signing secrets cached in memory; the oldest goes first. */
 const mostOpenSecrets = 1000;
 const decoyKeyId = '00000000-0000-4000-8000-000000000000';
@@ -42,7 +48,8 @@ const decoyKeyId = '00000000-0000-4000-8000-000000000000';
 /**
  * The partner authenticated by an API key and a signature over the bytes received. The signature over the whole request
  * must be right when sent, and sent when the key demands it. An unknown key costs the same work as a known one (a
- * decoy's secret is unsealed and its HMAC compared) and gets the same refusal as a wrong signature.
+ * decoy's secret is unsealed and its HMAC compared) and gets the same refusal as a wrong signature; so does a key that no
+ * longer works.
  */
 export function createPartnerAuthentication(sealer: Sealer) {
   const openSecrets = new Map<string, string>();
@@ -88,9 +95,14 @@ export function createPartnerAuthentication(sealer: Sealer) {
       signatureV2 === undefined
         ? !row.require_signature_v2
         : isSignatureOfRequest(secret, request, signatureV2, Math.floor(Date.now() / 1000));
-    if (!proven || !provenWhole || !row.usable) {
-      refuse('AUTH_INVALID_CREDENTIALS', 'The API key or the signature is not valid');
+    if (!proven || !row.usable) {
+      refuse(
+        'AUTH_INVALID_CREDENTIALS',
+        'The API key is unknown or no longer valid, or the x-partner-signature is not that of this body by its secret',
+      );
     }
+    // Who is told more than that has shown the key and its secret.
+    if (!provenWhole) refuse('AUTH_INVALID_CREDENTIALS', complainOfWhole(signatureV2, request));
     const { id: keyId, partner_id: partnerId, organization_id: organizationId, status } = row;
     return { keyId, partnerId, organizationId, status, permissions: new Set(row.permissions) };
   };

@@ -27,7 +27,9 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   PAYLOAD_TOO_LARGE: { cause: 'The body is too large.', remedy: 'Send less: no operation needs more.' },
   METHOD_NOT_ALLOWED: { cause: 'The path does not have this method.', remedy: 'See `Allow` for those it has.' },
   AUTH_INVALID_CREDENTIALS: {
-    cause: 'The API key is unknown or revoked, or a signature is wrong, missing or older than five minutes.',
+    cause:
+      'The API key is unknown or revoked, or a signature is wrong, missing or older than five minutes. The message names a ' +
+      'header that is missing or malformed, and a time that is off; a wrong key and a wrong signature are told alike.',
     remedy: 'Sign the very bytes that you send; check key, secret and the clock. A retry does not help.',
   },
   AUTH_PERMISSION_DENIED: {

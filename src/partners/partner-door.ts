@@ -12,6 +12,7 @@ import { findUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, ke
 import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
 import { refuseField } from './refuse-field.ts';
+import { refuseMalformedProof } from './refuse-malformed-proof.ts';
 
 /** The request that runs under one idempotency key of one partner in this process. */
 interface Running {
@@ -31,11 +32,15 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   return async (request, proceed) => {
     const { ctx, em, access, requestId } = request;
     const body = await request.bytes();
-    const apiKey = bearerOf(ctx.get('authorization'));
+    const { authorization } = ctx.headers;
+    const [signature, signatureV2] = ['x-partner-signature', 'x-partner-signature-v2'].map((name) =>
+      ctx.headers[name]?.toString(),
+    );
+    refuseMalformedProof({ authorization, signature, signatureV2 }, Math.floor(Date.now() / 1000));
     const partner = await authenticate(em, {
-      apiKey,
-      signature: ctx.get('x-partner-signature'),
-      signatureV2: ctx.headers['x-partner-signature-v2']?.toString(),
+      apiKey: bearerOf(authorization ?? ''),
+      signature: signature ?? '',
+      signatureV2,
       request: { method: ctx.method, target: ctx.originalUrl, idempotencyKey: ctx.get('x-idempotency-key'), body },
     });
     ctx.state.partnerId = partner.partnerId;

@@ -7,6 +7,15 @@ const signedAt = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/i;
 const hexDigest = /^[0-9a-f]{64}$/i;
 const noSignature = Buffer.alloc(32);
 
+/** Whether a text has the form of a signature of a body: 64 hexadecimal digits. */
+export const isHexDigest = (text: string): boolean => hexDigest.test(text);
+
+/** The time (seconds since 1970) that a second signature names; null when the header does not have its form. */
+export function secondSignatureTime(header: string): number | null {
+  const at = signedAt.exec(header)?.[1];
+  return at === undefined ? null : Number(at);
+}
+
 /** The signature of a body: hex HMAC-SHA256 of its bytes, keyed by the signing secret's text. */
 export function signBody(secret: string, body: Uint8Array): string {
   return createHmac('sha256', secret).update(body).digest('hex');
@@ -18,7 +27,7 @@ export function signBody(secret: string, body: Uint8Array): string {
  */
 export function isSignatureOf(secret: string, body: Uint8Array, signature: string): boolean {
   const expected = createHmac('sha256', secret).update(body).digest();
-  const wellFormed = hexDigest.test(signature);
+  const wellFormed = isHexDigest(signature);
   const given = wellFormed ? Buffer.from(signature, 'hex') : noSignature;
   return timingSafeEqual(expected, given) && wellFormed;
 }

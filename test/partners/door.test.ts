@@ -72,15 +72,18 @@ describe('A signature over the body', () => {
     expect(errorOf(await partner.get('/balance', wrong))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('that is wrong is answered like an unknown key', async () => {
+  it('that is wrong is answered like an unknown key, and like a revoked one with its own secret', async () => {
+    const revoked = await buildPartner(stack);
+    expect((await revoked.administer('delete', `/keys/${revoked.keyId}`)).status).toBe(200);
     const answers = [
       await send(body, signature('another secret', body)),
       await send(body, signature(partner.signingSecret, body), 'amk_unknown'),
-      await stack.get('/v1/partners/balance'),
+      await send(body, signature(revoked.signingSecret, body), revoked.apiKey),
     ];
     const [first, ...others] = answers.map(({ status, body: { error } }) => ({ status, error }));
     for (const other of others) expect(other).toEqual(first);
     expect(first?.status).toBe(401);
+    expect(first?.error.message).toMatch(/key .*or .*signature/);
   });
 });
 
@@ -178,6 +181,70 @@ describe('The signature over the whole request', () => {
   });
 });
 
+describe('A refusal of credentials', () => {
+  const body = JSON.stringify(quote);
+  const right = () => ({
+    authorization: `Bearer ${partner.apiKey}`,
+    'x-partner-signature': signature(partner.signingSecret, body),
+  });
+  const refusedWith = async (headers: Record<string, string>) => {
+    const answer = await stack.post('/v1/partners/quotes', undefined, {
+      raw: body,
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+    expect(errorOf(answer)).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
+    return answer.body.error.message;
+  };
+  const without = (name: string) => Object.fromEntries(Object.entries(right()).filter(([key]) => key !== name));
+  const signedAt = (seconds: number, secret = partner.signingSecret) => {
+    const request = { method: 'POST', target: '/v1/partners/quotes', idempotencyKey: '', body: Buffer.from(body) };
+    return { 'x-partner-signature-v2': signRequest(secret, seconds, request) };
+  };
+  const now = () => Math.floor(Date.now() / 1000);
+
+  it.each<[string, () => Record<string, string>, RegExp]>([
+    ['no Authorization', () => without('authorization'), /no Authorization header/],
+    ['another scheme', () => ({ ...right(), authorization: 'Basic YTpi' }), /Authorization header is not `Bearer /],
+    ['no signature', () => without('x-partner-signature'), /no x-partner-signature header/],
+    ['a cut signature', () => ({ ...right(), 'x-partner-signature': 'abc' }), /x-partner-signature is not .*64 hex/],
+    ['a malformed v2', () => ({ ...right(), 'x-partner-signature-v2': 't=x' }), /x-partner-signature-v2 is not `t=/],
+    ['an old v2', () => ({ ...right(), ...signedAt(now() - 400) }), /time in x-partner-signature-v2 is .* more than/],
+    [
+      'a v2 to come',
+      () => ({ ...right(), ...signedAt(now() + 400) }),
+      /time in x-partner-signature-v2 is .* more than/,
+    ],
+    [
+      'a wrong v2',
+      () => ({ ...right(), ...signedAt(now(), 'another') }),
+      /x-partner-signature is right, x-.*-v2 is not/,
+    ],
+  ])('says what the caller can see: %s', async (_, headers, said) => {
+    const message = await refusedWith(headers());
+    expect(message).toMatch(said);
+    expect(message).not.toContain(partner.apiKey);
+  });
+
+  it('of an old time tells the server’s', async () => {
+    const message = await refusedWith({ ...right(), ...signedAt(now() - 400) });
+    expect(Math.abs(Number(/server's is (\d+)/.exec(message)?.[1]) - now())).toBeLessThan(30);
+  });
+
+  it('tells nothing of a second signature to who has not shown the secret', async () => {
+    const wrong = { 'x-partner-signature': signature('another secret', body) };
+    const plain = await refusedWith({ ...right(), ...wrong });
+    expect(await refusedWith({ ...right(), ...wrong, ...signedAt(now(), 'another') })).toBe(plain);
+    const { body: made } = await partner.administer('post', '/keys', {
+      permissions: ['collect-payment'],
+      require_signature_v2: true,
+    });
+    const authorization = `Bearer ${made.data.api_key}`;
+    expect(await refusedWith({ ...right(), ...wrong, authorization })).toBe(plain);
+    const proven = { authorization, 'x-partner-signature': signature(made.data.signing_secret, body) };
+    expect(await refusedWith(proven)).toMatch(/key demands x-partner-signature-v2/);
+  });
+});
+
 describe('The door', () => {
   it('refuses a key without the permission with AUTH_PERMISSION_DENIED', async () => {
     const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
@@ -226,6 +293,11 @@ describe('The door', () => {
     ['of 129 characters', 'a'.repeat(129)],
   ])('refuses an idempotency key %s', async (_, key) => {
     expect(errorOf(await partner.post('/payments', quote, key))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+  });
+
+  it('takes an idempotency key of any characters', async () => {
+    const { status, body } = await partner.post('/payments', { ...quote, nonsense: true }, 'é-ü\t\u00ff-key');
+    expect([status, body.error.details[0].field]).toEqual([400, 'nonsense']);
   });
 
   it('answers unknown paths 404 and other methods 405 in its own envelope', async () => {
