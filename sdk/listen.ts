@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * Forwards this partner's webhooks to a port of this machine while you develop: polls the API for new deliveries, signs
- * them again with its own secret and prints what your receiver answered. The API's own deliveries are not affected.
+ * them again with its own secret and prints what your receiver answered. What it does not take with a 2xx is sent again three
+ * times, at growing intervals; then the next one goes. The API's own deliveries are not affected.
  *
  *   npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]
  *
@@ -22,6 +23,8 @@ const everyMs = 1_000;
 /** How much later than its creation time a delivery may become visible, because its transaction took time. */
 const overlapMs = 60_000;
 const answerWithinMs = 15_000;
+/** The pauses before a delivery that was not taken is sent again; after the last one it is given up. */
+const pausesMs = [1_000, 2_000, 4_000];
 /** The longest wait between two failures, and the longest that the API may ask for. */
 const longestWaitMs = 30_000;
 const longestRetryAfterMs = 60 * 60_000;
@@ -57,8 +60,8 @@ async function listen(listening: Listening): Promise<never> {
   for (let failures = 0; ; ) {
     try {
       for (const delivery of await findNew(listening, cursor)) {
-        if (isListening) say(await forward(listening, delivery));
-        // Only now: what could not be forwarded is found again.
+        if (isListening) await forward(listening, delivery);
+        // Only now: what the API did not hand out is found again.
         cursor.seen.set(keyOf(listening, delivery), Date.parse(delivery.created_at));
       }
       moveOn(cursor);
@@ -113,17 +116,31 @@ function waitAfter(error: unknown, failures: number): number {
 
 class NotInDevelopment extends Error {}
 
-/** Sends one delivery to the receiver, once; returns a line with the outcome. */
-async function forward({ client, target, secret }: Listening, delivery: WebhookDelivery): Promise<string> {
+/** Sends one delivery to the receiver until it takes it or all tries are over; says the outcome of each. */
+async function forward(listening: Listening, delivery: WebhookDelivery): Promise<void> {
+  const { client, say } = listening;
   const line = `${delivery.created_at}  ${delivery.type}  ${delivery.resource_id}  version ${delivery.version}  →`;
   const read = await client.webhookDeliveries.get(delivery.id).catch((error: unknown) => {
     if (error instanceof PartnerApiError && error.is('RESOURCE_NOT_FOUND')) return null;
     throw error;
   });
-  if (read === null) return `${line} not forwarded: the API has it no more`;
+  if (read === null) return say(`${line} not forwarded: the API has it no more`);
   const { body } = read;
   if (body === undefined) throw new NotInDevelopment('This API is not in development: it shows no bodies to listeners');
-  const id = delivery.webhook_id;
+  for (const pauseMs of [...pausesMs, null]) {
+    const { isTaken, answered } = await post(listening, delivery.webhook_id, body);
+    if (isTaken) return say(`${line} ${answered}`);
+    say(`${line} ${answered}; ${pauseMs === null ? 'not sent again' : `sent again in ${pauseMs / 1000} s`}`);
+    if (pauseMs !== null) await sleep(pauseMs);
+  }
+}
+
+/** Sends one delivery to the receiver, once, signed now. */
+async function post(
+  { target, secret }: Listening,
+  id: string,
+  body: string,
+): Promise<{ isTaken: boolean; answered: string }> {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const headers = {
@@ -133,14 +150,14 @@ async function forward({ client, target, secret }: Listening, delivery: WebhookD
     'webhook-signature': `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
   };
   const signal = AbortSignal.timeout(answerWithinMs);
-  const answer = await fetch(target, { method: 'POST', headers, body, redirect: 'manual', signal }).then(
-    async (response) => {
-      await response.body?.cancel();
-      return String(response.status);
-    },
-    (error: Error) => `no answer: ${error.cause instanceof Error ? error.cause.message : error.message}`,
-  );
-  return `${line} ${answer}`;
+  try {
+    const response = await fetch(target, { method: 'POST', headers, body, redirect: 'manual', signal });
+    await response.body?.cancel();
+    return { isTaken: response.ok, answered: String(response.status) };
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return { isTaken: false, answered: `no answer: ${cause instanceof Error ? cause.message : message}` };
+  }
 }
 
 /** The command's options; throws an error with a message for people. */

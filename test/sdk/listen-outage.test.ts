@@ -118,6 +118,33 @@ describe('amanah-listen', () => {
     await says('first');
   }, 120_000);
 
+  it('tries again, saying so, when the receiver does not take a delivery, and keeps the order', async () => {
+    const { says, printed } = run();
+    await says('Listening.');
+    const [statuses, ids] = [[503, 404], new Set<unknown>()];
+    receiver.behave((response, { headers }) => {
+      ids.add(headers['webhook-id']);
+      response.writeHead(statuses.shift() ?? 204).end();
+    });
+    tell('first', 'second');
+    expect(await forwardedWhen(4)).toEqual(['first', 'first', 'first', 'second']);
+    expect([...ids]).toEqual(['msg_first', 'msg_second']);
+    await says('second  version 1  → 204');
+    const tries = printed().match(/first {2}version 1 {2}→ .*/g);
+    const said = ['503; sent again in 1 s', '404; sent again in 2 s', '204'];
+    expect(tries).toEqual(said.map((outcome) => `first  version 1  → ${outcome}`));
+  }, 120_000);
+
+  it('gives one delivery up after four tries when nobody listens, and goes on with the next', async () => {
+    const { says, printed } = run();
+    await says('Listening.');
+    await receiver.stop();
+    tell('first', 'second');
+    await says('second  version 1  → no answer');
+    expect(printed().match(/first .*; sent again in/g)).toHaveLength(3);
+    expect(printed()).toMatch(/first .*→ no answer: .*ECONNREFUSED.*; not sent again/);
+  }, 120_000);
+
   it('exits when its key is refused', async () => {
     const { says, ended, printed } = run();
     await says('Listening.');
