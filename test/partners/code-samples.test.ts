@@ -1,8 +1,9 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Engine as PhpParser } from 'php-parser';
 import { whyNoPython } from '../../dev/python.ts';
 import { routeGroups } from '../../src/app.ts';
 import { type CodeSample, codeSamples } from '../../src/partners/code-samples.ts';
@@ -77,7 +78,18 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
       check('go', ['vet', './...'], join(place, 'Go'));
     },
   ],
-  ['PHP', () => isThere('php', ['--version']), (files) => each(files, (file) => check('php', ['-l', file]))],
+  [
+    'PHP',
+    () => true,
+    (files) => {
+      // It reads the language without running it, and throws where it cannot.
+      const parser = new PhpParser({ parser: { version: '8.1', suppressErrors: false } });
+      const read = (source: string) => parser.parseCode(source, 'main.php').children.length;
+      expect(() => read("<?php\n$body = 'it's';\n")).toThrow(/Parse Error/);
+      each(files, (file) => expect(read(readFileSync(file, 'utf8'))).toBeGreaterThan(5));
+      if (isThere('php', ['--version'])) each(files, (file) => check('php', ['-l', file]));
+    },
+  ],
 ];
 
 describe('The code samples of the partners’ reference', () => {
