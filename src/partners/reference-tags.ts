@@ -9,6 +9,14 @@ export interface Tagged {
   webhooks: Operations;
 }
 
+/** What the groups whose routes are also described in the document for everybody are about. */
+export const aboutPayouts =
+  "Money from the partner's balance to a bank account: reserved first, then sent under one key, so that it is paid once.";
+export const aboutWebhooks =
+  'Where this partner receives webhooks, and which: at most ten endpoints, each with a secret of its own. An event goes ' +
+  'to every enabled endpoint that asks for it, as a delivery of its own. What became of each delivery, and how to have ' +
+  'it sent again.';
+
 /** Of the paths under `/v1/partners/`, which group an operation belongs to; in the order of a partner's work. */
 const groups: readonly { name: string; description: string; covers: RegExp }[] = [
   {
@@ -33,17 +41,12 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
   },
   {
     name: 'Payouts and limits',
-    description:
-      "Money from the partner's balance to a bank account: reserved first, then sent under one key, so that it is paid " +
-      'once. The limits are those of payouts.',
+    description: `${aboutPayouts} The limits are those of payouts.`,
     covers: /^(payouts|limits)/,
   },
   {
     name: 'Webhooks',
-    description:
-      'Where this partner receives webhooks, and which: at most ten endpoints, each with a secret of its own. An event ' +
-      'goes to every enabled endpoint that asks for it, as a delivery of its own. What became of each delivery, and how ' +
-      'to have it sent again.',
+    description: aboutWebhooks,
     covers: /^webhook-(endpoints|deliveries)/,
   },
   {

@@ -4,6 +4,7 @@ import { externalRef, moneyString, periodEnd, periodStart, text, uuid } from '..
 import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
+import { aboutPayouts } from '../partners/reference-tags.ts';
 import { TimelineShape } from '../partners/timeline.ts';
 import { must } from '../shared/assert.ts';
 import { createPayout } from './create-payout.ts';
@@ -35,8 +36,7 @@ const NewPayout = z.strictObject({
 const routes = createRouteGroup({
   prefix: '/v1/partners/payouts',
   tag: 'Partner API',
-  description:
-    "Money from a partner's balance to a bank account: reserved first, then sent under one key, so that it is paid once.",
+  description: aboutPayouts,
 });
 const params = z.object({ id: uuid() });
 

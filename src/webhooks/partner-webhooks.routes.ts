@@ -11,11 +11,7 @@ import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { replayDeliveries } from './replay-deliveries.ts';
 import { webhookDeliveryLaw } from './webhook-delivery.ts';
 
-const routes = createRouteGroup({
-  prefix: '/v1/partners/webhook-deliveries',
-  tag: 'Partner API',
-  description: "What became of this partner's webhooks, and how to have them sent again.",
-});
+const routes = createRouteGroup({ prefix: '/v1/partners/webhook-deliveries', tag: 'Partner API' });
 
 routes.get(
   '/',

@@ -5,6 +5,7 @@ import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { webhookEvents } from '../partners/partner.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
+import { aboutWebhooks } from '../partners/reference-tags.ts';
 import { createEndpoint } from './create-endpoint.ts';
 import { findEndpoints } from './find-endpoints.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
@@ -17,9 +18,7 @@ import { targetRules } from './webhook-target.ts';
 const routes = createRouteGroup({
   prefix: '/v1/partners/webhook-endpoints',
   tag: 'Partner API',
-  description:
-    'Where this partner receives webhooks, and which: at most ten endpoints, each with a secret of its own. An event goes to every ' +
-    'enabled endpoint that asks for it, as a delivery of its own.',
+  description: aboutWebhooks,
 });
 
 const access = partner('manage-webhooks');

@@ -5,6 +5,7 @@ import { moneyLiteralKeys } from '../../src/http/money-keys.ts';
 import { buildOpenApi } from '../../src/http/openapi.ts';
 import { webhookTypes } from '../../src/partners/partner.ts';
 import { partnerStory } from '../../src/partners/reference-story.ts';
+import { aboutPayouts, aboutWebhooks } from '../../src/partners/reference-tags.ts';
 import { partnerTexts } from '../../src/partners/reference-texts.ts';
 import { version } from '../../src/version.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
@@ -148,6 +149,15 @@ describe('The OpenAPI document', () => {
         expect(document.tags.find(({ name }) => name === tag)?.description).toMatch(/\w/);
       }
     }
+  });
+
+  it('says what a tag is about once, in the words of the partners’ reference where that has a group for it', () => {
+    for (const { description = '' } of document.tags) {
+      const sentences = description.split(/(?<=\.) /);
+      expect(new Set(sentences).size).toBe(sentences.length);
+    }
+    const about = document.tags.find(({ name }) => name === 'Partner API')?.description;
+    for (const text of [aboutPayouts, aboutWebhooks]) expect(about).toContain(text);
   });
 
   it('says of each success what was done', () => {
