@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { User } from '../identity/user.entity.ts';
@@ -75,7 +76,7 @@ async function setRole(
 ): Promise<void> {
   const before = user.role_id ?? null;
   await keepAssigner(tx, { organizationId: user.organization_id ?? null, field: 'user_id' }, async () => {
-    tx.assign(user, { role_id: roleId, updated_at: new Date() });
+    tx.assign(user, { role_id: roleId, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
   });
   await recordEvent(tx, {

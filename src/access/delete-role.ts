@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
@@ -24,7 +25,7 @@ export async function deleteRole(em: EntityManager, { caller, requestId, roleId 
       const who = holders === 1 ? '1 user holds it' : `${holders} users hold it`;
       refuse('REQUEST_INVALID', `The role cannot be deleted: ${who}`);
     }
-    const now = new Date();
+    const now = await readDatabaseClock(tx);
     tx.assign(role, { deleted_at: now, updated_at: now, updated_by: caller.userId });
     await tx.flush();
     await recordEvent(tx, {

@@ -14,8 +14,8 @@ const RoleSchema = defineEntity({
     is_default: p.boolean().default(false),
     created_by: p.uuid().nullable(),
     updated_by: p.uuid().nullable(),
-    created_at: p.datetime().onCreate(() => new Date()),
-    updated_at: p.datetime().onCreate(() => new Date()),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
     deleted_at: p.datetime().nullable(),
   },
 });

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
@@ -46,7 +47,7 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
         );
       }
       if (texts.name !== undefined) role.display_name = displayNameOf(texts.name);
-      tx.assign(role, { ...texts, updated_by: caller.userId, updated_at: new Date() });
+      tx.assign(role, { ...texts, updated_by: caller.userId, updated_at: await readDatabaseClock(tx) });
       await tx.flush();
       const data = { changed: Object.keys(changes), ...(permissions && { permissions }) };
       await recordRoleUpdate(tx, { roleId, actorId: caller.userId, requestId, data });
@@ -102,7 +103,7 @@ export async function detachPermissions(em: EntityManager, input: DetachPermissi
     await keepAssigner(tx, { organizationId: role.organization_id ?? null, field: 'permissions' }, () =>
       removePermissions(tx, roleId, permissions),
     );
-    tx.assign(role, { updated_by: caller.userId, updated_at: new Date() });
+    tx.assign(role, { updated_by: caller.userId, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordRoleUpdate(tx, { roleId, actorId: caller.userId, requestId, data: { detached: permissions } });
   });

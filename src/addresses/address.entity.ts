@@ -13,8 +13,8 @@ const AddressSchema = defineEntity({
     created_by: p.uuid(),
     updated_by: p.uuid().nullable(),
     deleted_by: p.uuid().nullable(),
-    created_at: p.datetime().onCreate(() => new Date()),
-    updated_at: p.datetime().onCreate(() => new Date()),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
   },
 });
 

@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -41,7 +42,7 @@ export async function updateAddress(
     if (changed.length === 0) return { address, details };
     address.details_sealed = await sealer.seal(placeOfDetails(addressId), JSON.stringify(details));
     address.updated_by = caller.userId;
-    address.updated_at = new Date();
+    address.updated_at = await readDatabaseClock(tx);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

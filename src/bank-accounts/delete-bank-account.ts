@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { getOwnBankAccount } from './get-own-bank-account.ts';
@@ -11,7 +12,7 @@ export async function deleteBankAccount(
 ): Promise<void> {
   await em.transactional(async (tx) => {
     const account = await getOwnBankAccount(tx, caller, id, { field: 'id', lockMode: LockMode.PESSIMISTIC_WRITE });
-    account.deleted_at = new Date();
+    account.deleted_at = await readDatabaseClock(tx);
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_DELETED',

@@ -22,8 +22,8 @@ const CauseSchema = defineEntity({
     created_by: p.uuid(),
     approved_by: p.uuid().nullable(),
     approved_at: p.datetime().nullable(),
-    created_at: p.datetime().onCreate(() => new Date()),
-    updated_at: p.datetime().onCreate(() => new Date()),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
   },
 });
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -18,7 +19,7 @@ export async function deleteDocument(
 ): Promise<void> {
   const givenUp = await em.transactional(async (tx) => {
     const document = await getOwnDocument(tx, caller, documentId);
-    tx.assign(document, { deleted_at: new Date(), deleted_by: caller.userId });
+    tx.assign(document, { deleted_at: await readDatabaseClock(tx), deleted_by: caller.userId });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_DELETED',

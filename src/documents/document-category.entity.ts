@@ -6,8 +6,8 @@ const DocumentCategorySchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     name: p.string().length(100),
-    created_at: p.datetime().onCreate(() => new Date()),
-    updated_at: p.datetime().onCreate(() => new Date()),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
   },
 });
 

@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -37,7 +38,7 @@ export function updateCategory(
       const category = await tx.findOne(DocumentCategory, { id }, { lockMode, refresh: true });
       if (category === null) refuse('NOT_FOUND', 'no such category', { field: 'id' });
       if (name === undefined || name === category.name) return category;
-      tx.assign(category, { name, updated_at: new Date() });
+      tx.assign(category, { name, updated_at: await readDatabaseClock(tx) });
       await tx.flush();
       await record(tx, 'RESOURCE_UPDATED', id, { caller, requestId });
       return category;

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -77,7 +78,7 @@ export async function updateDocument(
       changed.push('url');
     }
     if (changed.length === 0) return document;
-    tx.assign(document, { updated_by: caller.userId, updated_at: new Date() });
+    tx.assign(document, { updated_by: caller.userId, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
@@ -29,7 +30,7 @@ export async function acceptInvitation(em: EntityManager, input: AcceptInvitatio
     const invitation = await findWaiting(tx, tokenHash);
     if (!user || !invitation) refuseInvitation();
     await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
-    tx.assign(user, { password_hash: passwordHash, status: 'active', updated_at: new Date() });
+    tx.assign(user, { password_hash: passwordHash, status: 'active', updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     const { requestId } = input;
     await recordEvent(tx, {

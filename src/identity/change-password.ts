@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
@@ -43,7 +44,7 @@ export async function changePassword(
     const user = await lockOwnRow(tx, caller);
     // Of two concurrent changes, the second's current password is no longer right.
     if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
-    tx.assign(user, { password_hash: newHash, updated_at: new Date() });
+    tx.assign(user, { password_hash: newHash, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {

@@ -127,7 +127,7 @@ async function changeInvited(
   const changes = changesTo<typeof given>(user, given);
   const changed = Object.keys(changes);
   if (changed.length === 0) return;
-  tx.assign(user, { ...changes, updated_at: new Date() });
+  tx.assign(user, { ...changes, updated_at: await readDatabaseClock(tx) });
   await tx.flush();
   const data = { changed };
   await recordEvent(tx, { event: 'RESOURCE_UPDATED', resourceType: 'user', resourceId: user.id, ...who, data });

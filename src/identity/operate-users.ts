@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import { createUser } from './create-user.ts';
@@ -45,7 +46,7 @@ export async function setPassword(em: EntityManager, email: string, password: st
   const passwordHash = await hashPassword(requirePassword(password, email));
   return em.transactional(async (tx) => {
     const user = await lockUserRow(tx, (await getUserByEmail(tx, email)).id);
-    tx.assign(user, { password_hash: passwordHash, updated_at: new Date() });
+    tx.assign(user, { password_hash: passwordHash, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {

@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { keepSuperAdmin, requireRightOverHolder } from '../access/role-holders.ts';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Actor } from './caller.ts';
@@ -35,7 +36,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
     }
     if (status === previous) return user;
     if (status === 'suspended') await keepSuperAdmin(tx, caller, user);
-    tx.assign(user, { status, updated_at: new Date() });
+    tx.assign(user, { status, updated_at: await readDatabaseClock(tx) });
     if (status === 'suspended') await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from './caller.ts';
 import { lockUserRow } from './end-tokens.ts';
@@ -21,7 +22,7 @@ export async function updateMe(em: EntityManager, { caller, requestId, changes }
       ...(profile_picture === (user.profile_picture ?? null) ? [] : ['profile_picture']),
     ];
     if (changed.length === 0) return user;
-    tx.assign(user, { name, profile_picture, updated_at: new Date() });
+    tx.assign(user, { name, profile_picture, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

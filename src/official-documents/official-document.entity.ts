@@ -14,8 +14,8 @@ const OfficialDocumentSchema = defineEntity({
     expires_on: p.date().nullable(),
     document_id: p.uuid().nullable(),
     verification_status: p.text().$type<VerificationStatus>(),
-    created_at: p.datetime().onCreate(() => new Date()),
-    updated_at: p.datetime().onCreate(() => new Date()),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
   },
 });
 

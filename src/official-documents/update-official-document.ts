@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -58,7 +59,11 @@ export async function updateOfficialDocument(
       Object.assign(opened.details, details);
       row.details_sealed = await sealer.seal(placeOfDetails(id), JSON.stringify(opened.details));
     }
-    tx.assign(row, { ...(isPlatform ? {} : { verification_status: 'pending' }), ...changes, updated_at: new Date() });
+    tx.assign(row, {
+      ...(isPlatform ? {} : { verification_status: 'pending' }),
+      ...changes,
+      updated_at: await readDatabaseClock(tx),
+    });
     requirePeriod(row.issued_on ?? null, row.expires_on ?? null);
     await tx.flush();
     await recordEvent(tx, {

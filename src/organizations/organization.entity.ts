@@ -14,8 +14,8 @@ const OrganizationSchema = defineEntity({
     industry: p.text().nullable(),
     size: p.text().nullable(),
     status: p.text().$type<OrganizationStatus>(),
-    created_at: p.datetime().onCreate(() => new Date()),
-    updated_at: p.datetime().onCreate(() => new Date()),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
   },
 });
 

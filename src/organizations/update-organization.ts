@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { type Actor, isOrganizationAdmin } from '../identity/caller.ts';
 import { type Changes, changesTo } from '../shared/changes.ts';
@@ -41,7 +42,7 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
     if (Object.keys(changes).length === 0) return organization;
     if (changes.status !== undefined) requireStatusChange(caller, changes.status);
     const previousStatus = organization.status;
-    tx.assign(organization, { ...changes, updated_at: new Date() });
+    tx.assign(organization, { ...changes, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     const { status } = organization;
     await recordEvent(tx, {

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { openAccount } from '../ledger/open-account.ts';
@@ -34,7 +35,7 @@ export function createProduct(
   return em.transactional(async (tx) => {
     const id = newId();
     const accountId = await openAccount(tx, { kind: 'product', name: name.slice(0, 100), ownerId: id });
-    const now = new Date();
+    const now = await readDatabaseClock(tx);
     tx.create(Product, {
       id,
       kind,

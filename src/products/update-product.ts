@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { findBalances } from '../ledger/find-balances.ts';
@@ -39,7 +40,7 @@ export function updateProduct(
     const changed = [...Object.keys(changes), ...(status === product.status ? [] : ['status'])];
     if (changed.length === 0) return;
     product.status = status;
-    product.updated_at = new Date();
+    product.updated_at = await readDatabaseClock(tx);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'product',

@@ -23,8 +23,8 @@ const ClearingComparisonSchema = defineEntity({
     /** The unexplained difference: above 0 the provider has more. */
     difference: p.decimal().precision(20).scale(4),
     agreed: p.boolean(),
-    created_at: p.datetime().onCreate(() => new Date()),
-    updated_at: p.datetime().onCreate(() => new Date()),
+    created_at: p.datetime().defaultRaw('now()'),
+    updated_at: p.datetime().defaultRaw('now()'),
   },
 });
 

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Decision } from '../decisions/decision.entity.ts';
 import { actorOf, endDecision } from '../decisions/end-decision.ts';
 import { recordEvent } from '../events/record-event.ts';
@@ -21,7 +22,7 @@ export async function explainDifference(
 ): Promise<void> {
   difference.state = 'explained';
   difference.note = decision.note;
-  difference.updated_at = new Date();
+  difference.updated_at = await readDatabaseClock(tx);
   await tx.flush();
   if (difference.resource_type === 'payout' && difference.resource_id) {
     await tx.execute(

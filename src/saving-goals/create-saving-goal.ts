@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { openAccount } from '../ledger/open-account.ts';
@@ -30,7 +31,7 @@ export function createSavingGoal(
       organizationId: caller.userType === 'organization' ? caller.organizationId : null,
       ownerId: id,
     });
-    const now = new Date();
+    const now = await readDatabaseClock(tx);
     tx.create(SavingGoal, {
       id,
       user_id: caller.userId,

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { findBalances } from '../ledger/find-balances.ts';
@@ -31,7 +32,7 @@ export function updateSavingGoal(
     Object.assign(goal, changes);
     const balanceOf = await findBalances(tx, [goal.account_id]);
     goal.status = compareMoney(balanceOf(goal.account_id), goal.target_amount) >= 0 ? 'completed' : 'active';
-    goal.updated_at = new Date();
+    goal.updated_at = await readDatabaseClock(tx);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'saving_goal',

@@ -133,6 +133,19 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
     }
   });
 
+  it('people and goals are made and changed at the true time', async () => {
+    const changed = async (path: string, change: object) => {
+      const answer = await stack.patch(path, change, token());
+      expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
+    };
+    await changed('/v1/auth/me', { name: 'Another Name' });
+    const made = await stack.post('/v1/saving-goals', { name: 'Umrah', target_amount: '1000000' }, token());
+    expect([made.status, made.body]).toEqual([201, expect.anything()]);
+    await changed(`/v1/saving-goals/${made.body.data.id}`, { name: 'Umrah next year' });
+    const signedUp = { email: 'clock@example.org', password: 'a long enough passphrase 7', name: 'New Here' };
+    expect((await stack.post('/v1/auth/signup', signedUp)).status).toBe(201);
+  });
+
   it('a subscription starts and stops, and a circle starts today, at the true time', async () => {
     const { id: causeId } = await buildActiveCause(stack);
     const body = { cause_id: causeId, amount: '1000', source_account_id: payer.accountId, interval: 'weekly' };
