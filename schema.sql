@@ -868,7 +868,7 @@ CREATE INDEX payment_refunds_of_payment ON payment_refunds USING btree (payment_
 
 create table payout_attempts (
   payout_id uuid not null,
-  number smallint not null,
+  number integer not null,
   sent_at timestamp with time zone not null default clock_timestamp(),
   outcome text,
   failure_code text,
@@ -2792,13 +2792,13 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.open_payout_attempt(p_payout_id uuid)
- RETURNS smallint
+ RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
-  opened smallint;
+  opened integer;
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
   if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')

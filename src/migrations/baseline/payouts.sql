@@ -95,7 +95,7 @@ create trigger payouts_status_law before insert or update of status on payouts
 -- only one that provably never left, or that the provider does not know.
 create table payout_attempts (
   payout_id uuid not null references payouts (id),
-  number smallint not null check (number > 0),
+  number integer not null check (number > 0),
   sent_at timestamptz not null default clock_timestamp(),
   outcome text check (outcome in ('accepted', 'refused', 'unknown', 'unsent')),
   failure_code text,
@@ -163,10 +163,10 @@ create trigger payout_attempts_outcome_law before insert or update of outcome on
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
 -- Begins an attempt of a pending payout and answers its number; the index refuses one beside another that is open.
-create function open_payout_attempt(p_payout_id uuid) returns smallint language plpgsql
+create function open_payout_attempt(p_payout_id uuid) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
-  opened smallint;
+  opened integer;
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
   if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')
