@@ -2791,7 +2791,7 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.open_payout_attempt(p_payout_id uuid)
+CREATE OR REPLACE FUNCTION public.open_payout_attempt(p_payout_id uuid, p_is_made boolean DEFAULT false)
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -2802,7 +2802,7 @@ declare
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
   if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')
-    or refund_is_void(p_payout_id) then
+    or not p_is_made and refund_exceeds(p_payout_id) then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   insert into payout_attempts (payout_id, number)
@@ -3323,15 +3323,25 @@ AS $function$
   where d.id = p_donation_id
 $function$;
 
-CREATE OR REPLACE FUNCTION public.refund_is_void(p_payout_id uuid)
+CREATE OR REPLACE FUNCTION public.refund_exceeds(p_payout_id uuid)
  RETURNS boolean
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   select exists (select from payouts o join payment_refunds r on r.id = o.id
-    where o.id = p_payout_id and o.status = 'pending' and refundable_of_payment(r.payment_id, o.refund_of is null) < 0
-      and not exists (select from payout_attempts a where a.payout_id = o.id and a.outcome is distinct from 'unsent'))
+    where o.id = p_payout_id and o.status = 'pending' and refundable_of_payment(r.payment_id, o.refund_of is null) < 0)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refund_is_void(p_payout_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select refund_exceeds(p_payout_id) and exists (select from payouts o where o.id = p_payout_id
+    and (o.created_at > clock_timestamp() - interval '1 minute' or o.last_word = 'not known')
+    and not exists (select from payout_attempts a where a.payout_id = o.id and a.outcome is distinct from 'unsent'))
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refundable_of_payment(p_payment_id uuid, p_by_transfer boolean)
@@ -5029,9 +5039,9 @@ grant execute on function missing_of_decision(decisions) to amanah_reader;
 
 revoke execute on function open_balance() from public;
 
-revoke execute on function open_payout_attempt(uuid) from public;
+revoke execute on function open_payout_attempt(uuid,boolean) from public;
 
-grant execute on function open_payout_attempt(uuid) to amanah_app;
+grant execute on function open_payout_attempt(uuid,boolean) to amanah_app;
 
 revoke execute on function organizations_of_transaction(transactions) from public;
 
@@ -5082,6 +5092,12 @@ revoke execute on function refund_account(uuid) from public;
 grant execute on function refund_account(uuid) to amanah_app;
 
 grant execute on function refund_account(uuid) to amanah_reader;
+
+revoke execute on function refund_exceeds(uuid) from public;
+
+grant execute on function refund_exceeds(uuid) to amanah_app;
+
+grant execute on function refund_exceeds(uuid) to amanah_reader;
 
 revoke execute on function refund_is_void(uuid) from public;
 

@@ -17,7 +17,7 @@ type Row = Record<string, unknown> & PaymentChannelName & { refunded: Money };
  */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
   const [row] = await em.execute<Row[]>(
-    `select p.*, c.method, c.channel_code, refunded_of_payment(p.id)::text as refunded
+    `select p.*, c.method, c.channel_code, least(refunded_of_payment(p.id), p.amount)::text as refunded
      from partner_payments p join payment_channels c on c.id = p.channel_id where p.id = ?`,
     [id],
   );

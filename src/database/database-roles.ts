@@ -130,6 +130,7 @@ const ownFunctions = [
   'refunded_of_payment',
   'perhaps_refunded_of_payment',
   'refundable_of_payment',
+  'refund_exceeds',
   'refund_is_void',
   'refuse_old_snapshot',
   'is_operator',

@@ -37,9 +37,15 @@ export async function closeAttempt(
   await tx.execute('select close_payout_attempt(?, ?, ?::timestamptz)', [payoutId, number, askedAt]);
 }
 
-/** Opens an attempt and returns its number. The database refuses one while another is open. */
-export async function openAttempt(tx: EntityManager, payoutId: string): Promise<number> {
-  const [row] = await tx.execute<{ number: number }[]>('select open_payout_attempt(?) as number', [payoutId]);
+/**
+ * Opens an attempt and returns its number. `isMade` is for one that the provider has got already. The database refuses one
+ * while another is open, and one that may not be sent any more.
+ */
+export async function openAttempt(tx: EntityManager, payoutId: string, { isMade = false } = {}): Promise<number> {
+  const [row] = await tx.execute<{ number: number }[]>('select open_payout_attempt(?, ?) as number', [
+    payoutId,
+    isMade,
+  ]);
   return must(row, 'a function answers').number;
 }
 

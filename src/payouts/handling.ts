@@ -2,12 +2,22 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Payout } from './payout.entity.ts';
 
+/** What keeps a payout from being sent. */
+export interface Held {
+  /** It waits for the decision of people. */
+  isHeld: boolean;
+  /** It fails with this code, unsent; null otherwise. */
+  failureCode: string | null;
+  /** No request of it may leave any more; whether one has left is asked. */
+  isBarred?: boolean;
+}
+
 /** What differs for one kind of payout once its money is reserved. */
 export interface PayoutHandling {
   /** Its resource type in events and webhooks. */
   resourceType: 'payout' | 'withdrawal' | 'refund';
   /** Whether a payout waits for the decision of people before it is sent, or has to fail because they said no. */
-  heldBy?(tx: EntityManager, payout: Payout): Promise<{ isHeld: boolean; failureCode: string | null }>;
+  heldBy?(tx: EntityManager, payout: Payout): Promise<Held>;
   /**
    * Called when it has moved to another status, in the same transaction, after its journal. Returns the ids of the
    * webhooks it wrote.

@@ -77,7 +77,7 @@ function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport
   return em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     if (report.said !== 'unsent' && (await findMadeAttempts(tx, payoutId)).length === 0) {
-      const number = await openAttempt(tx, payoutId);
+      const number = await openAttempt(tx, payoutId, { isMade: true });
       await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
     }
     await recordProviderStatus(tx, payout, report, at);
@@ -87,7 +87,7 @@ function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport
 
 /**
  * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
- * the provider and may not be repeated now, or the payout is final; a status when nothing may be sent, because people
+ * the provider and may not be repeated now, no request may leave any more, or the payout is final; a status when nothing may be sent, because people
  * have not approved it, or the request is not the frozen one.
  */
 async function beginAttempt(
@@ -101,6 +101,7 @@ async function beginAttempt(
   // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
   const decided = await handlings[payout.kind].heldBy?.(tx, payout);
   if (decided?.isHeld || decided?.failureCode) return { said: 'unsent' };
+  if (decided?.isBarred) return 'ask';
   const made = await findMadeAttempts(tx, payoutId);
   if (made.length > 0) {
     const unheardOf = payout.last_word === 'not known' && !payout.provider_transfer_id;

@@ -5,7 +5,7 @@ import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { complainOfAccountNumber, complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
 import { readPayoutHeadroom, refuseBeyondAvailable, refusePayoutsOff } from '../payouts/payout-limits.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
-import { type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';
+import { leftBy, type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';
 import type { RefundOpening } from './refund.ts';
 
 export interface RefundRequest {
@@ -39,11 +39,13 @@ export async function prepareRefund(
   { refundId, partnerId, paymentId, body, idempotency, requestId }: Preparing,
 ): Promise<Omit<RefundOpening, 'stamp'>> {
   const refundable = await readRefundable(em, { partnerId, paymentId });
-  const amount = body.amount === undefined ? refundable.left : formatMoney(body.amount);
-  if (!isWholeRupiah(amount)) refuseField('amount', 'a refund is a whole IDR amount');
-  refuseBeyondPaid(refundable, amount, 'wallet');
-  const refundOf = walletOf(refundable, amount, body);
-  if (refundOf === null) refuseBeyondPaid(refundable, amount, 'transfer');
+  const asked = body.amount === undefined ? null : formatMoney(body.amount);
+  if (asked !== null && !isWholeRupiah(asked)) refuseField('amount', 'a refund is a whole IDR amount');
+  refuseBeyondPaid(refundable, asked ?? refundable.left, 'wallet');
+  const refundOf = walletOf(refundable, asked ?? refundable.left, body);
+  const way = refundOf === null ? 'transfer' : 'wallet';
+  const amount = asked ?? leftBy(refundable, way);
+  refuseBeyondPaid(refundable, amount, way);
   const bank = refundOf === null ? await requireBank(em, body, amount) : null;
   const headroom = await readPayoutHeadroom(em, partnerId);
   if (bank !== null) refusePayoutsOff(headroom);

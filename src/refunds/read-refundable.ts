@@ -34,12 +34,14 @@ export async function readRefundable(
 ): Promise<Refundable> {
   const [row] = await em.execute<Refundable[]>(
     `select p.status, p.external_ref, p.amount::text, 
-       refundable_of_payment(p.id, false)::text as left, refundable_of_payment(p.id, true)::text as left_by_transfer,
+       greatest(refundable_of_payment(p.id, false), 0)::numeric(20, 4)::text as left,
+       greatest(refundable_of_payment(p.id, true), 0)::numeric(20, 4)::text as left_by_transfer,
        p.provider_payment_request_id, way.open as to_wallet, way.open and c.refundable_in_part as to_wallet_in_part,
        (select count(*) > 0 and bool_and(coalesce(o.last_word in ('refused', 'failed'), false))
            and perhaps_refunded_of_payment(p.id) = 0
          from payment_refunds r join payouts o on o.id = r.id
-         where r.payment_id = p.id and o.refund_of is not null and o.status = 'failed') as wallet_declined
+         where r.payment_id = p.id and o.refund_of is not null and o.status = 'failed'
+           and o.failure_code is distinct from 'ALREADY_REFUNDED') as wallet_declined
      from partner_payments p join payment_channels c on c.id = p.channel_id
      cross join lateral (select c.method = 'ewallet' and c.refundable and p.provider_payment_request_id is not null
        and p.finalized_at + make_interval(days => c.refund_window_days) > clock_timestamp() as open) way
@@ -51,22 +53,29 @@ export async function readRefundable(
   return row;
 }
 
-/** What of each of these payments is given back, or on its way back; IDR, scale 4. */
+/** What of each of these payments is given back, or on its way back, at most all of it; IDR, scale 4. */
 export async function readRefunded(
   em: EntityManager,
   paymentIds: readonly string[],
 ): Promise<ReadonlyMap<string, Money>> {
   const rows = await em.execute<{ id: string; refunded: Money }[]>(
-    'select id, refunded_of_payment(id)::text as refunded from unnest(?::uuid[]) as id',
+    `select id, least(refunded_of_payment(id), amount)::text as refunded
+     from partner_payments where id = any (?::uuid[])`,
     [textArray(paymentIds)],
   );
   return new Map(rows.map(({ id, refunded }) => [id, refunded]));
 }
 
+type Way = 'wallet' | 'transfer';
+
+/** What can still be refunded this way. */
+export const leftBy = ({ left, left_by_transfer }: Refundable, way: Way): Money =>
+  way === 'transfer' ? left_by_transfer : left;
+
 /** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded this way, also when that is nothing. */
-export function refuseBeyondPaid(refundable: Refundable, amount: Money, by: 'wallet' | 'transfer'): void {
-  const { amount: paid, left, left_by_transfer } = refundable;
-  const remaining = by === 'transfer' ? left_by_transfer : left;
+export function refuseBeyondPaid(refundable: Refundable, amount: Money, way: Way): void {
+  const { amount: paid, left } = refundable;
+  const remaining = leftBy(refundable, way);
   if (compareMoney(amount, remaining) <= 0 && isAboveZero(remaining)) return;
   const why = remaining === left ? '' : ' by transfer: what has failed may have reached the wallet';
   refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded${why}`, {

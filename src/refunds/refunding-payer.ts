@@ -7,13 +7,18 @@ import { shownRefundStatuses } from './refund.ts';
 
 /**
  * A refund of a partner's payment: the partner is sent a webhook about its end, also when the bank returned it. One that
- * was never sent fails when an earlier one, which had failed, was made after all.
+ * was never sent fails when an earlier one, which had failed, was made after all; one that may have been sent is asked
+ * about, and not sent again.
  */
 export const refundingPayer: PayoutHandling = {
   resourceType: 'refund',
   async heldBy(tx, { id }) {
-    const [row] = await tx.execute<{ is_void: boolean }[]>('select refund_is_void(?) as is_void', [id]);
-    return { isHeld: false, failureCode: row?.is_void ? 'ALREADY_REFUNDED' : null };
+    const [row] = await tx.execute<{ exceeds: boolean; is_void: boolean }[]>(
+      'select refund_exceeds(?) as exceeds, refund_is_void(?) as is_void',
+      [id, id],
+    );
+    const { exceeds, is_void } = must(row, 'a function answers');
+    return { isHeld: false, failureCode: is_void ? 'ALREADY_REFUNDED' : null, isBarred: exceeds };
   },
   async moved(tx, sealer, payout, { at }) {
     const { payment_id: paymentId } = await tx.findOneOrFail(PaymentRefund, { id: payout.id });

@@ -1,9 +1,9 @@
-import { readBalance, setFaults, sharedFailpoints } from '../payouts/build-payouts.ts';
+import { ageAttempts, readBalance, setFaults, sharedFailpoints } from '../payouts/build-payouts.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
-import { askRefund, atProvider, buildPaid, refundWhen, toBank } from './build-refunds.ts';
+import { askRefund, atProvider, buildPaid, refund, refundWhen, toBank } from './build-refunds.ts';
 
 let stack: ProcessStack;
 let partner: BuiltPartner;
@@ -47,13 +47,13 @@ it.each(chosen)(
     );
     await stack.worker.exited;
     await stack.restart();
-    const refund = (await asking)?.body.data;
-    await refundWhen(partner, refund, 'succeeded', 90_000).catch(async (error) => {
+    const made = (await asking)?.body.data;
+    await refundWhen(partner, made, 'succeeded', 90_000).catch(async (error) => {
       // Killed between its record and the request: nothing left, and two minutes pass until it is known.
-      const { refunds, transfers } = await atProvider(stack, refund.id);
+      const { refunds, transfers } = await atProvider(stack, made.id);
       if (failpoint !== 'send-transfer.attempt-written' || refunds.length + transfers.length > 0) throw error;
     });
-    const { refunds, transfers } = await atProvider(stack, refund.id);
+    const { refunds, transfers } = await atProvider(stack, made.id);
     const isSent = failpoint !== 'send-transfer.attempt-written';
     expect(refunds.length + transfers.length).toBe(isSent ? 1 : 0);
     expect((await partner.get(`/payments/${paymentId}/refunds`)).body.data.total).toBe(1);
@@ -64,3 +64,41 @@ it.each(chosen)(
   },
   240_000,
 );
+
+it('After kill -9 of the worker before the request a refund is not sent again once an earlier one turns out to have been made', async () => {
+  const paymentId = await buildPaid(stack, partner);
+  const first = await refund(partner, paymentId, { amount: '999999' });
+  await refundWhen(partner, first, 'failed', 60_000);
+  stack.arm('send-transfer.attempt-written=kill');
+  const dying = stack.worker.exited;
+  const asking = askRefund(partner, paymentId, toBank());
+  await dying;
+  await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: first.id, status: 'SUCCEEDED' });
+  await stack.restart();
+  const { id } = (await asking).body.data;
+  const wordOf = (ofId: string, word: string) =>
+    eventually(
+      () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [ofId]),
+      ([row]) => row?.last_word === word,
+      90_000,
+    );
+  await wordOf(first.id, 'succeeded');
+  await wordOf(id, 'not known');
+  await ageAttempts(stack, id, 3);
+  const [before] = await stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]);
+  await stack.deps.workflows.hintPayout({ id, kind: 'payment_refund' });
+  await eventually(
+    () => stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]),
+    ([row]) => (row?.asks ?? 0) > (before?.asks ?? 0),
+    60_000,
+  );
+  // Were it sent again, that would follow the answer within the same step of its workflow.
+  const { client } = stack.deps.workflows;
+  await eventually(
+    async () => (await client.workflow.getHandle(`payment-refund/${id}`).describe()).raw.pendingActivities ?? [],
+    (pending) => pending.length === 0,
+  );
+  const attempts = await stack.em().execute<unknown[]>('select 1 from payout_attempts where payout_id = ?', [id]);
+  expect(attempts).toHaveLength(1);
+  expect(await atProvider(stack, id)).toMatchObject({ transfers: [] });
+}, 240_000);

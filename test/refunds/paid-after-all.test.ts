@@ -45,9 +45,9 @@ async function buildMadeAfterAll(paymentId: string, amount?: string) {
   return failed;
 }
 
-/** A refund to the wallet of the whole payment of which nobody knows anything, and that two people have ended. */
-async function buildEndedByPeople(paymentId: string) {
-  const lost = await refund(partner, paymentId);
+/** A refund to the wallet, by default of all, of which nobody knows anything, and that two people have ended. */
+async function buildEndedByPeople(paymentId: string, amount?: string) {
+  const lost = await refund(partner, paymentId, amount === undefined ? {} : { amount });
   await eventually(
     () => stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [lost.id]),
     (rows) => rows.length === 1,
@@ -132,6 +132,75 @@ describe('A refund that failed and was made after all is not made again', () => 
     expect(await atProvider(stack, next.id)).toMatchObject({ transfers: [] });
     expectExceeded(await askRefund(partner, paymentId, { amount: '1000002', ...toBank() }), '1000001.0000');
   }, 120_000);
+
+  it('and nothing is left then, never less', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const first = await refund(partner, paymentId, { amount: '999999' });
+    await refundWhen(partner, first, 'failed', 60_000);
+    await refundWhen(partner, await refund(partner, paymentId, toBank()), 'succeeded', 60_000).catch(() => undefined);
+    await makeAfterAll(first.id);
+    await saidOf(first.id, 'succeeded');
+    expectExceeded(await askRefund(partner, paymentId, toBank()), '0.0000');
+    const { body } = await partner.get(`/payments/${paymentId}`);
+    expect(body.data.refunded_amount).toBe('2000000.0000');
+  }, 120_000);
+
+  it('by one to the wallet that is not sent yet; that the wallet has declined before still holds', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
+    const first = await refund(partner, paymentId, { amount: '1500000', ...toBank('999999') });
+    await refundWhen(partner, first, 'failed', 60_000);
+    stack.arm('send-transfer.before=hold');
+    const next = await refund(partner, paymentId, { amount: '2000000' });
+    expect(next.bank_code).toBeNull();
+    await settleAtProvider(stack, first.id, 'SUCCEEDED');
+    await saidOf(first.id, 'succeeded');
+    stack.arm('');
+    expect(await refundWhen(partner, next, 'failed', 60_000)).toMatchObject({ failure_code: 'ALREADY_REFUNDED' });
+    expect((await refund(partner, paymentId, { amount: '500000', ...toBank() })).bank_code).toBe('BRI');
+  }, 120_000);
+});
+
+describe('A refund that would exceed what was paid, and whose sending a restore has forgotten', () => {
+  /** One by transfer that the bank has, whose attempt is lost; another, to the wallet, was made after all. */
+  async function buildForgotten() {
+    const paymentId = await buildPaid(stack, partner);
+    const first = await refund(partner, paymentId, { amount: '999999' });
+    await refundWhen(partner, first, 'failed', 60_000);
+    const forgotten = await refund(partner, paymentId, toBank('131313'));
+    await saidOf(forgotten.id, 'accepted');
+    await stack.deps.workflows.client.workflow.getHandle(`payment-refund/${forgotten.id}`).terminate('lost');
+    await withoutTriggers(stack, 'delete from payout_attempts where payout_id = ?', [forgotten.id]);
+    await withoutTriggers(
+      stack,
+      `update payouts set last_word = null, last_word_at = null, provider_transfer_id = null, asked_at = null,
+         created_at = now() - interval '5 minutes', look_again_at = now() + interval '1 hour' where id = ?`,
+      [forgotten.id],
+    );
+    await makeAfterAll(first.id);
+    await saidOf(first.id, 'succeeded');
+    return forgotten;
+  }
+  const asksOf = async (id: string) =>
+    Number((await stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]))[0]?.asks);
+
+  it('waits while the provider does not answer, and ends as the bank says', async () => {
+    const forgotten = await buildForgotten();
+    await setFaults(stack, { requests: { error_rate: 1 } });
+    const asked = await asksOf(forgotten.id);
+    await stack.deps.workflows.hintPayout({ id: forgotten.id, kind: 'payment_refund' });
+    await eventually(
+      () => asksOf(forgotten.id),
+      (asks) => asks > asked,
+      60_000,
+    );
+    expect(await readRefund(partner, forgotten)).toMatchObject({ status: 'pending' });
+    await settleAtProvider(stack, forgotten.id, 'FAILED');
+    await setFaults(stack, {});
+    await stack.deps.workflows.hintPayout({ id: forgotten.id, kind: 'payment_refund' });
+    expect((await refundWhen(partner, forgotten, 'failed', 120_000)).failure_code).not.toBe('ALREADY_REFUNDED');
+    expect((await atProvider(stack, forgotten.id)).transfers).toHaveLength(1);
+  }, 240_000);
 });
 
 describe('What may have reached the wallet is not given back by transfer', () => {
@@ -179,5 +248,13 @@ describe('What may have reached the wallet is not given back by transfer', () =>
     expect(await refundWhen(partner, next, 'failed', 60_000)).toMatchObject({
       failure_code: 'MAXIMUM_REFUND_AMOUNT_REACHED',
     });
+  }, 120_000);
+
+  it('where the window of the wallet has passed: without an amount all that is left by transfer', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    await buildEndedByPeople(paymentId, '900004');
+    const longAgo = 'update partner_payments set finalized_at = now() - make_interval(days => 31) where id = ?';
+    await withoutTriggers(stack, longAgo, [paymentId]);
+    expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '1099996.0000', bank_code: 'BRI' });
   }, 120_000);
 });

@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 4ae4677ebc5d2cf5c4ae88336869a981f2d2d767429271e405c7cd15333ed891
+# Made of 7f565488e9bf7e51793a5bdd39fec1184854696e9ab5435eac63f7b5de128938
 # ruff: noqa
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class WebhookPayment(TypedDict):
     """
     refunded_amount: str
     """
-    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund.
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund.
     """
     currency: Literal['IDR']
     """
@@ -290,7 +290,7 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     refunded_amount: str
     """
-    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund.
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund.
     """
     currency: Literal['IDR']
     """
@@ -829,7 +829,7 @@ class PartnerPayment(TypedDict):
     """
     refunded_amount: str
     """
-    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again; `amount` less this is what is left to refund.
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund.
     """
     currency: Literal['IDR']
     """

@@ -39,12 +39,20 @@ set search_path = pg_catalog, public, pg_temp as $$
   from partner_payments p where p.id = p_payment_id
 $$;
 
--- Whether a refund that was never sent must not be sent any more: another that had failed was made after all since.
-create function refund_is_void(p_payout_id uuid) returns boolean language sql stable
+-- Whether a pending refund would by now give back more than was paid: another that had failed was made after all since.
+create function refund_exceeds(p_payout_id uuid) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select exists (select from payouts o join payment_refunds r on r.id = o.id
-    where o.id = p_payout_id and o.status = 'pending' and refundable_of_payment(r.payment_id, o.refund_of is null) < 0
-      and not exists (select from payout_attempts a where a.payout_id = o.id and a.outcome is distinct from 'unsent'))
+    where o.id = p_payout_id and o.status = 'pending' and refundable_of_payment(r.payment_id, o.refund_of is null) < 0)
+$$;
+
+-- Whether such a refund ends, as no request of it can have reached the provider. A restore may have lost the row of one:
+-- so where it was not sent within a minute, the provider has to say that it does not know it.
+create function refund_is_void(p_payout_id uuid) returns boolean language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select refund_exceeds(p_payout_id) and exists (select from payouts o where o.id = p_payout_id
+    and (o.created_at > clock_timestamp() - interval '1 minute' or o.last_word = 'not known')
+    and not exists (select from payout_attempts a where a.payout_id = o.id and a.outcome is distinct from 'unsent'))
 $$;
 
 -- A refund is of a payment of the same partner that was paid, to the wallet that paid it where it goes to one, and never

@@ -163,14 +163,14 @@ create trigger payout_attempts_outcome_law before insert or update of outcome on
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
 -- Begins an attempt of a pending payout and answers its number; the index refuses one beside another that is open.
-create function open_payout_attempt(p_payout_id uuid) returns integer language plpgsql
+create function open_payout_attempt(p_payout_id uuid, p_is_made boolean default false) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   opened integer;
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
   if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')
-    or refund_is_void(p_payout_id) then
+    or not p_is_made and refund_exceeds(p_payout_id) then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   insert into payout_attempts (payout_id, number)

@@ -125,7 +125,8 @@ grant execute on function
 grant execute on function
   account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction, missing_of_decision,
   outcome_of_word, decision_lives, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
-  refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_is_void
+  refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_exceeds,
+  refund_is_void
   to amanah_app, amanah_reader;
 -- What triggers call runs with the rights of whoever writes.
 grant execute on function refuse_old_snapshot to amanah_app;
