@@ -2555,6 +2555,8 @@ begin
     or old.status = 'pending' and outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
       and d.outcome = new.status and d.status = 'pending' and is_operator(d.approved_by, 'approve-decision')
       and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours')
+      and (new.status = 'failed' or exists (select from payout_attempts a where a.payout_id = new.id
+        and a.outcome is distinct from 'unsent'))
     -- A disbursement that nobody has sent ends with its decision.
     or old.status = 'pending' and new.status = 'failed' and exists (select from decisions d where d.withdrawal_id = new.id
       and d.status in ('rejected', 'lapsed') and new.failure_code = 'DECISION_' || upper(d.status))

@@ -2,7 +2,7 @@ import { hearProvider } from '../payouts/ask-transfer.ts';
 import { findMadeAttempts } from '../payouts/attempts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { finalOutcomeOf, isFinalPayout, lastingStatus } from '../payouts/payout.ts';
-import { mayBeUnderWay, underWay, whyDecisionMoved } from '../payouts/settle-payout.ts';
+import { whyDecisionMoved, whyUndecidable } from '../payouts/settle-payout.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { readDecision } from '../withdrawals/undecided.ts';
@@ -26,9 +26,8 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     if (proven !== null && proven !== outcome) {
       refuse('REQUEST_INVALID', `the provider says how the transfer ended: ${says}`, { field: 'outcome' });
     }
-    if (proven === null && (await mayBeUnderWay(em, payoutId))) {
-      refuse('REQUEST_INVALID', underWay, { field: 'payout_id' });
-    }
+    const objection = proven === null ? await whyUndecidable(em, { payoutId, outcome }) : null;
+    if (objection !== null) refuse('REQUEST_INVALID', objection.reason, { field: objection.field });
     const { status, amount, fee, net_amount, last_word, unknown_since } = payout;
     const attempts = (await findMadeAttempts(em, payoutId)).length;
     return {

@@ -37,7 +37,8 @@ interface Settling {
 
 /**
  * Ends a pending payout by hand, once: as a final status of the provider proves, whoever asks for it, or as two people
- * have decided. Two people cannot end it within two minutes of an attempt, as its request may still be under way.
+ * have decided. Two people cannot end it within two minutes of an attempt, as its request may still be under way, nor
+ * as `succeeded` when there was no attempt.
  * Throws REQUEST_INVALID, with what the provider says, when that does not prove the outcome. A decision is never
  * refused to the caller: it is carried out, ends `refused` or `lapsed`, or waits for a second person. Repeating a
  * settlement returns the same.
@@ -110,8 +111,9 @@ async function carryOut(
   }
   const isProven = finalOutcomeOf({ said }) === outcome;
   if (!isProven && !decision.approved_by) return [];
-  if (!isProven && (await mayBeUnderWay(tx, payout.id))) {
-    await endDecision(tx, decision, { status: 'refused', reason: underWay });
+  const objection = isProven ? null : await whyUndecidable(tx, { payoutId: payout.id, outcome });
+  if (objection !== null) {
+    await endDecision(tx, decision, { status: 'refused', reason: objection.reason });
     return [];
   }
   const actorId = actorOf(decision);
@@ -177,11 +179,24 @@ async function isSettledSo(
   return found.length > 0;
 }
 
-/** Why a payout may not be ended by hand yet. */
-export const underWay = 'the request to the provider may still be under way; try again in two minutes';
-
-/** Whether a request for the transfer may still be under way: until then only the provider can say how it ended. */
-export async function mayBeUnderWay(em: EntityManager, payoutId: string): Promise<boolean> {
+/**
+ * Why two people cannot decide, against the provider's silence, that a payout ended so, and the field that says it: a
+ * request may still be under way, until when only the provider can say how it ended; or none was ever made, without
+ * which no transfer can have succeeded. Null when they can.
+ */
+export async function whyUndecidable(
+  em: EntityManager,
+  { payoutId, outcome }: { payoutId: string; outcome: PayoutOutcome },
+): Promise<{ field: 'payout_id' | 'outcome'; reason: string } | null> {
   const made = await findMadeAttempts(em, payoutId);
-  return made.some(({ ageMs }) => ageMs < mayBeUnderWayMs);
+  if (made.some(({ ageMs }) => ageMs < mayBeUnderWayMs)) {
+    return {
+      field: 'payout_id',
+      reason: 'the request to the provider may still be under way; try again in two minutes',
+    };
+  }
+  if (outcome === 'succeeded' && made.length === 0) {
+    return { field: 'outcome', reason: 'the transfer was never asked for, so it cannot have succeeded' };
+  }
+  return null;
 }

@@ -248,8 +248,8 @@ set search_path = pg_catalog, public, pg_temp as $$
   select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
 $$;
 
--- A payout ends by the final word of the provider, or, where there is none, as two people have decided within a day. That
--- the bank gave back what had succeeded is the provider's to say alone.
+-- A payout ends by the final word of the provider, or, where there is none, as two people have decided within a day; what
+-- was never asked for has not succeeded. That the bank gave back what had succeeded is the provider's to say alone.
 create function keep_payouts_end() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -258,6 +258,8 @@ begin
     or old.status = 'pending' and outcome_of_word(new.last_word) is null and exists (select from decisions d where d.payout_id = new.id
       and d.outcome = new.status and d.status = 'pending' and is_operator(d.approved_by, 'approve-decision')
       and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours')
+      and (new.status = 'failed' or exists (select from payout_attempts a where a.payout_id = new.id
+        and a.outcome is distinct from 'unsent'))
     -- A disbursement that nobody has sent ends with its decision.
     or old.status = 'pending' and new.status = 'failed' and exists (select from decisions d where d.withdrawal_id = new.id
       and d.status in ('rejected', 'lapsed') and new.failure_code = 'DECISION_' || upper(d.status))
