@@ -142,7 +142,8 @@ routes.patch(
     description:
       'A cause that was never approved cannot be set to `active` or `approved` (403). A change of `name`, `regulations`, ' +
       '`benefit` or `target_amount` of an approved one is taken, and makes it `pending` and unapproved again. The status ' +
-      'of one that the platform has stopped cannot be changed (403).',
+      'of one that the platform has stopped cannot be changed (403). One that is set to `cancelled` or `deactivated` after ' +
+      'all its money was disbursed is `completed`.',
     access: allow('update-charitable-cause', { scope: 'as creator or manager' }),
     params,
     body: z.strictObject({
@@ -167,7 +168,9 @@ routes.delete(
   '/:id',
   {
     summary: 'Deactivate a charitable cause',
-    description: 'The row stays, `deactivated`; donations received are not refunded.',
+    description:
+      'The row stays, `deactivated`, or `completed` if all its money has been disbursed; donations received are not ' +
+      'refunded.',
     access: allow('delete-charitable-cause', { scope: 'as creator' }),
     params,
     answers: { 200: z.object({ message, data: CauseAnswer }) },

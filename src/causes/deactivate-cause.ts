@@ -2,13 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { completeClosedCause } from '../withdrawals/cause-of-disbursement.ts';
 import { changeCause } from './change-cause.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './stop-cause.ts';
 
 /**
  * Deactivates a cause, for its creator only, and not if the platform has stopped it (FORBIDDEN otherwise). The row and
- * its donations stay.
+ * its donations stay. One that has disbursed all its money is `completed` by it.
  */
 export function deactivateCause(
   em: EntityManager,
@@ -28,6 +29,7 @@ export function deactivateCause(
       actorId: caller.userId,
       requestId,
     });
+    await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
     return readCause(tx, causeId);
   });
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
+import { completeClosedCause } from '../withdrawals/cause-of-disbursement.ts';
 import type { Cause } from './cause.entity.ts';
 import { approvedFields, type CauseStatus, needsApproval } from './cause.ts';
 import { changeCause } from './change-cause.ts';
@@ -25,7 +26,8 @@ export interface CauseChanges {
  * Changes a cause, for its creator and managers (FORBIDDEN otherwise). One that is not approved cannot be made `active`
  * or `approved`; an approved one can be paused and resumed (docs/contract.md 5). Changing a field that the approval is
  * based on revokes it: the cause is `pending` again, and donations under way still arrive. The status of one that the
- * platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11).
+ * platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11). One that is closed after it has disbursed all
+ * its money is `completed` by it.
  */
 export function updateCause(
   em: EntityManager,
@@ -64,6 +66,7 @@ export function updateCause(
         ...(cause.status === previousStatus ? {} : { status: cause.status, previous_status: previousStatus }),
       },
     });
+    if (given.status !== undefined) await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
     return readCause(tx, causeId);
   });
 }

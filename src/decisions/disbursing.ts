@@ -16,13 +16,14 @@ export const disbursing: CarryingOut = {
     await em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, id);
       if (decision.status !== 'pending' || !decision.approved_by) return;
-      const { cause_id } = await tx.findOneOrFail(Withdrawal, { id: decision.withdrawal_id ?? '' });
+      const { id: payoutId, cause_id } = await tx.findOneOrFail(Withdrawal, { id: decision.withdrawal_id ?? '' });
       // A stop that is under way is waited for, and judged.
       await tx.execute('select from charitable_causes where id = ? for no key update', [cause_id]);
       const reason = (await whyPowerless(tx, decision)) ?? (await whyMoved(tx, decision));
       if (reason !== null) return endDecision(tx, decision, { status: 'lapsed', reason });
       await endDecision(tx, decision, { status: 'carried_out' });
-      await startCause(tx, cause_id ?? '');
+      const { request_id: requestId = null } = await tx.findOneOrFail(Payout, { id: payoutId });
+      await startCause(tx, cause_id ?? '', { actorId: decision.approved_by, requestId });
     });
     await failpoint('disburse.after');
   },

@@ -165,6 +165,6 @@ export async function giveBack(
       ...(by.decisionId !== undefined && { decision_id: by.decisionId }),
     },
   });
-  if (causeId !== null && facts.disbursed) await completeClosedCause(tx, causeId);
+  if (causeId !== null && facts.disbursed) await completeClosedCause(tx, causeId, by);
   await failpoint('refund-donation.written');
 }

@@ -55,8 +55,8 @@ export async function beginDisbursement(
   { withdrawal, payout, disbursement }: { withdrawal: Withdrawal; payout: Payout; disbursement: Disbursement },
 ): Promise<void> {
   const { causeId, note, waits } = disbursement;
-  if (!waits) return startCause(tx, causeId);
   const { id, user_id: userId } = withdrawal;
+  if (!waits) return startCause(tx, causeId, { actorId: userId, requestId: payout.request_id ?? null });
   const lapsesAt = payout.created_at.getTime() + decisionLivesHours('disburse') * 3_600_000;
   payout.look_again_at = new Date(lapsesAt + overdueGraceMs);
   await tx.flush();

@@ -6,17 +6,24 @@ import { lockCause } from '../causes/find-cause.ts';
 import { isStopped } from '../causes/stop-cause.ts';
 import { recordEvent } from '../events/record-event.ts';
 
+/** Whose doing a change is, and by which request, for its event. */
+export interface ChangedBy {
+  actorId: string | null;
+  requestId: string | null;
+}
+
 /** The first disbursement of a cause that is `active` or `approved` makes it `in_progress`. */
-export async function startCause(tx: EntityManager, causeId: string): Promise<void> {
+export async function startCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
   const cause = await lockCause(tx, causeId);
-  if (cause.status === 'active' || cause.status === 'approved') await change(tx, cause, { status: 'in_progress' });
+  if (cause.status === 'active' || cause.status === 'approved') await change(tx, cause, { status: 'in_progress' }, by);
 }
 
 /**
- * This may have been the last disbursement of a cause that was closed before: then the cause becomes `completed`. The
- * last lock of the caller's transaction.
+ * A closed cause is `completed` when all its money has reached the bank: with its last disbursement, or when it is closed
+ * after that. One that has disbursed nothing stays as it was closed. The last lock of the caller's transaction, unless
+ * that holds it already.
  */
-export async function completeClosedCause(tx: EntityManager, causeId: string): Promise<void> {
+export async function completeClosedCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
   // Not locked where it is open: who holds it open may wait for what this transaction has posted.
   const closed = await tx.execute<unknown[]>(
     "select 1 from charitable_causes where id = ? and status in ('deactivated', 'cancelled')",
@@ -25,12 +32,14 @@ export async function completeClosedCause(tx: EntityManager, causeId: string): P
   if (closed.length === 0) return;
   const cause = await lockCause(tx, causeId);
   if (cause.status !== 'deactivated' && cause.status !== 'cancelled') return;
-  const [left] = await tx.execute<{ some: boolean }[]>(
+  const [left] = await tx.execute<{ some: boolean; disbursed: boolean }[]>(
     `select disbursable_of_cause(?) > 0 or exists (select from withdrawals w join payouts p on p.id = w.id
-       where w.cause_id = ? and p.status = 'pending') as some`,
-    [causeId, causeId],
+       where w.cause_id = ? and p.status = 'pending') as some,
+       exists (select from withdrawals w join payouts p on p.id = w.id
+         where w.cause_id = ? and p.status = 'succeeded') as disbursed`,
+    [causeId, causeId, causeId],
   );
-  if (left?.some === false) await change(tx, cause, { status: 'completed' });
+  if (left?.some === false && left.disbursed) await change(tx, cause, { status: 'completed' }, by);
 }
 
 /**
@@ -69,6 +78,7 @@ async function change(
   tx: EntityManager,
   cause: Cause,
   changed: Pick<Partial<Cause>, 'status' | 'stopped_from'>,
+  { actorId, requestId }: ChangedBy = { actorId: null, requestId: null },
 ): Promise<void> {
   const { status: previousStatus } = cause;
   await changeCause(tx, cause, changed);
@@ -76,8 +86,8 @@ async function change(
     event: 'RESOURCE_UPDATED',
     resourceType: 'charitable_cause',
     resourceId: cause.id,
-    actorId: null,
-    requestId: null,
+    actorId,
+    requestId,
     data: { ...changed, previous_status: previousStatus },
   });
 }

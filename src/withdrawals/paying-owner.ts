@@ -18,7 +18,10 @@ export const payingOwner: PayoutHandling = {
     if (status === 'failed' || status === 'reversed') {
       await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, status));
     }
-    if (withdrawal.cause_id && status === 'succeeded') await completeClosedCause(tx, withdrawal.cause_id);
+    if (withdrawal.cause_id && status === 'succeeded') {
+      const by = { actorId: withdrawal.user_id, requestId: payout.request_id ?? null };
+      await completeClosedCause(tx, withdrawal.cause_id, by);
+    }
     if (withdrawal.cause_id && status === 'reversed') await receiveLateMoney(tx, withdrawal.cause_id);
     return [];
   },
