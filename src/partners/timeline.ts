@@ -16,16 +16,19 @@ export const timelineTypes = [
 /** One step in the history of a payment or payout, in plain words. */
 export interface TimelineItem {
   at: Date;
-  type: (typeof timelineTypes)[number];
+  type: (typeof timelineTypes)[number] | 'decision';
   text: string;
 }
 
-export const TimelineShape = z
-  .object({
-    items: z.array(z.object({ at: timestamp(), type: z.enum(timelineTypes), text: z.string() })),
+const shapeOf = (types: readonly TimelineItem['type'][]) =>
+  z.object({
+    items: z.array(z.object({ at: timestamp(), type: z.enum(types), text: z.string() })),
     next: z.object({ at: timestamp().nullable(), text: z.string() }).nullable(),
-  })
-  .meta({ id: 'PartnerTimeline' });
+  });
+
+export const TimelineShape = shapeOf(timelineTypes).meta({ id: 'PartnerTimeline' });
+/** Of what may wait for people of the platform. */
+export const DecidedTimelineShape = shapeOf([...timelineTypes, 'decision']).meta({ id: 'WithdrawalTimeline' });
 
 /** The timeline as partners read it: items oldest first, and what happens next and when. */
 export function presentTimeline(items: readonly TimelineItem[], next: { at: Date | null; text: string } | null) {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import type { TimelineItem } from '../partners/timeline.ts';
 import type { Payout } from './payout.entity.ts';
 
 /** What keeps a payout from being sent. */
@@ -12,12 +13,25 @@ export interface Held {
   isBarred?: boolean;
 }
 
+/** What a timeline tells beyond what all payouts have in common. */
+export interface ToldPayout {
+  /** What it is called after "A" or "The". */
+  name: string;
+  /** Whose money it is, after "from". */
+  origin: string;
+  items: TimelineItem[];
+  /** What happens next as long as people have not decided, or have just decided against it; null otherwise. */
+  next: { at: Date | null; text: string } | null;
+}
+
 /** What differs for one kind of payout once its money is reserved. */
 export interface PayoutHandling {
   /** Its resource type in events and webhooks. */
   resourceType: 'payout' | 'withdrawal' | 'refund';
   /** Whether a payout waits for the decision of people before it is sent, or has to fail because they said no. */
   heldBy?(tx: EntityManager, payout: Payout): Promise<Held>;
+  /** What its timeline tells of one that people decide about: what it is, and each step of the decision. Null of others. */
+  tell?(em: EntityManager, payout: Payout): Promise<ToldPayout | null>;
   /**
    * Called when it has moved to another status, in the same transaction, after its journal. Returns the ids of the
    * webhooks it wrote.

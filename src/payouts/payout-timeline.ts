@@ -21,19 +21,23 @@ import {
 } from './payout.ts';
 import { mayRepeatInMs } from './repeating.ts';
 
-const statusTexts: Record<ProviderStatus, string> = {
-  accepted: 'The provider accepted the transfer.',
-  succeeded: 'The provider says that the transfer succeeded.',
-  failed: 'The provider says that the transfer failed',
-  reversed: 'The provider says that the bank has returned the transfer.',
-  refused: 'The provider refused the transfer',
+/** What the provider says, in words; `it` is "transfer", or "refund" to the wallet that paid. */
+const statusTexts = (it: string): Record<ProviderStatus, string> => ({
+  accepted: `The provider accepted the ${it}.`,
+  succeeded: `The provider says that the ${it} succeeded.`,
+  failed: `The provider says that the ${it} failed`,
+  reversed: `The provider says that the bank has returned the ${it}.`,
+  refused: `The provider refused the ${it}`,
   'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
   unsent: 'The provider could not be reached, or was not ready to take the request: nothing was sent yet.',
-  'not known': 'The outcome is unknown: the provider was asked and does not know the transfer (yet).',
+  'not known': `The outcome is unknown: the provider was asked and does not know the ${it} (yet).`,
   silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider reports another amount.',
   'request differs': 'The outcome is unknown: the request is no longer the one that was made, and is not made again.',
-};
+});
+
+/** What the provider is asked to make. */
+const askedOf = ({ bank_code }: Payout): string => (bank_code === null ? 'refund' : 'transfer');
 
 /** What each kind of payout is called, and where its money came from. */
 const namesOf: Record<PayoutKind, { name: string; source: string }> = {
@@ -53,53 +57,58 @@ export async function tellPayoutTimeline(
 ) {
   const { id, created_at: at, reference } = payout;
   const reserved = addMoney(payout.net_amount, payout.fee);
-  const { name, source } = namesOf[payout.kind];
-  const { resourceType } = handlings[payout.kind];
+  const { resourceType, tell } = handlings[payout.kind];
+  const told = (await tell?.(em, payout)) ?? null;
+  const { source } = namesOf[payout.kind];
+  const name = told?.name ?? namesOf[payout.kind].name;
   const beneficiary = sealer && (await openPayoutTexts(sealer, payout)).beneficiary_name;
   const place = beneficiary ? `${placeOf(payout)} for ${beneficiary}` : placeOf(payout);
   const items: TimelineItem[] = [
     {
       at,
       type: 'request',
-      text: `A ${name} of IDR ${payout.amount} to ${place} was requested (${reference}).`,
+      text: `A ${name} of IDR ${payout.amount} ${told ? `from ${told.origin} ` : ''}to ${place} was requested (${reference}).`,
     },
     { at, type: 'reservation', text: `IDR ${reserved} was reserved from the ${source}.` },
-    ...(await findAttempts(em, id)),
-    ...(await findProviderStatuses(em, payout)),
+    ...(told?.items ?? []),
+    ...(await findAttempts(em, payout)),
+    ...(await findProviderStatuses(em, payout, name)),
     ...(await findCallbackItems(em, id)),
-    ...(await findLedgerItems(em, payout)),
+    ...(await findLedgerItems(em, payout, name)),
     ...(resourceType === 'withdrawal' ? [] : await findWebhookItems(em, resourceType, id)),
   ];
-  return presentTimeline(items, await findNext(em, payout, resendHours));
+  return presentTimeline(items, told?.next ?? (await findNext(em, payout, { resendHours, name })));
 }
 
 /** Where its money goes, in words. */
 const placeOf = ({ bank_code }: Payout): string => bank_code ?? 'the wallet that paid';
 
-async function findNext(em: EntityManager, payout: Payout, resendHours: number) {
+async function findNext(
+  em: EntityManager,
+  payout: Payout,
+  { resendHours, name }: { resendHours: number; name: string },
+) {
   const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
   if (payout.contradicted_at) {
-    const text = `The provider now says otherwise, and our operators look into it. The ${namesOf[payout.kind].name} stays ${status}, and no money moves.`;
+    const text = `The provider now says otherwise, and our operators look into it. The ${name} stays ${status}, and no money moves.`;
     return { at: null, text };
   }
   if (status !== 'pending') return null;
-  if ((await handlings[payout.kind].heldBy?.(em, payout))?.isHeld) {
-    return { at: null, text: 'Two people of the platform decide about it; the money stays reserved.' };
-  }
+  const it = askedOf(payout);
   if (!asked_at) {
-    return { at: look_again_at ?? null, text: 'The transfer is being sent; it is checked again by then.' };
+    return { at: look_again_at ?? null, text: `The ${it} is being sent; it is checked again by then.` };
   }
   const at = look_again_at ? new Date(look_again_at.getTime() - overdueGraceMs) : null;
   const made = await findMadeAttempts(em, id);
   if (made.length === 0 && (!last_word || last_word === 'unsent')) {
     return {
       at,
-      text: 'Nothing was sent to the provider yet; the transfer is sent then. The money stays reserved.',
+      text: `Nothing was sent to the provider yet; the ${it} is sent then. The money stays reserved.`,
     };
   }
   if (last_word === 'not known' && isFrozen(payout) && !payout.provider_transfer_id) {
     const inMs = mayRepeatInMs(made, resendHours);
-    if (inMs !== null) return { at, text: repeatText(inMs) };
+    if (inMs !== null) return { at, text: repeatText(inMs, it) };
   }
   return unknown_since
     ? { at, text: 'The provider is asked again; the money stays reserved until the outcome is known.' }
@@ -107,24 +116,29 @@ async function findNext(em: EntityManager, payout: Payout, resendHours: number) 
 }
 
 /** In whole seconds; the ages behind `inMs` are by the database's clock. */
-function repeatText(inMs: number): string {
-  const asked = 'The provider is asked again; if it still does not know the transfer, the same request is made again';
+function repeatText(inMs: number, it: string): string {
+  const asked = `The provider is asked again; if it still does not know the ${it}, the same request is made again`;
   const wait = inMs > 0 ? `, in ${Math.ceil(inMs / 1000)} seconds at the earliest` : '';
   return `${asked} under the same key${wait}. The money stays reserved.`;
 }
 
-async function findAttempts(em: EntityManager, payoutId: string): Promise<TimelineItem[]> {
+async function findAttempts(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
   const rows = await em.execute<{ sent_at: Date | string }[]>(
     `select sent_at from payout_attempts where payout_id = ? and outcome is distinct from 'unsent' order by number`,
-    [payoutId],
+    [payout.id],
   );
+  const it = askedOf(payout);
+  const first =
+    it === 'refund'
+      ? 'The provider was asked to give the money back to the wallet that paid.'
+      : 'The provider was asked to make the transfer.';
   return rows.map(({ sent_at }, earlier) => ({
     at: new Date(sent_at),
     type: 'provider',
     text:
       earlier === 0
-        ? 'The provider was asked to make the transfer.'
-        : `The provider did not know the transfer: the same request was made again, under the same key (${earlier + 1}).`,
+        ? first
+        : `The provider did not know the ${it}: the same request was made again, under the same key (${earlier + 1}).`,
   }));
 }
 
@@ -134,14 +148,19 @@ function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): Pay
   return succeeded_at && at >= succeeded_at ? 'succeeded' : 'pending';
 }
 
+interface Contradiction {
+  status: PayoutStatus;
+  said: ProviderStatus;
+}
+
 /** A provider status that contradicts the final status: shown as a contradiction, not as the payout's outcome. */
-function contradictionText({ kind }: Payout, status: PayoutStatus, said: ProviderStatus): string {
-  const what = said === 'another amount' ? 'reports another amount' : `says "${said}" of the transfer`;
-  return `After its end the provider ${what}: the ${namesOf[kind].name} stays ${status}, and no money moved for it.`;
+function contradictionText(payout: Payout, name: string, { status, said }: Contradiction): string {
+  const what = said === 'another amount' ? 'reports another amount' : `says "${said}" of the ${askedOf(payout)}`;
+  return `After its end the provider ${what}: the ${name} stays ${status}, and no money moved for it.`;
 }
 
 /** What the provider said. After the payout's end, statuses that leave the outcome open are omitted. */
-async function findProviderStatuses(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
+async function findProviderStatuses(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
   const { id, finalized_at } = payout;
   const rows = await em.execute<{ said: ProviderStatus; failure_code: string | null; at: Date | string }[]>(
     'select said, failure_code, at from payout_words where payout_id = ? order by id limit 200',
@@ -150,16 +169,17 @@ async function findProviderStatuses(em: EntityManager, payout: Payout): Promise<
   return rows.flatMap(({ said, failure_code, at: instant }): TimelineItem[] => {
     const at = new Date(instant);
     const status = statusAt(payout, at);
-    if (contradicts(status, said)) return [{ at, type: 'provider', text: contradictionText(payout, status, said) }];
+    if (contradicts(status, said))
+      return [{ at, type: 'provider', text: contradictionText(payout, name, { status, said }) }];
     if (finalized_at && at >= finalized_at && isUnknown(said)) return [];
     const hasReason = said === 'failed' || said === 'refused' || said === 'repeat refused';
-    const text = hasReason ? `${statusTexts[said]}: ${failure_code ?? 'no reason given'}.` : statusTexts[said];
-    return [{ at, type: 'provider', text }];
+    const words = statusTexts(askedOf(payout))[said];
+    return [{ at, type: 'provider', text: hasReason ? `${words}: ${failure_code ?? 'no reason given'}.` : words }];
   });
 }
 
 /** Each end of a payout is a journal: what it did to the money, and what that means. */
-async function findLedgerItems(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
+async function findLedgerItems(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
   const rows = await em.execute<{ step: string; created_at: Date | string }[]>(
     `select split_part(k.business_key, '/', 3) as step, j.created_at
      from journal_keys k join journals j on j.id = k.journal_id where k.business_key = any(?::text[])`,
@@ -173,7 +193,7 @@ async function findLedgerItems(em: EntityManager, payout: Payout): Promise<Timel
   );
   return rows.flatMap(({ step, created_at }): TimelineItem[] => {
     const at = new Date(created_at);
-    const [ledger = '', outcome = ''] = endTexts(step, payout);
+    const [ledger = '', outcome = ''] = endTexts(step, payout, name);
     return [
       { at, type: 'ledger', text: ledger },
       { at, type: 'outcome', text: outcome },
@@ -181,8 +201,8 @@ async function findLedgerItems(em: EntityManager, payout: Payout): Promise<Timel
   });
 }
 
-function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code }: Payout): string[] {
-  const { name, source } = namesOf[kind];
+function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code }: Payout, name: string): string[] {
+  const { source } = namesOf[kind];
   const code = failure_code ?? '';
   const by = code === settledByOperator ? ' An operator established it.' : '';
   if (step === 'spent') {

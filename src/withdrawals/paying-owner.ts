@@ -1,6 +1,7 @@
 import { recordTransactions } from '../ledger/post-journal.ts';
 import type { PayoutHandling } from '../payouts/handling.ts';
 import { completeClosedCause, receiveLateMoney } from './cause-of-disbursement.ts';
+import { tellDisbursement } from './tell-disbursement.ts';
 import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
@@ -12,6 +13,7 @@ import { transactionsOf } from './withdrawal-transactions.ts';
 export const payingOwner: PayoutHandling = {
   resourceType: 'withdrawal',
   heldBy: readDecision,
+  tell: tellDisbursement,
   async moved(tx, _, payout, { journalId }) {
     const { status } = payout;
     const withdrawal = await tx.findOneOrFail(Withdrawal, { id: payout.id });

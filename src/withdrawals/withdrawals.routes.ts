@@ -4,7 +4,7 @@ import { allow } from '../http/access.ts';
 import { amount, moneyString, periodEnd, periodStart, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
-import { TimelineShape } from '../partners/timeline.ts';
+import { DecidedTimelineShape } from '../partners/timeline.ts';
 import { payoutLaw } from '../payouts/payout.ts';
 import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { findWithdrawals, getWithdrawal } from './find-withdrawals.ts';
@@ -92,7 +92,7 @@ routes.get(
     summary: 'What happened to a withdrawal, in plain words, and what happens next',
     access: reads,
     params,
-    answers: { 200: z.object({ message, data: TimelineShape }) },
+    answers: { 200: z.object({ message, data: DecidedTimelineShape }) },
     refusals: [404],
   },
   async ({ em, deps, caller, params: { id } }) => {
