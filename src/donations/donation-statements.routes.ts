@@ -14,6 +14,8 @@ const routes = createRouteGroup({ prefix: '/v1/donations', tag: 'Donations' });
 /** There are no donations before this year. */
 const firstYear = 2000;
 
+const formats = ['json', 'csv', 'html'] as const;
+
 routes.get(
   '/statements/:year',
   {
@@ -31,6 +33,7 @@ routes.get(
         .refine((year) => year >= firstYear, `must be at least ${firstYear}`)
         .meta({ override: { type: 'integer', minimum: firstYear, examples: [2026] } }),
     }),
+    formats,
     answers: {
       200: z.object({
         message: z.string(),
@@ -61,7 +64,7 @@ routes.get(
   async ({ em, caller, params: { year }, ctx }) => {
     const thisYear = Number(westernIndonesiaDay(new Date()).slice(0, 4));
     if (year > thisYear) refuse('REQUEST_INVALID', 'must not be in the future', { field: 'year' });
-    const format = documentFormat(ctx, ['json', 'csv', 'html']);
+    const format = documentFormat(ctx, formats);
     const form = {
       format,
       envelope: { message: 'Donations found' },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { amount, isoDate, timestamp, uuid } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
-import { documentFormat, sendDocument, streamDocument } from '../http/stream-document.ts';
+import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../http/stream-document.ts';
 import { bookDay } from '../seals/day-seal.ts';
 import { balanceColumns, readDayBalances } from './read-balances.ts';
 import { journalColumns, readJournals } from './read-journals.ts';
@@ -30,6 +30,7 @@ routes.get(
       'and the export never changes; until then rows may be added. The rows of all days together are the balances.',
     access: finance,
     query: dayQuery,
+    formats: jsonOrCsv,
     answers: {
       200: z.object({
         message: z.string(),
@@ -50,7 +51,7 @@ routes.get(
   },
   async ({ em, caller, query, ctx }) => {
     const day = bookDay(query.day);
-    const format = documentFormat(ctx);
+    const format = documentFormat(ctx, jsonOrCsv);
     const form = { format, envelope: { message: 'Journals found' }, list: 'rows', columns: journalColumns };
     return sendDocument(format, await streamDocument(caller.userId, form, () => readJournals(em, day)));
   },
@@ -66,6 +67,7 @@ routes.get(
       'of journals is its `closing_balance`, with which the next day opens. JSON or CSV, and fixed, as the journals are.',
     access: finance,
     query: dayQuery,
+    formats: jsonOrCsv,
     answers: {
       200: z.object({
         message: z.string(),
@@ -80,7 +82,7 @@ routes.get(
   },
   async ({ em, caller, query, ctx }) => {
     const day = bookDay(query.day);
-    const format = documentFormat(ctx);
+    const format = documentFormat(ctx, jsonOrCsv);
     const form = { format, envelope: { message: 'Balances found' }, list: 'rows', columns: balanceColumns };
     return sendDocument(format, await streamDocument(caller.userId, form, () => readDayBalances(em, day)));
   },

@@ -15,6 +15,7 @@ import { describeFields, type FieldTexts } from './field-texts.ts';
 import { operationId } from './operation-id.ts';
 import { placeExamples, type WrittenExamples } from './place-examples.ts';
 import type { Route, RouteGroup } from './route-group.ts';
+import { mediaTypeOf } from './stream-document.ts';
 
 const Refusal = z
   .object({
@@ -129,6 +130,12 @@ const peoplesKey = z.object({
     .optional(),
 });
 
+/** The formats of a document beside JSON: texts. */
+const otherFormats = ({ formats = [] }: Route): Record<string, { schema: z.ZodType }> =>
+  Object.fromEntries(
+    formats.filter((format) => format !== 'json').map((format) => [mediaTypeOf(format), { schema: z.string() }]),
+  );
+
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const partners = isPartnerPath(route.path);
   const responses: ZodOpenApiResponsesObject = {};
@@ -139,7 +146,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
         : {
             description: describeSuccess(route),
             headers: headersOf(route, Number(status)),
-            content: { 'application/json': { schema: shape } },
+            content: { 'application/json': { schema: shape }, ...otherFormats(route) },
           };
   }
   for (const status of statusesOfRefusals(route)) {

@@ -6,6 +6,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { Access, Open, PartnerAccess } from './access.ts';
 import type { Answer } from './answer.ts';
 import { nullsAsAbsent } from './nulls-as-absent.ts';
+import type { DocumentFormat } from './stream-document.ts';
 
 /** The partner behind an API key, as the partner door finds it. */
 export interface PartnerCaller {
@@ -49,6 +50,8 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   params?: P;
   /** The success answers by status: a schema, or a sentence for what is not JSON. */
   answers: Record<number, z.ZodType | string>;
+  /** The formats of an answer that is a document, by what the client accepts; JSON has the schema in `answers`. */
+  formats?: readonly DocumentFormat[];
   /** Statuses of refusals beyond those that every route has. */
   refusals?: readonly number[];
   /** Takes an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */

@@ -18,6 +18,12 @@ const contentTypes = {
 
 export type DocumentFormat = keyof typeof contentTypes;
 
+/** The formats of most documents. */
+export const jsonOrCsv = ['json', 'csv'] as const;
+
+/** A format's content type without its parameters. */
+export const mediaTypeOf = (format: DocumentFormat): string => contentTypes[format].replace(/;.*/, '');
+
 /** How the parts become a body. */
 export interface DocumentForm<Facts extends object, Line> {
   format: DocumentFormat;
@@ -121,8 +127,8 @@ export async function streamDocument<Facts extends object, Line>(
 }
 
 /** The format that the `Accept` header prefers of these; JSON when none fits. */
-export function documentFormat(ctx: Context, formats: readonly DocumentFormat[] = ['json', 'csv']): DocumentFormat {
-  const types = formats.map((format) => contentTypes[format].replace(/;.*/, ''));
+export function documentFormat(ctx: Context, formats: readonly DocumentFormat[]): DocumentFormat {
+  const types = formats.map(mediaTypeOf);
   return formats[types.indexOf(String(ctx.accepts(...types)))] ?? 'json';
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { amount, periodEnd, periodStart, timestamp, uuid } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
-import { documentFormat, sendDocument, streamDocument } from '../http/stream-document.ts';
+import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../http/stream-document.ts';
 import { describePostings } from '../payouts/describe-postings.ts';
 import { refuse } from '../shared/errors.ts';
 import { isPartnerAccount } from './account.ts';
@@ -22,6 +22,7 @@ routes.get(
     access: allow('read-account', { scope: "own; the organization's for its admins; all for platform" }),
     params: z.object({ account_id: uuid() }),
     query: z.object({ from: periodStart().optional(), to: periodEnd().optional() }),
+    formats: jsonOrCsv,
     answers: {
       200: z.object({
         message: z.string(),
@@ -48,7 +49,7 @@ routes.get(
   async ({ em, deps, caller, params, query: { from, to }, ctx }) => {
     if (from && to && from >= to) refuse('REQUEST_INVALID', 'must not be after to', { field: 'from' });
     const { account } = await getAccount(em, caller, params.account_id);
-    const format = documentFormat(ctx);
+    const format = documentFormat(ctx, jsonOrCsv);
     const describe: DescribePostings | undefined = isPartnerAccount(account.kind)
       ? (tx, journalIds) => describePostings(tx, deps.sealer, journalIds)
       : undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { partner } from '../http/access.ts';
 import { amount, isoDate, timestamp, uuid } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
-import { documentFormat, sendDocument, streamDocument } from '../http/stream-document.ts';
+import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../http/stream-document.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
 import { aboutField, refuseField } from '../partners/refuse-field.ts';
 import { bookDay } from '../seals/day-seal.ts';
@@ -35,6 +35,7 @@ routes.get(
       // Not validated here, so that an invalid date is refused as invalid and not as not found.
       day: z.string().meta({ override: { type: 'string', format: 'date' }, description: 'A day in UTC+7.' }),
     }),
+    formats: jsonOrCsv,
     answers: {
       200: partnerAnswer(
         z.object({
@@ -70,7 +71,7 @@ routes.get(
   },
   async ({ em, caller, params, ctx, requestId }) => {
     const day = readDay(params.day);
-    const format = documentFormat(ctx);
+    const format = documentFormat(ctx, jsonOrCsv);
     const form = { format, envelope: { request_id: requestId }, list: 'lines', columns: settlementColumns };
     const { partnerId } = caller;
     return sendDocument(format, await streamDocument(partnerId, form, () => readSettlement(em, partnerId, day)));

@@ -217,6 +217,21 @@ describe('The OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('names the other formats of the documents that have some', () => {
+    const others = operations.flatMap(({ operation, name }) => {
+      const { 'application/json': _, ...content } = operation.responses['200']?.content ?? {};
+      return Object.keys(content).map((type) => `${name} ${type}`);
+    });
+    expect(others.toSorted()).toEqual([
+      'get /v1/accounts/:account_id/statement text/csv',
+      'get /v1/donations/statements/:year text/csv',
+      'get /v1/donations/statements/:year text/html',
+      'get /v1/exports/balances text/csv',
+      'get /v1/exports/journals text/csv',
+      'get /v1/partners/settlements/:day text/csv',
+    ]);
+  });
+
   it('says who may call: bearer or cookie, partner key and signature, or anybody', () => {
     expect(Object.keys(document.components.securitySchemes).toSorted()).toEqual([
       'bearer',
