@@ -172,7 +172,10 @@ export const order = () => z.enum(['asc', 'desc']).default('desc');
 
 /** A calendar day `YYYY-MM-DD`; the year 0000 is refused, as PostgreSQL has none. */
 export const isoDate = () =>
-  z.iso.date('must be a date (YYYY-MM-DD)').refine((value) => value >= '0001-01-01', 'must be a date (YYYY-MM-DD)');
+  // Aborts, so that what is no date at all is complained about once.
+  z.iso
+    .date({ error: 'must be a date (YYYY-MM-DD)', abort: true })
+    .refine((value) => value >= '0001-01-01', 'must be a date (YYYY-MM-DD)');
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 24 * 60 * 60 * 1000;
