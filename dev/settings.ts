@@ -28,6 +28,8 @@ const schema = z.object({
   XENDIT_CALLBACK_TOKEN: text,
   DATA_ENCRYPTION_KEYS: text,
   SEAL_SIGNING_KEY: text,
+  BANK_ACCOUNT_WAIT_HOURS: text,
+  WEBHOOK_ALLOW_LOOPBACK: text,
 });
 
 export type Settings = z.infer<typeof schema>;

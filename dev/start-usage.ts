@@ -20,6 +20,8 @@ const variables: Record<keyof Settings, string> = {
   XENDIT_CALLBACK_TOKEN: 'what its callbacks show (made at the first start)',
   DATA_ENCRYPTION_KEYS: 'what is encrypted at rest, id:key, newest first (made at the first start)',
   SEAL_SIGNING_KEY: 'what seals the journals, id:key (made at the first start)',
+  BANK_ACCOUNT_WAIT_HOURS: 'how long after it was added a bank account becomes usable (0)',
+  WEBHOOK_ALLOW_LOOPBACK: 'whether webhooks may go to this machine (true)',
 };
 
 /** The output of `npm start -- --help`. */
