@@ -10,9 +10,11 @@ Against a running "npm start", as the demo users.
 
   --story top-up  (the default) tops up by QRIS, pays in the sandbox, waits for the settlement, and prints the balance before
                   and after, the journal, and where the workflow is to be seen
-  --story giving  a cause is registered and approved, a donation is paid by QRIS, and its trace leads to where the money is
+  --story giving  a cause is registered and approved, a donation is paid by QRIS and disbursed to a bank account, and its trace
+                  leads from the one to the other
   --story circle  an arisan of three members through three rounds; the days between them are not waited for
-  --amount N      whole rupiah, of the top-up or the donation (default 50000)
+  --amount N      whole rupiah, of the top-up or the donation (default 50000; a donation at least 10000, as banks take no
+                  smaller transfer)
   --wait          of a top-up: do not pay, print the link of the payment page and wait until somebody pays there (10 minutes)`;
 
 await runCommand(usage, async () => {
@@ -29,6 +31,9 @@ await runCommand(usage, async () => {
   if (!/^[1-9]\d{0,6}$/.test(values.amount)) throw new CommandError('--amount is whole rupiah, 1 to 9999999');
   if (wait && story !== 'top-up') throw new CommandError('--wait is only for a top-up');
   const amount = Number(values.amount);
+  if (story === 'giving' && amount < 10_000) {
+    throw new CommandError('--amount of a donation is at least 10000: banks take no smaller transfer');
+  }
   switch (story) {
     case 'top-up':
       return topUp({ amount, wait });

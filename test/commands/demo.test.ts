@@ -44,10 +44,13 @@ describe('npm run demo', () => {
     expect(output).toContain('Journal payment-order.settled:');
   }, 150_000);
 
-  it('--story giving follows a donation to its cause, and into the statement of the year', async () => {
+  it('--story giving follows a donation to its cause, to the bank account it is disbursed to, and into the statement of the year', async () => {
     const { code, output } = await run('demo', '--story', 'giving', '--amount', '25000');
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/The donation \S+ is completed/) });
     expect(output).toMatch(/ donation +IDR 25000\.0000\n.* journal +IDR 25000\.0000\n.* cause +IDR 25000\.0000\n/);
+    expect(output).toMatch(
+      / disbursement +IDR 25000\.0000 {2}succeeded: "A solar pump and its pipes" \(WD-[0-9A-F]+\)\n/,
+    );
     expect(output).toMatch(/Statement of \d{4}: 1 donations, IDR 25000\.0000 altogether/);
   }, 150_000);
 
@@ -75,6 +78,7 @@ describe('npm run demo', () => {
   it.each([
     [['--story', 'heist'], '--story is top-up, giving or circle'],
     [['--amount', '0'], '--amount is whole rupiah'],
+    [['--story', 'giving', '--amount', '9999'], '--amount of a donation is at least 10000'],
     [['--story', 'circle', '--wait'], '--wait is only for a top-up'],
   ])('refuses %j', async (args, sentence) => {
     const { code, output } = await run('demo', ...args);
