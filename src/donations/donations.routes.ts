@@ -58,7 +58,8 @@ routes.get(
     summary: 'Trace a donation to where its money is',
     description:
       'Its steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that has it, ' +
-      'then its disbursements, or the refund that returned it. ' +
+      'then its disbursements, or the refund that returned it. Of disbursements the first hundred are shown: the step ' +
+      '`cause` has their number as `disbursement_count`, and `GET /v1/charitable-causes/{id}/disbursements` has them all. ' +
       'Steps that have not happened are missing.',
     access: allow(permission, { scope: 'own; all for platform' }),
     params: z.object({ id: uuid() }),

@@ -39,7 +39,12 @@ interface Disbursed {
   status: string;
   reference: string;
   succeeded_at: Date | string | null;
+  /** How many there are, however many are read. */
+  count: number;
 }
+
+/** A cause's disbursements that a trace shows. */
+const mostDisbursements = 100;
 
 const lineage = `select t.batch_id as journal_id, j.created_at as journal_at,
     case when t.destination_account_id is not null then t.source_account_id end as source_account_id,
@@ -60,10 +65,15 @@ const instant = (value: Date | string): string => new Date(value).toISOString();
 
 /**
  * Traces a donation to where its money is now, in order: the donation, the journal that paid it, the allocation that
- * moved it out of the pool, the cause that has it, and the first hundred disbursements of that cause since, or the refund
- * that returned it. Steps that have not happened are missing.
+ * moved it out of the pool, the cause that has it, and the first disbursements of that cause since (a hundred unless asked
+ * otherwise; the step of the cause says how many there are), or the refund that returned it. Steps that have not happened
+ * are missing.
  */
-export async function traceDonation(em: EntityManager, donation: Donation): Promise<TraceStep[]> {
+export async function traceDonation(
+  em: EntityManager,
+  donation: Donation,
+  limits = { mostDisbursements },
+): Promise<TraceStep[]> {
   const [row] = await em.execute<Lineage[]>(lineage, [donation.id]);
   const found = must(row, 'the donation exists');
   const { amount } = donation;
@@ -99,17 +109,22 @@ export async function traceDonation(em: EntityManager, donation: Donation): Prom
     });
   }
   if (found.cause_id !== null) {
+    const since = new Date(found.batch_id === null ? found.journal_at : found.batch_at);
+    const disbursed =
+      donation.status === 'refunded'
+        ? null
+        : await findDisbursed(em, { causeId: found.cause_id, since, most: limits.mostDisbursements });
     steps.push({
       type: 'cause',
-      at: instant(found.batch_id === null ? found.journal_at : found.batch_at),
+      at: instant(since),
       amount,
       cause_id: found.cause_id,
       name: found.cause_name,
       status: found.cause_status,
       account_id: found.cause_account_id,
+      ...(disbursed && { disbursement_count: disbursed.count }),
     });
-    const since = found.batch_id === null ? found.journal_at : found.batch_at;
-    if (donation.status !== 'refunded') steps.push(...(await findDisbursed(em, found.cause_id, new Date(since))));
+    steps.push(...(disbursed?.steps ?? []));
   }
   if (found.refund_journal_id !== null) {
     steps.push({
@@ -124,23 +139,30 @@ export async function traceDonation(em: EntityManager, donation: Donation): Prom
   return steps;
 }
 
-/** The cause's disbursements since then, the first hundred, without failed ones. */
-async function findDisbursed(em: EntityManager, causeId: string, since: Date): Promise<TraceStep[]> {
+/** The cause's first disbursements since then, at most so many, and how many there are; without failed ones. */
+async function findDisbursed(
+  em: EntityManager,
+  { causeId, since, most }: { causeId: string; since: Date; most: number },
+): Promise<{ steps: TraceStep[]; count: number }> {
   const rows = await em.execute<Disbursed[]>(
-    `select w.id, w.created_at, w.purpose_note, p.amount::text, p.status, p.reference, p.succeeded_at
+    `select w.id, w.created_at, w.purpose_note, p.amount::text, p.status, p.reference, p.succeeded_at,
+       (count(*) over ())::int as count
      from withdrawals w join payouts p on p.id = w.id
-     where w.cause_id = ? and w.created_at >= ? and p.status <> 'failed' order by w.created_at, w.id limit 100`,
-    [causeId, since],
+     where w.cause_id = ? and w.created_at >= ? and p.status <> 'failed' order by w.created_at, w.id limit ?`,
+    [causeId, since, most],
   );
-  return rows.map((row) => ({
-    type: 'disbursement',
-    at: instant(row.created_at),
-    amount: row.amount,
-    disbursement_id: row.id,
-    cause_id: causeId,
-    status: row.status,
-    purpose_note: row.purpose_note,
-    reference: row.reference,
-    succeeded_at: row.succeeded_at === null ? null : instant(row.succeeded_at),
-  }));
+  const steps = rows.map(
+    (row): TraceStep => ({
+      type: 'disbursement',
+      at: instant(row.created_at),
+      amount: row.amount,
+      disbursement_id: row.id,
+      cause_id: causeId,
+      status: row.status,
+      purpose_note: row.purpose_note,
+      reference: row.reference,
+      succeeded_at: row.succeeded_at === null ? null : instant(row.succeeded_at),
+    }),
+  );
+  return { steps, count: rows[0]?.count ?? 0 };
 }

@@ -1,3 +1,5 @@
+import { Donation } from '../../src/donations/donation.entity.ts';
+import { traceDonation } from '../../src/donations/trace-donation.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { give } from '../donations/build-donations.ts';
 import { setFaults, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
@@ -158,6 +160,26 @@ describe('A disbursement of an organization', () => {
       purpose_note,
       reference: expect.stringMatching(/^WD-/),
     });
+  });
+
+  it('that the trace has no room for is counted there', async () => {
+    const it = await buildCause({ of: 'organization' });
+    const ids: string[] = [];
+    for (const amount of ['10000', '20000']) {
+      const { id } = (await disburse(it, amount)).body.data;
+      await withdrawalWhen(stack, it.owner, id, 'succeeded');
+      ids.push(id);
+    }
+    const donation = await stack.em().findOneOrFail(Donation, { id: it.donationId });
+    const steps = await traceDonation(stack.em(), donation, { mostDisbursements: 1 });
+    expect(steps.at(-2)).toMatchObject({ type: 'cause', disbursement_count: 2 });
+    expect(steps.at(-1)).toMatchObject({ type: 'disbursement', disbursement_id: ids[0] });
+    const { body } = await stack.get(`/v1/donations/${it.donationId}/trace`, { token: it.donor.token });
+    expect(body.data.steps.slice(-3)).toMatchObject([
+      { type: 'cause', disbursement_count: 2 },
+      { type: 'disbursement', disbursement_id: ids[0] },
+      { type: 'disbursement', disbursement_id: ids[1] },
+    ]);
   });
 
   it('above the configured amount waits for two people', async () => {
