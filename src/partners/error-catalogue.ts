@@ -125,6 +125,7 @@ export const failureCodes: Readonly<Record<string, string>> = {
   PARTIAL_REFUND_NOT_SUPPORTED: 'The wallet takes whole refunds only: another refund, with a bank account.',
   DATA_NOT_FOUND: 'The provider does not find the payment that is refunded: ask the operator.',
   DECLINED_BY_ISSUER: "The payer's bank or wallet declined: let the customer pay in another way.",
+  NO_REASON_GIVEN: 'The provider named no reason. Do not retry on your own: ask the operator, with the id.',
   PAYMENT_FAILED: 'The payment failed and the provider named no reason: make a new payment.',
 };
 

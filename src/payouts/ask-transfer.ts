@@ -7,7 +7,7 @@ import { closeAttempt, findMadeAttempts } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
-import { isFinalPayout, type ProviderReport } from './payout.ts';
+import { isFinalPayout, noReasonGiven, type ProviderReport } from './payout.ts';
 import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
 import { mayRepeat } from './repeating.ts';
 
@@ -71,7 +71,7 @@ async function concludeFromIgnorance(
   // The refusal of the only request is final. That of a repetition says nothing about an earlier request, which may
   // still be carried out however long the provider does not know it.
   if (made.length === 1 && last?.outcome === 'refused') {
-    return { said: 'refused', failureCode: last.failureCode ?? 'UNKNOWN' };
+    return { said: 'refused', failureCode: last.failureCode ?? noReasonGiven };
   }
   if (made.length > 0 && !isFrozen(payout)) return nothing;
   if ((await handlings[payout.kind].heldBy?.(tx, payout))?.isBarred) return nothing;

@@ -13,6 +13,7 @@ import type { Payout } from './payout.entity.ts';
 import {
   contradicts,
   isUnknown,
+  noReasonGiven,
   type PayoutKind,
   type PayoutStatus,
   type ProviderStatus,
@@ -201,10 +202,16 @@ async function findLedgerItems(em: EntityManager, payout: Payout, name: string):
   });
 }
 
+/** What a failure code means where its name does not say it. */
+function byOf(code: string): string {
+  if (code === noReasonGiven) return ' The provider gave no reason.';
+  return code === settledByOperator ? ' An operator established it.' : '';
+}
+
 function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code }: Payout, name: string): string[] {
   const { source } = namesOf[kind];
   const code = failure_code ?? '';
-  const by = code === settledByOperator ? ' An operator established it.' : '';
+  const by = byOf(code);
   if (step === 'spent') {
     return [
       `IDR ${net_amount} left to ${bank_code === null ? 'the wallet' : 'the bank'}; the fee was IDR ${fee}.`,

@@ -49,6 +49,9 @@ export const isFinalPayout = (status: PayoutStatus): boolean => status !== 'pend
 /** The failure code of a payout that an operator ended. */
 export const settledByOperator = 'SETTLED_BY_OPERATOR';
 
+/** The failure code of a payout that failed without the provider saying why. */
+export const noReasonGiven = 'NO_REASON_GIVEN';
+
 /** The path of a payout's detail. */
 export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
 

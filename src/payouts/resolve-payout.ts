@@ -18,6 +18,7 @@ import {
   finalOutcomeOf,
   isFinalPayout,
   isReturnUnbooked,
+  noReasonGiven,
   type PayoutStanding,
   type PayoutStatus,
   payoutFamilyOf,
@@ -86,7 +87,7 @@ async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Pr
     'select failure_code from payout_words where payout_id = ? and said = ? order by id desc limit 1',
     [id, last_word],
   );
-  return report?.failure_code ?? 'UNKNOWN';
+  return report?.failure_code ?? noReasonGiven;
 }
 
 /**

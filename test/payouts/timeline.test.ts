@@ -1,4 +1,6 @@
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
+import { failureCodes } from '../../src/partners/error-catalogue.ts';
+import { lockPayout, recordProviderStatus } from '../../src/payouts/record-provider-status.ts';
 import { type BuiltUser, buildPlatformAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -74,6 +76,19 @@ describe('The timeline of a payout', () => {
     );
     expect(JSON.stringify(items)).not.toContain('The provider says that the transfer failed');
     expect(next).toEqual({ at: null, text: expect.stringContaining('our operators look into it') });
+  });
+
+  it('says of a failure without a reason that the provider gave none, and its code is explained', async () => {
+    const id = await to('111111');
+    await steps.send(id);
+    await stack.em().transactional(async (tx) => {
+      const report = { said: 'failed', providerTransferId: 'disb-1', failureCode: null } as const;
+      await recordProviderStatus(tx, await lockPayout(tx, id), report, new Date());
+    });
+    await steps.resolve(id);
+    expect(await textsOf(id)).toContain('The payout failed: NO_REASON_GIVEN. The provider gave no reason.');
+    const { failure_code } = (await partner.get(`/payouts/${id}`)).body.data;
+    expect(Object.keys(failureCodes)).toContain(failure_code);
   });
 
   it('calls an unusable answer unusable, not missing', async () => {
