@@ -6,61 +6,16 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { DomainError, type ErrorCode, errorStatuses } from '../shared/errors.ts';
 import type { Access } from './access.ts';
-import { answerHeaders, exampleRequestId, headersOf } from './answer-headers.ts';
-import { isPartnerPath, partnerCodeOf, partnerPrefix, presentError } from './errors.ts';
+import { answerHeaders, headersOf } from './answer-headers.ts';
+import { describeRefusals, type RefusalsOf, statusesOfRefusals } from './document-refusals.ts';
+import { isPartnerPath, partnerPrefix } from './errors.ts';
 import { addExamples } from './examples.ts';
 import { describeFields, type FieldTexts } from './field-texts.ts';
 import { operationId } from './operation-id.ts';
 import { placeExamples, type WrittenExamples } from './place-examples.ts';
 import type { Route, RouteGroup } from './route-group.ts';
 import { mediaTypeOf } from './stream-document.ts';
-
-const Refusal = z
-  .object({
-    message: z.union([z.string(), z.array(z.string())]),
-    statusCode: z.int(),
-    error: z.string(),
-  })
-  .meta({ id: 'Error' });
-
-/** Codes that partners never see. */
-const notForPartners = ['INSUFFICIENT_BALANCE', 'FOREIGN_ORGANIZATION'];
-const codes = Object.keys(errorStatuses) as ErrorCode[];
-const partnerCodes = [...new Set(codes.map(partnerCodeOf))].filter((code) => !notForPartners.includes(code));
-
-const PartnerRefusal = z
-  .object({
-    error: z.object({
-      code: z.enum(partnerCodes),
-      message: z.string(),
-      details: z.unknown().optional(),
-    }),
-    request_id: z.string(),
-  })
-  .meta({ id: 'PartnerError' });
-
-const reasons: Record<number, string> = {
-  400: 'The request is not valid; the message names the field.',
-  401: 'No valid token, or what the route calls unauthorized.',
-  403: 'Not open to this caller.',
-  404: 'Not found.',
-  408: 'The body did not arrive in time.',
-  409: 'In conflict with the present state.',
-  413: 'The body is too large.',
-  422: 'The funds do not allow it.',
-  429: 'Too many requests; see Retry-After.',
-  500: 'Internal error.',
-  502: 'The payment provider refused.',
-  503: 'Something that the service depends on is unavailable; see Retry-After.',
-  504: 'The outcome at the provider is not known yet: poll, or repeat under the same key; never send again under another.',
-};
-
-/** What a 503 also means on routes that create under an idempotency key. */
-const unavailableCreating =
-  'Nothing is known to have happened, and for two minutes it may still begin: repeat the same request under the same key.';
-const unavailableWithoutKey = 'Without a key a repetition may make a second one.';
 
 /** A webhook as the document shows it. */
 export interface WebhookDocument {
@@ -106,16 +61,6 @@ export function describeAccess(access: Access): string {
   return `Permission ${needed}; ${types}${access.role ? `, role \`${access.role}\`` : ''}. Scope: ${access.scope}.`;
 }
 
-function statusesOfRefusals({ access, path, body, params, query, refusals = [] }: Route): number[] {
-  const statuses = new Set<number>([500, 503, ...refusals]);
-  if (access.kind !== 'open') statuses.add(401).add(403);
-  if (access.kind === 'partner') statuses.add(429);
-  if (body || params || query) statuses.add(400);
-  if (body) statuses.add(413);
-  if (path.includes(':')) statuses.add(404);
-  return [...statuses].sort((a, b) => a - b);
-}
-
 const keyText = z
   .string()
   .min(8)
@@ -136,7 +81,7 @@ const otherFormats = ({ formats = [] }: Route): Record<string, { schema: z.ZodTy
     formats.filter((format) => format !== 'json').map((format) => [mediaTypeOf(format), { schema: z.string() }]),
   );
 
-function operationOf(route: Route): ZodOpenApiOperationObject {
+function operationOf(route: Route, refusals: RefusalsOf | undefined): ZodOpenApiOperationObject {
   const partners = isPartnerPath(route.path);
   const responses: ZodOpenApiResponsesObject = {};
   for (const [status, shape] of Object.entries(route.answers)) {
@@ -150,7 +95,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
           };
   }
   for (const status of statusesOfRefusals(route)) {
-    responses[String(status) as `${4 | 5}${string}`] = refusalOf(route, status);
+    responses[String(status) as `${4 | 5}${string}`] = describeRefusals(route, status, refusals);
   }
   const header = route.idempotent ? (partners ? partnersKey : peoplesKey) : undefined;
   const content = route.upload
@@ -178,31 +123,6 @@ const describeSuccess = ({ summary }: Route): string => `Succeeded: ${summary}.`
 
 const needsBody = ({ body, upload }: Route): boolean =>
   upload ? upload.optional !== true : !body?.safeParse({}).success;
-
-function describeRefusal({ path, idempotent }: Route, status: number): string {
-  const said = reasons[status] ?? 'Refused.';
-  if (status !== 503 || !idempotent) return said;
-  const isKeyNeeded = isPartnerPath(path);
-  return [said, unavailableCreating, ...(isKeyNeeded ? [] : [unavailableWithoutKey])].join(' ');
-}
-
-function refusalOf(route: Route, status: number) {
-  const { path } = route;
-  const description = describeRefusal(route, status);
-  const [first = 'INTERNAL', ...others] = codes.filter((code) => errorStatuses[code] === status);
-  const error = new DomainError(first, description.replace(/[.;:].*$/, ''));
-  const example = presentError(error, path, exampleRequestId);
-  const headers = headersOf(route, status);
-  if (!isPartnerPath(path)) {
-    return { description, headers, content: { 'application/json': { schema: Refusal, example } } };
-  }
-  const named = [...new Set([first, ...others].map(partnerCodeOf))].filter((code) => partnerCodes.includes(code));
-  return {
-    description: `${description} Codes: ${named.map((code) => `\`${code}\``).join(', ')}.`,
-    headers,
-    content: { 'application/json': { schema: PartnerRefusal, example } },
-  };
-}
 
 function securityOf({ kind }: Access): Record<string, string[]>[] {
   if (kind === 'open') return [];
@@ -270,7 +190,7 @@ export function buildOpenApi(
   const paths: NonNullable<ZodOpenApiObject['paths']> = {};
   for (const route of routeGroups.flatMap(({ routes }) => routes)) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method]: operationOf(route) };
+    paths[path] = { ...paths[path], [route.method]: operationOf(route, options.examples?.refusals) };
   }
   const webhooks = Object.fromEntries(
     (options.webhooks ?? []).map((webhook) => [webhook.type, { post: webhookOperation(webhook) }]),

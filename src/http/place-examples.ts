@@ -1,3 +1,5 @@
+import type { RefusalsOf } from './document-refusals.ts';
+
 /** What an operation is called with, and what it answers. */
 export interface OperationExample {
   /** Values of parameters of path, query and header, by name. */
@@ -11,6 +13,8 @@ export interface OperationExample {
 export interface WrittenExamples {
   operations: Readonly<Record<string, OperationExample>>;
   webhooks: Readonly<Record<string, unknown>>;
+  /** What each of these operations refuses, by status. */
+  refusals: RefusalsOf;
   requestId: string;
 }
 

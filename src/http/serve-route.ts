@@ -63,9 +63,9 @@ function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
 const noShape = z.object({});
 const noFields = z.strictObject({});
 
-/** The schema of the body: an empty object for a mutating route that declares none; null where it is not read here. */
-const bodyOf = ({ body, method, upload }: Route): z.ZodType | null =>
-  body ?? (isSafe(method.toUpperCase()) || upload ? null : noFields);
+/** The schema of the body: an empty object for a route that declares none; null where it is not read here. */
+export const bodyOf = ({ body, upload }: Pick<Route, 'body' | 'upload'>): z.ZodType | null =>
+  body ?? (upload ? null : noFields);
 
 /** The input of one call of a route. */
 export interface RouteCall {

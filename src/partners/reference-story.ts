@@ -1,5 +1,6 @@
 import { exampleRequestId } from '../http/answer-headers.ts';
 import type { OperationExample, WrittenExamples } from '../http/place-examples.ts';
+import { partnerRefusals } from './reference-refusals.ts';
 import {
   arrived,
   beneficiary,
@@ -247,5 +248,6 @@ const operations: Readonly<Record<string, OperationExample>> = {
 export const partnerStory: WrittenExamples = {
   operations,
   webhooks: storyWebhooks,
+  refusals: partnerRefusals,
   requestId: exampleRequestId,
 };

@@ -9,6 +9,9 @@ export interface ProofHeaders {
   signatureV2: string | undefined;
 }
 
+/** What a request without an API key is told. */
+export const missingAuthorization = 'There is no Authorization header: send `Authorization: Bearer <API key>`';
+
 function refuseProof(message: string): never {
   refuse('AUTH_INVALID_CREDENTIALS', message);
 }
@@ -18,7 +21,7 @@ function refuseProof(message: string): never {
  * nothing else, so that the answer tells nothing of any key. `now` is in seconds since 1970.
  */
 export function refuseMalformedProof({ authorization, signature, signatureV2 }: ProofHeaders, now: number): void {
-  if (!authorization) refuseProof('There is no Authorization header: send `Authorization: Bearer <API key>`');
+  if (!authorization) refuseProof(missingAuthorization);
   if (bearerOf(authorization) === '') refuseProof('The Authorization header is not `Bearer <API key>`');
   if (!signature) refuseProof('There is no x-partner-signature header: reads need it, too, over the empty string');
   if (!isHexDigest(signature)) refuseProof('The x-partner-signature is not a hex HMAC-SHA256, which has 64 hex digits');
