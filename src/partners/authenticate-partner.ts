@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { sha256 } from '../shared/digest.ts';
+import type { OrganizationStatus } from '../organizations/organization.ts';
 import { refuse } from '../shared/errors.ts';
 import type { PartnerPermission, PartnerStatus } from './partner.ts';
 import { newSigningSecret, signingSecretPlace } from './partner-secrets.ts';
@@ -10,6 +11,7 @@ interface KeyRow {
   id: string;
   partner_id: string;
   organization_id: string;
+  organization_status: OrganizationStatus;
   status: PartnerStatus;
   permissions: PartnerPermission[];
   signing_secret_sealed: string;
@@ -21,6 +23,7 @@ export interface AuthenticatedPartner {
   keyId: string;
   partnerId: string;
   organizationId: string;
+  organizationStatus: OrganizationStatus;
   status: PartnerStatus;
   permissions: ReadonlySet<PartnerPermission>;
 }
@@ -60,6 +63,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
     const nobody = {
       partner_id: '',
       organization_id: '',
+      organization_status: 'suspended',
       status: 'suspended',
       permissions: [],
       require_signature_v2: false,
@@ -80,10 +84,12 @@ export function createPartnerAuthentication(sealer: Sealer) {
 
   return async (em: EntityManager, proof: PartnerProof): Promise<AuthenticatedPartner> => {
     const [found] = await em.execute<KeyRow[]>(
-      `select k.id, k.partner_id, p.organization_id, p.status, k.permissions, k.signing_secret_sealed,
+      `select k.id, k.partner_id, p.organization_id, o.status as organization_status, p.status, k.permissions, k.signing_secret_sealed,
          k.require_signature_v2,
          k.revoked_at is null and (k.valid_until is null or k.valid_until > now()) as usable
-       from partner_keys k join partners p on p.id = k.partner_id where k.key_hash = ?`,
+       from partner_keys k join partners p on p.id = k.partner_id
+         join organizations o on o.id = p.organization_id
+       where k.key_hash = ?`,
       [sha256(proof.apiKey)],
     );
     decoy ??= buildDecoy();
@@ -104,6 +110,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
     // Who is told more than that has shown the key and its secret.
     if (!provenWhole) refuse('AUTH_INVALID_CREDENTIALS', complainOfWhole(signatureV2, request));
     const { id: keyId, partner_id: partnerId, organization_id: organizationId, status } = row;
-    return { keyId, partnerId, organizationId, status, permissions: new Set(row.permissions) };
+    const { organization_status: organizationStatus } = row;
+    return { keyId, partnerId, organizationId, organizationStatus, status, permissions: new Set(row.permissions) };
   };
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { holdStatus } from '../organizations/hold-status.ts';
 import { mayChangeThings, type OrganizationStatus } from '../organizations/organization.ts';
-import { refuse } from '../shared/errors.ts';
+import { DomainError, refuse } from '../shared/errors.ts';
 import type { PartnerStatus } from './partner.ts';
 
 export interface PartnerActivity {
@@ -10,12 +10,22 @@ export interface PartnerActivity {
 }
 
 /** Throws AUTH_PARTNER_INACTIVE for a partner that is not active, or whose organization may change nothing. */
-export function refuseInactive({ status, organizationStatus }: PartnerActivity): void {
-  if (status !== 'active') refuse('AUTH_PARTNER_INACTIVE', `The partner account is ${status}`);
-  if (!mayChangeThings(organizationStatus)) {
-    refuse('AUTH_PARTNER_INACTIVE', `The organization of the partner account is ${organizationStatus}`);
-  }
+export function refuseInactive(activity: PartnerActivity): void {
+  const refusal = complainOfAccount(activity) ?? complainOfOrganization(activity);
+  if (refusal !== null) throw refusal;
 }
+
+/** Why the account may do nothing at all, or null. */
+export const complainOfAccount = ({ status }: Pick<PartnerActivity, 'status'>): DomainError | null =>
+  status === 'active' ? null : new DomainError('AUTH_PARTNER_INACTIVE', `The partner account is ${status}`);
+
+/** Why the account may read and quote but create nothing, or null. */
+export const complainOfOrganization = ({
+  organizationStatus,
+}: Pick<PartnerActivity, 'organizationStatus'>): DomainError | null =>
+  mayChangeThings(organizationStatus)
+    ? null
+    : new DomainError('AUTH_PARTNER_INACTIVE', `The organization of the partner account is ${organizationStatus}`);
 
 /**
  * Throws RESOURCE_NOT_LINKED for an organization that may change nothing: no partner may collect in its name.

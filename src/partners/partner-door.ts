@@ -9,6 +9,7 @@ import type { Doors, PartnerRequestContext } from '../http/serve-route.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
 import { findUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
+import { complainOfAccount, complainOfOrganization } from './inactive.ts';
 import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
 import { refuseField } from './refuse-field.ts';
@@ -30,7 +31,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   const running = new Map<string, Running>();
 
   return async (request, proceed) => {
-    const { ctx, em, access, requestId } = request;
+    const { ctx, em, requestId } = request;
     const body = await request.bytes();
     const { authorization } = ctx.headers;
     const [signature, signatureV2] = ['x-partner-signature', 'x-partner-signature-v2'].map((name) =>
@@ -44,9 +45,9 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
       request: { method: ctx.method, target: ctx.originalUrl, idempotencyKey: ctx.get('x-idempotency-key'), body },
     });
     ctx.state.partnerId = partner.partnerId;
-    const refusal = refusalOf(partner, access.permission as PartnerPermission);
+    const refusal = refusalOf(partner, request);
     if (refusal !== null) throw await keptRefusal(request, partner.partnerId, refusal);
-    const { status: _, ...known } = partner;
+    const { status: _, organizationStatus: __, ...known } = partner;
     if (!request.idempotent) {
       const made = await proceed({ ...known, idempotency: null });
       // A streamed body brings its own envelope.
@@ -78,10 +79,14 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   };
 }
 
-/** Why an authenticated partner may not use the route, or null. */
-function refusalOf({ status, permissions }: AuthenticatedPartner, permission: PartnerPermission): DomainError | null {
-  if (status !== 'active') return new DomainError('AUTH_PARTNER_INACTIVE', `The partner account is ${status}`);
-  if (permissions.has(permission)) return null;
+/** Why an authenticated partner may not use the route, or null. What creates is what takes an idempotency key. */
+function refusalOf(
+  partner: AuthenticatedPartner,
+  { access, idempotent }: Pick<PartnerRequestContext, 'access' | 'idempotent'>,
+): DomainError | null {
+  const permission = access.permission as PartnerPermission;
+  const inactive = complainOfAccount(partner) ?? (idempotent ? complainOfOrganization(partner) : null);
+  if (inactive !== null || partner.permissions.has(permission)) return inactive;
   return new DomainError('AUTH_PERMISSION_DENIED', `The API key lacks the permission ${permission}`);
 }
 
