@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { DomainError, type ErrorCode, errorCodeOf, errorStatuses } from '../shared/errors.ts';
+import { DomainError, type ErrorCode, errorCodeOf } from '../shared/errors.ts';
 import { bodyTimeoutMs } from './body.ts';
-import { presentError } from './errors.ts';
+import { presentError, statusOfError } from './errors.ts';
 import { requestIdFrom } from './request-id.ts';
 
 /** How long the request line and headers may take to arrive. */
@@ -98,7 +98,7 @@ function presentRefusal(
   const path = url.split('?', 1).join();
   const body = JSON.stringify(presentError(new DomainError(code, message), path, requestId));
   return {
-    status: errorStatuses[code],
+    status: statusOfError(code, path),
     reason: code.replaceAll('_', ' ').toLowerCase(),
     headers: {
       Connection: 'close',

@@ -61,14 +61,17 @@ export function asDomainError(error: unknown): DomainError {
   return new DomainError('INTERNAL', 'Internal error', { cause: error });
 }
 
+/** The status of a refusal in the envelope of the path's prefix. */
+export const statusOfError = (code: ErrorCode, path: string): number =>
+  errorStatuses[isPartnerPath(path) ? partnerCodeOf(code) : code];
+
 /** The body of a refusal in the envelope of the path's prefix. */
 export function presentError(error: DomainError, path: string, requestId: string): object {
   const statusCode = errorStatuses[error.code];
   if (isPartnerPath(path)) {
     const code = partnerCodeOf(error.code);
-    const { message, field } = error;
-    const isAboutField = field !== undefined && code === 'REQUEST_INVALID_PAYLOAD';
-    const { details = isAboutField ? [{ field, message }] : undefined } = error;
+    const { message, field = 'request' } = error;
+    const { details = code === 'REQUEST_INVALID_PAYLOAD' ? [{ field, message }] : undefined } = error;
     return { error: { code, message, ...(details === undefined ? {} : { details }) }, request_id: requestId };
   }
   const several = error.messages && error.messages.length > 1;

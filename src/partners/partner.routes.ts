@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { partner } from '../http/access.ts';
 import { amount } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
+import { withFieldNames } from '../shared/errors.ts';
 import { findOpenChannels } from './find-open-channels.ts';
 import { rotateKey } from './issue-key.ts';
 import { collectionMethods, feeModes } from './partner.ts';
@@ -92,7 +93,8 @@ routes.post(
   },
   async ({ caller, em, deps, requestId }) => {
     const { partnerId, keyId } = caller;
-    return presentIssuedKey(await rotateKey(em, deps.sealer, { caller: null, requestId, partnerId, keyId }));
+    const rotate = () => rotateKey(em, deps.sealer, { caller: null, requestId, partnerId, keyId });
+    return presentIssuedKey(await withFieldNames({ key_id: 'Authorization' }, rotate));
   },
 );
 

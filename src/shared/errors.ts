@@ -75,7 +75,8 @@ export class DomainError extends Error {
     this.field = field;
     this.complaint = complaint;
     this.messages = options.messages;
-    this.details = options.details;
+    // What was stored or sent without details comes back with null.
+    this.details = options.details ?? undefined;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

@@ -47,7 +47,7 @@ export async function insertEndpoint(
 ): Promise<SecretEndpoint> {
   const { partnerId, url, status, setByOperator = false, secret = newWebhookSecret() } = input;
   if ((await tx.count(WebhookEndpoint, { partner_id: partnerId })) >= mostEndpoints) {
-    refuse('REQUEST_INVALID', `the partner already has ${mostEndpoints} endpoints, the maximum`);
+    refuse('REQUEST_INVALID', `the partner already has ${mostEndpoints} endpoints, the maximum`, { field: 'url' });
   }
   const id = newId();
   const now = await readDatabaseClock(tx);

@@ -16,14 +16,14 @@ export function findEndpoints(
   return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window);
 }
 
-/** An endpoint of this partner; locks the partner's row until the transaction ends. Throws NOT_FOUND. */
+/** An endpoint of this partner, by the `id` in its path; locks the partner's row until the transaction ends. Throws NOT_FOUND. */
 export async function lockEndpoint(
   tx: EntityManager,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },
 ): Promise<WebhookEndpoint> {
   await lockPartner(tx, partnerId);
   const endpoint = await tx.findOne(WebhookEndpoint, { id: endpointId, partner_id: partnerId }, { refresh: true });
-  return endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' });
+  return endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field: 'id' });
 }
 
 /** The secrets that sign for an endpoint now: its own and each earlier one, until 24 hours after its rotation. */
@@ -47,16 +47,17 @@ export async function openEarlierSecrets(
   return kept.filter(({ until }) => new Date(until) > now);
 }
 
-/** Throws REQUEST_INVALID for a disabled endpoint. */
-export function requireEnabled({ status }: Pick<WebhookEndpoint, 'status'>): void {
-  if (status !== 'enabled') refuse('REQUEST_INVALID', 'the endpoint is disabled: enable it first');
+/** Throws REQUEST_INVALID, naming the field by which it was chosen, for a disabled endpoint. */
+export function requireEnabled({ status }: Pick<WebhookEndpoint, 'status'>, field: string): void {
+  if (status !== 'enabled') refuse('REQUEST_INVALID', 'the endpoint is disabled: enable it first', { field });
 }
 
-/** The same by id; throws NOT_FOUND for another partner's endpoint. */
+/** The same by its `endpoint_id`; throws NOT_FOUND for another partner's endpoint. */
 export async function requireEnabledEndpoint(
   em: EntityManager,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },
 ): Promise<void> {
   const endpoint = await em.findOne(WebhookEndpoint, { id: endpointId, partner_id: partnerId });
-  requireEnabled(endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' }));
+  const field = 'endpoint_id';
+  requireEnabled(endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field }), field);
 }

@@ -5,6 +5,7 @@ import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { webhookTypes } from '../partners/partner.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
+import { withFieldNames } from '../shared/errors.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { readDelivery } from './read-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
@@ -70,7 +71,11 @@ routes.post(
     refusals: [404],
   },
   async ({ em, deps, caller: { partnerId }, params, requestId }) =>
-    presentDelivery(await redeliverWebhook(em, deps, { caller: null, requestId, partnerId, deliveryId: params.id })),
+    presentDelivery(
+      await withFieldNames({ delivery_id: 'id' }, () =>
+        redeliverWebhook(em, deps, { caller: null, requestId, partnerId, deliveryId: params.id }),
+      ),
+    ),
 );
 
 routes.post(

@@ -12,6 +12,6 @@ export async function readDelivery(
 ): Promise<{ delivery: WebhookDelivery; body: string }> {
   const delivery =
     (await em.findOne(WebhookDelivery, { id: deliveryId, partner_id: partnerId })) ??
-    refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'delivery_id' });
+    refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'id' });
   return { delivery, body: await sealer.open(webhookBodyPlace(delivery.id), delivery.body_sealed) };
 }

@@ -54,9 +54,11 @@ export async function redeliverWebhook(
       { id: input.deliveryId, partner_id: input.partnerId },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (delivery === null) refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'delivery_id' });
+    const field = 'delivery_id';
+    if (delivery === null) refuse('NOT_FOUND', 'the partner has no such delivery', { field });
     const endpoint = await tx.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
-    requireEnabled(endpoint ?? refuse('REQUEST_INVALID', 'its endpoint was deleted: there is nowhere to send it'));
+    const deleted = 'its endpoint was deleted: there is nowhere to send it';
+    requireEnabled(endpoint ?? refuse('REQUEST_INVALID', deleted, { field }), field);
     delivery.status = 'pending';
     delivery.delivered_at = null;
     delivery.next_attempt_at = await readDatabaseClock(tx);

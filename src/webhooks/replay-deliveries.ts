@@ -34,7 +34,8 @@ export async function replayDeliveries(
   replay: Replay,
 ): Promise<number> {
   const { partnerId, requestId, from, to, endpointId, dryRun } = replay;
-  if (to < from) refuse('REQUEST_INVALID', 'must not be before from', { field: 'to' });
+  // `to` is where the period has ended: at its beginning, it has no instant.
+  if (to <= from) refuse('REQUEST_INVALID', 'must not be before from', { field: 'to' });
   if (endpointId !== undefined) await requireEnabledEndpoint(em, { partnerId, endpointId });
   if (dryRun) return (await chooseDeliveries(em, replay)).length;
   const ids = await em.transactional(async (tx) => {
@@ -99,7 +100,7 @@ async function chooseDeliveries(
     [partnerId, from, to, ...(endpointId === undefined ? [] : [endpointId]), mostReplayed + 1],
   );
   if (rows.length > mostReplayed) {
-    refuse('REQUEST_INVALID', `the period has more than ${mostReplayed} deliveries; ask for a shorter one`);
+    refuse('REQUEST_INVALID', `the period has more than ${mostReplayed} deliveries; ask for a shorter one`, { field: 'from' });
   }
   return rows.map(({ id }) => id);
 }

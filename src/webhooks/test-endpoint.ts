@@ -22,7 +22,7 @@ export async function testEndpoint(
   const { caller, requestId, partnerId } = input;
   const delivery = await em.transactional(async (tx) => {
     const endpoint = await lockEndpoint(tx, input);
-    requireEnabled(endpoint);
+    requireEnabled(endpoint, 'id');
     endpoint.tests += 1;
     await tx.flush();
     const test = {

@@ -5,7 +5,8 @@ import { packIds } from '../../src/donations/allocation.ts';
 import { createAllocation } from '../../src/donations/create-allocation.ts';
 import { openSubscription } from '../../src/donations/open-subscription.ts';
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
-import { refuseOnce } from '../../src/openings/open-once.ts';
+import { presentError } from '../../src/http/errors.ts';
+import { fromStored, refuseOnce, toStored } from '../../src/openings/open-once.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { closePayment } from '../../src/payments/close-payment.ts';
@@ -92,6 +93,18 @@ async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, st
       stack.post('/v1/donations/subscriptions', body, { token: donor.token, headers: { 'idempotency-key': key } }),
   };
 }
+
+describe('A refusal that was written down', () => {
+  it.each([
+    new DomainError('AUTH_PARTNER_INACTIVE', 'The partner account is suspended'),
+    new DomainError('REQUEST_INVALID_PAYLOAD', 'must be greater than zero', { field: 'amount' }),
+    new DomainError('FUNDS_INSUFFICIENT_BALANCE', 'not covered', { details: { available: '0.0000' } }),
+  ])('is told again as it was, with its details or without: $message', (refusal) => {
+    const again = fromStored(JSON.parse(JSON.stringify(toStored(refusal))));
+    const told = (error: DomainError) => JSON.stringify(presentError(error, '/v1/partners/payouts', 'test'));
+    expect(told(again)).toBe(told(refusal));
+  });
+});
 
 describe('An attempt that wakes up after another of the same opening was refused', () => {
   it('never opens an order for a goal that has since become free', async () => {

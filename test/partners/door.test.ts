@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { partnerPermissions } from '../../src/partners/partner.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { isSignatureOfRequest, signRequest } from '../../src/partners/signature.ts';
 import { buildOrganization } from '../support/build.ts';
 import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
@@ -261,6 +262,26 @@ describe('The door', () => {
     expect(errorOf(await other.get('/balance'))).toEqual([403, 'AUTH_PARTNER_INACTIVE']);
   });
 
+  it.each(['inactive', 'suspended'])(
+    'refuses before all else what creates for an organization that is %s, and lets it read and quote',
+    async (status) => {
+      const other = await buildPartner(stack);
+      await stack.owner().execute('update organizations set status = ? where id = ?', [status, other.organizationId]);
+      for (const path of ['/payments', '/payouts', `/payments/${newId()}/refunds`]) {
+        for (const key of [null, 'short', freshKey()]) {
+          const { status: answered, body } = await other.post(path, { nonsense: true }, key);
+          expect([path, answered, body.error]).toEqual([
+            path,
+            403,
+            { code: 'AUTH_PARTNER_INACTIVE', message: `The organization of the partner account is ${status}` },
+          ]);
+        }
+      }
+      expect((await other.post('/quotes', quote, null)).status).toBe(200);
+      expect((await other.get('/balance')).status).toBe(200);
+    },
+  );
+
   it('checks key and signature, then the account, the permission, the idempotency key, the body, the organization', async () => {
     const bad = { nonsense: true };
     const inactive = await buildPartner(stack, { status: 'suspended', permissions: ['read-gateway'] });
@@ -426,7 +447,9 @@ describe('A key that may manage keys', () => {
     const own = await buildPartner(stack);
     const answers = await Promise.all([1, 2, 3].map(() => own.post('/keys/rotate', {}, null)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
-    expect(errorOf(await own.post('/keys/rotate', {}, null))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    const again = await own.post('/keys/rotate', {}, null);
+    expect(errorOf(again)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
+    expect(again.body.error.details).toMatchObject([{ field: 'Authorization' }]);
   });
 
   it('is the only kind that its partner can rotate', async () => {

@@ -102,7 +102,8 @@ describe('An endpoint', () => {
       partner.send('post', `/webhook-endpoints/${made.id}/rotate-secret`),
     ]) {
       const { status: missing, body: told } = await again;
-      expect([missing, told.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
+      const complaint = 'id: there is no such endpoint';
+      expect([missing, told.error.code, told.error.message]).toEqual([404, 'RESOURCE_NOT_FOUND', complaint]);
     }
     expect(await eventsOf(made.id)).toMatchObject([
       { event: 'RESOURCE_CREATED', impact: 'HIGH', actor_id: null, data: { partner_id: partner.id } },
@@ -274,10 +275,8 @@ describe('Rotated secrets', () => {
     const secrets = [secret];
     for (let times = 1; times <= 4; times += 1) secrets.push((await rotate(id)).body.data.secret);
     const refused = await rotate(id);
-    expect([refused.status, refused.body.error.message]).toEqual([
-      400,
-      expect.stringMatching(/4 earlier secrets .* until \d{4}-/),
-    ]);
+    const message = expect.stringMatching(/^id: 4 earlier secrets .* until \d{4}-/);
+    expect([refused.status, refused.body.error.details]).toEqual([400, [{ field: 'id', message }]]);
     for (const one of secrets) verified(one, await tested(id, at(0).received.length + 1));
     await end(id, 3);
     expect((await rotate(id)).status).toBe(200);
@@ -293,10 +292,8 @@ describe('A disabled endpoint', () => {
     await settle();
     for (const path of [`/webhook-endpoints/${id}/test`, `/webhook-deliveries/${told?.id}/redeliver`]) {
       const refused = await partner.send('post', path);
-      expect([refused.status, refused.body.error.message]).toEqual([
-        400,
-        expect.stringContaining('the endpoint is disabled'),
-      ]);
+      const message = 'id: the endpoint is disabled: enable it first';
+      expect([refused.status, refused.body.error.details]).toEqual([400, [{ field: 'id', message }]]);
     }
     expect(await deliveries()).toMatchObject([{ id: told?.id, status: 'delivered', attempts: 1 }]);
     expect((await change(id, { status: 'enabled' })).body.data).toMatchObject({
@@ -330,7 +327,8 @@ describe('A disabled endpoint', () => {
     const [orphan] = await deliveries(`?endpoint_id=${gone.id}`);
     expect(orphan).toMatchObject({ attempts: 1, last_error: 'its endpoint was deleted' });
     const refused = await partner.send('post', `/webhook-deliveries/${orphan.id}/redeliver`);
-    expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('was deleted')]);
+    const message = 'id: its endpoint was deleted: there is nowhere to send it';
+    expect([refused.status, refused.body.error.details]).toEqual([400, [{ field: 'id', message }]]);
     expect(receivers.map(({ received }) => received.length)).toEqual([1, 1]);
   }, 60_000);
 

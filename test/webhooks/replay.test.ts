@@ -214,6 +214,7 @@ describe('A replay is refused', () => {
     ['without a beginning', { to: today }, 400, 'from: is required'],
     ['without an end', { from: today }, 400, 'to: is required'],
     ['of no period', { from: 'yesterday', to: today }, 400, 'from: must be a date'],
+    ['that ends the day before it begins', { from: '2026-11-27', to: '2026-11-26' }, 400, 'to: must not be before from'],
     ['that ends before it begins', { from: today, to: '2020-01-01' }, 400, 'to: must not be before from'],
     ['with an unknown field', { ...period, status: 'parked' }, 400, 'status: unknown field'],
     ['for an endpoint that is missing', { ...period, endpoint_id: randomUUID() }, 404, 'no such endpoint'],
@@ -233,7 +234,11 @@ describe('A replay is refused', () => {
     const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
     expect((await replay(period, reader)).body.error.code).toBe('AUTH_PERMISSION_DENIED');
     await partner.send('patch', `/webhook-endpoints/${endpoint_id}`, { status: 'disabled' });
-    expect((await replay({ ...period, endpoint_id })).status).toBe(400);
+    const disabled = await replay({ ...period, endpoint_id });
+    expect([disabled.status, disabled.body.error.details]).toEqual([
+      400,
+      [{ field: 'endpoint_id', message: 'endpoint_id: the endpoint is disabled: enable it first' }],
+    ]);
     expect((await replay(period)).body.data).toEqual({ count: 0 });
     expect(receiver.received).toEqual([]);
   });
