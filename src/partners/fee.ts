@@ -1,4 +1,4 @@
-import { addMoney, feeOf, isAboveZero, type Money, subtractMoney } from '../shared/money.ts';
+import { addMoney, compareMoney, feeOf, isAboveZero, type Money, subtractMoney } from '../shared/money.ts';
 import type { FeeMode } from './partner.ts';
 
 /** What a partner is charged, and the provider's share of it (internal); `fixed` in IDR, scale 4. */
@@ -36,6 +36,15 @@ export function priceCollection(mode: FeeMode, amount: Money, { fixed, basis_poi
     ? { gross: addMoney(amount), fee, net: subtractMoney(amount, fee) }
     : { gross: addMoney(amount, fee), fee, net: addMoney(amount) };
 }
+
+/**
+ * Whether a collection of at most `most` (IDR) can ever be charged by this rule: deducted, it has to leave something;
+ * added, it has to leave room for an amount.
+ */
+export const canCharge = (mode: FeeMode, rule: Pick<FeeRule, 'fixed' | 'basis_points'>, most: Money): boolean =>
+  mode === 'DEDUCTED'
+    ? isAboveZero(subtractMoney(most, feeOf(most, rule.fixed, rule.basis_points)))
+    : compareMoney(rule.fixed, most) < 0;
 
 /** Whether a partner is owed anything at this price. */
 export const isWorthwhile = ({ net }: Price): boolean => isAboveZero(net);

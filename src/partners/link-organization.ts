@@ -34,7 +34,7 @@ export function linkOrganization(em: EntityManager, input: LinkInput): Promise<v
   });
 }
 
-/** Revokes an organization's link. Throws NOT_FOUND when not linked, REQUEST_INVALID for the partner's own. */
+/** Revokes an organization's link, and removes the fee rules that name it. Throws NOT_FOUND when not linked, REQUEST_INVALID for the partner's own. */
 export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise<void> {
   return em.transactional(async (tx) => {
     const partner = await lockPartner(tx, input.partnerId);
@@ -47,6 +47,11 @@ export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise
       [input.partnerId, input.organizationId],
     );
     if (revoked.length === 0) refuse('NOT_FOUND', 'not linked to the partner', { field: 'organization_id' });
+    const removed = await tx.execute<object[]>(
+      `delete from partner_fees where partner_id = ? and organization_id = ?
+       returning method, channel, fixed, basis_points, provider_fixed, provider_basis_points`,
+      [input.partnerId, input.organizationId],
+    );
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       impact: 'HIGH',
@@ -54,7 +59,7 @@ export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise
       resourceId: input.partnerId,
       actorId: input.caller.userId,
       requestId: input.requestId,
-      data: { unlinked_organization_id: input.organizationId },
+      data: { unlinked_organization_id: input.organizationId, ...(removed.length > 0 && { removed_fees: removed }) },
     });
   });
 }

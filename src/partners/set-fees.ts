@@ -5,7 +5,8 @@ import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { lockPartner } from './find-partner.ts';
-import type { FeeMethod } from './partner.ts';
+import { canCharge } from './fee.ts';
+import type { FeeMethod, FeeMode } from './partner.ts';
 
 export interface FeeRow {
   method: FeeMethod;
@@ -29,15 +30,16 @@ export async function findFees(em: EntityManager, partnerId: string): Promise<Fe
 /**
  * Replaces a partner's whole fee table (amounts in IDR, scale 4). Throws REQUEST_INVALID for two rules about the same
  * method, channel and organization, an unknown channel or bank, an organization that is not linked, and a payout rule
- * with an organization, which could never apply.
+ * with an organization or one that leaves nothing of any amount, which could never apply.
  */
 export function setFees(
   em: EntityManager,
   input: { caller: Pick<Caller, 'userId'>; requestId: string; partnerId: string; fees: FeeRow[] },
 ): Promise<FeeRow[]> {
   return em.transactional(async (tx) => {
-    await lockPartner(tx, input.partnerId);
+    const partner = await lockPartner(tx, input.partnerId);
     await refuseUnknown(tx, input.partnerId, input.fees);
+    await refuseHopeless(tx, partner.fee_mode, input.fees);
     await tx.execute('delete from partner_fees where partner_id = ?', [input.partnerId]);
     for (const fee of input.fees) {
       await tx.execute(
@@ -95,5 +97,26 @@ async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[
     const subject = JSON.stringify([method, channel, organization_id]);
     if (seen.has(subject)) refuse('REQUEST_INVALID', 'another rule covers the same case', { field: place });
     seen.add(subject);
+  }
+}
+
+/** Refuses a rule with which no amount that the method takes could be collected or paid out. */
+async function refuseHopeless(em: EntityManager, mode: FeeMode, fees: FeeRow[]): Promise<void> {
+  const channels = await em.execute<{ method: string; channel: string; most: Money }[]>(
+    'select method, channel_code as channel, maximum_amount as most from payment_channels',
+  );
+  for (const [index, { method, channel, ...rule }] of fees.entries()) {
+    // What a payout reserves has no maximum: a part of it always reaches the bank, unless all of it is the fee.
+    const possible =
+      method === 'payout'
+        ? mode === 'ADDED' || rule.basis_points < 10_000
+        : channels
+            .filter((row) => row.method === method && (channel === null || row.channel === channel))
+            .some(({ most }) => canCharge(mode, { ...rule, fixed: formatMoney(rule.fixed) }, most));
+    if (!possible) {
+      refuse('REQUEST_INVALID', `could never apply: no amount that ${method} takes leaves room for this fee`, {
+        field: `fees.${index}`,
+      });
+    }
   }
 }

@@ -119,6 +119,39 @@ describe('Partner accounts', () => {
     expect((await partner.administer('put', '/fees', { fees: [] })).body.data.fees).toEqual([]);
   });
 
+  it('refuse a fee that leaves nothing of any amount', async () => {
+    const added = await buildPartner(stack, { feeMode: 'ADDED' });
+    const refusedOf = async (by: BuiltPartner, fee: object) => {
+      const { status, body } = await by.administer('put', '/fees', { fees: [{ basis_points: 0, fixed: '0', ...fee }] });
+      return [status, status === 400 ? body.message : null];
+    };
+    const complaint = (method: string) =>
+      `fees.0: could never apply: no amount that ${method} takes leaves room for this fee`;
+    expect(await refusedOf(added, { method: 'qris', fixed: '10000000' })).toEqual([400, complaint('qris')]);
+    expect(await refusedOf(added, { method: 'qris', fixed: '9999999' })).toEqual([200, null]);
+    expect(await refusedOf(added, { method: 'payout', fixed: '20000000' })).toEqual([200, null]);
+    const deducted = await buildPartner(stack);
+    expect(await refusedOf(deducted, { method: 'qris', basis_points: 10_000 })).toEqual([400, complaint('qris')]);
+    expect(await refusedOf(deducted, { method: 'qris', basis_points: 9_999 })).toEqual([200, null]);
+    expect(await refusedOf(deducted, { method: 'payout', basis_points: 10_000 })).toEqual([400, complaint('payout')]);
+  });
+
+  it('remove the fees of an organization with its link, so that the table can be sent back as it is shown', async () => {
+    const own = await buildPartner(stack);
+    const organization_id = await buildOrganization(stack);
+    await own.administer('post', '/organizations', { organization_id });
+    const rule = { method: 'qris', fixed: '500', basis_points: 0 };
+    await own.administer('put', '/fees', { fees: [rule, { ...rule, organization_id, fixed: '100' }] });
+    expect((await own.administer('delete', `/organizations/${organization_id}`)).status).toBe(200);
+    const { fees } = (await own.administer('get', '')).body.data;
+    expect(fees).toMatchObject([{ method: 'qris', organization_id: null, fixed: '500.0000' }]);
+    expect((await own.administer('put', '/fees', { fees })).status).toBe(200);
+    const [event] = await stack
+      .em()
+      .execute<object[]>("select data from events where resource_id = ? and data->'removed_fees' is not null", [own.id]);
+    expect(event).toMatchObject({ data: { removed_fees: [{ method: 'qris', fixed: '100.0000' }] } });
+  });
+
   it('link organizations and revoke the links', async () => {
     const organization_id = await buildOrganization(stack);
     expect((await partner.administer('post', '/organizations', { organization_id })).status).toBe(201);

@@ -17,6 +17,8 @@ const money = (max: number) =>
     return `${whole}.${String(fraction).padStart(4, '0')}`;
   });
 const rule = fc.record({ fixed: money(20_000), basis_points: fc.integer({ min: 0, max: 10_000 }) });
+/** One that leaves something of the largest amount: any other is refused. */
+const applicable = rule.filter(({ basis_points }) => basis_points <= 9_900);
 const mode = fc.constantFrom('DEDUCTED' as const, 'ADDED' as const);
 
 describe('A fee', () => {
@@ -53,9 +55,9 @@ describe('Quotes and creations over random fee tables', () => {
   afterAll(() => stack.stop());
 
   const table = fc.record({
-    method: fc.option(rule, { nil: null }),
-    channel: fc.option(rule, { nil: null }),
-    organization: fc.option(rule, { nil: null }),
+    method: fc.option(applicable, { nil: null }),
+    channel: fc.option(applicable, { nil: null }),
+    organization: fc.option(applicable, { nil: null }),
   });
   const whole = fc.integer({ min: 1, max: 5_000_000 }).map(String);
 
