@@ -302,7 +302,7 @@ export type WebhookPayment = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What remains for you in IDR. */
+  /** Of a payment what you are owed, of a payout what reaches the bank; in IDR. */
   net_amount: string;
   /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund. */
   refunded_amount: string;
@@ -444,7 +444,7 @@ export type WebhookUnmatchedPayment = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What remains for you in IDR. */
+  /** Of a payment what you are owed, of a payout what reaches the bank; in IDR. */
   net_amount: string;
   /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund. */
   refunded_amount: string;
@@ -511,9 +511,9 @@ export interface Operations {
         fixed: string;
         /** The share of the amount that the fee takes, in basis points: 150 is 1.5 %. */
         basis_points: number;
-        /** The least that can be moved at once, in IDR. */
+        /** The least that a customer pays, or that reaches the bank, at once; in IDR. */
         minimum_amount: string;
-        /** The most that can be moved at once, in IDR. */
+        /** The most that a customer pays, or that reaches the bank, at once; in IDR. */
         maximum_amount: string;
         /** Whether a payment can be refunded to the wallet that paid it, by the provider. Otherwise a refund is a transfer to a bank account, which you name. */
         refundable: boolean;
@@ -532,9 +532,9 @@ export interface Operations {
         fixed: string;
         /** The share of the amount that the fee takes, in basis points: 150 is 1.5 %. */
         basis_points: number;
-        /** The least that can be moved at once, in IDR. */
+        /** The least that a customer pays, or that reaches the bank, at once; in IDR. */
         minimum_amount: string;
-        /** The most that can be moved at once, in IDR. */
+        /** The most that a customer pays, or that reaches the bank, at once; in IDR. */
         maximum_amount: string;
         /** The least number of digits of an account number at this bank. */
         account_number_min_length: number;
@@ -862,7 +862,7 @@ export interface Operations {
       gross_amount: string;
       /** The platform's fee in IDR, by your fee table at the moment of creation. */
       fee: string;
-      /** What remains for you in IDR. */
+      /** Of a payment what you are owed, of a payout what reaches the bank; in IDR. */
       net_amount: string;
       /** Always `IDR`. */
       currency: 'IDR';

@@ -56,17 +56,17 @@ export async function priceRequest(
   if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
   const context = await readContext(em, question);
   if (context?.channel_id == null) refuseField('channel', `there is no ${method} ${channel ?? ''}`.trimEnd());
-  const tooMuch = () =>
-    refuseField('amount', `the channel takes IDR ${context.minimum_amount} to ${context.maximum_amount}`);
-  if (compareMoney(amount, context.maximum_amount) > 0) tooMuch();
+  const takes = `the channel takes IDR ${context.minimum_amount} to ${context.maximum_amount}`;
+  if (compareMoney(amount, context.maximum_amount) > 0) refuseField('amount', takes);
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
   const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
   if (!isWorthwhile(price)) refuseField('amount', 'does not cover the fee');
   if (creation !== null && !isWholeRupiah(price.gross)) {
     refuseField('amount', `the gross, ${price.gross}, is not a whole IDR amount`);
   }
-  if (compareMoney(price.gross, context.minimum_amount) < 0 || compareMoney(price.gross, context.maximum_amount) > 0)
-    tooMuch();
+  if (compareMoney(price.gross, context.minimum_amount) < 0 || compareMoney(price.gross, context.maximum_amount) > 0) {
+    refuseField('amount', `${takes}, and the customer would pay IDR ${price.gross}`);
+  }
   if (creation !== null && context.needs_phone) requireMobileNumber(creation.customerPhone, channel);
   if (!context.linked)
     refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { compareMoney, type Money } from '../shared/money.ts';
+import { compareMoney, formatMoney, type Money } from '../shared/money.ts';
 
 /** What a bank takes: account numbers of so many digits, and transfers of IDR `minimum` to `maximum` (scale 4). */
 export interface PayoutBank {
@@ -32,8 +32,8 @@ export function complainOfAccountNumber(
   return `an account at ${bankCode} has ${shortest === longest ? `${shortest}` : `${shortest} to ${longest}`} digits`;
 }
 
-/** What is wrong with the amount of a transfer to a bank, for the field that has it; null when the bank takes it. */
+/** What is wrong with the amount that would reach a bank, for the field that has it; null when the bank takes it. */
 export function complainOfBankAmount(amount: Money, bankCode: string, { minimum, maximum }: PayoutBank): string | null {
   if (compareMoney(amount, minimum) >= 0 && compareMoney(amount, maximum) <= 0) return null;
-  return `${bankCode} takes IDR ${minimum} to ${maximum}`;
+  return `${bankCode} takes IDR ${minimum} to ${maximum}, and IDR ${formatMoney(amount)} would reach it`;
 }

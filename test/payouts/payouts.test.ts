@@ -59,17 +59,23 @@ describe('A quote for a payout', () => {
     await payoutWhen(partner, made.id, 'succeeded');
   });
 
-  it.each([
+  it.each<[string, object, string, string?]>([
     ['without a bank', {}, 'bank_code'],
     ['with a bank that is not served', { bank_code: 'NOBANK' }, 'bank_code'],
     ['with a channel', { bank_code: 'BCA', channel: 'BCA' }, 'channel'],
     ['with an organization', { bank_code: 'BCA', organization_id: freshKey() }, 'organization_id'],
     ['of less than its fee', { bank_code: 'BCA', amount: '2500' }, 'amount'],
     ['of which no whole rupiah reach the bank', { bank_code: 'BCA', amount: '50000.5' }, 'amount'],
+    [
+      'of too little once the fee is taken',
+      { bank_code: 'BCA', amount: '12499' },
+      'amount',
+      'IDR 9999.0000 would reach it',
+    ],
     ['of a payment with a bank', { method: 'qris', bank_code: 'BCA' }, 'bank_code'],
-  ])('%s is refused, naming the field', async (_, body, field) => {
+  ])('%s is refused, naming the field', async (_, body, field, complaint = field) => {
     expect(await ask(body)).toMatchObject(
-      refusal(400, 'REQUEST_INVALID_PAYLOAD', [{ field, message: expect.any(String) }]),
+      refusal(400, 'REQUEST_INVALID_PAYLOAD', [{ field, message: expect.stringContaining(complaint) }]),
     );
   });
 });

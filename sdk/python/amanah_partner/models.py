@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 7f565488e9bf7e51793a5bdd39fec1184854696e9ab5435eac63f7b5de128938
+# Made of c53794703e320587b3ce51cb00996c798342235d2b4546906fc7ebbd6cfdfff4
 # ruff: noqa
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class WebhookPayment(TypedDict):
     """
     net_amount: str
     """
-    What remains for you in IDR.
+    Of a payment what you are owed, of a payout what reaches the bank; in IDR.
     """
     refunded_amount: str
     """
@@ -286,7 +286,7 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     net_amount: str
     """
-    What remains for you in IDR.
+    Of a payment what you are owed, of a payout what reaches the bank; in IDR.
     """
     refunded_amount: str
     """
@@ -1106,11 +1106,11 @@ class CollectionItem(TypedDict):
     """
     minimum_amount: str
     """
-    The least that can be moved at once, in IDR.
+    The least that a customer pays, or that reaches the bank, at once; in IDR.
     """
     maximum_amount: str
     """
-    The most that can be moved at once, in IDR.
+    The most that a customer pays, or that reaches the bank, at once; in IDR.
     """
     refundable: bool
     """
@@ -1145,11 +1145,11 @@ class PayoutBank(TypedDict):
     """
     minimum_amount: str
     """
-    The least that can be moved at once, in IDR.
+    The least that a customer pays, or that reaches the bank, at once; in IDR.
     """
     maximum_amount: str
     """
-    The most that can be moved at once, in IDR.
+    The most that a customer pays, or that reaches the bank, at once; in IDR.
     """
     account_number_min_length: int
     """
@@ -1776,7 +1776,7 @@ class CreateQuoteAnswer(TypedDict):
     """
     net_amount: str
     """
-    What remains for you in IDR.
+    Of a payment what you are owed, of a payout what reaches the bank; in IDR.
     """
     currency: Literal['IDR']
     """
