@@ -12,6 +12,8 @@ export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 
 /** A UUID of version 4; returned in lower case. */
 export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }).toLowerCase();
 
+const brokenCharacter = 'must not contain half of a character (a lone surrogate)';
+
 /**
  * A text of `minimum` (default 1) to `maximum` characters, trimmed, without control characters, and with at least one
  * visible character unless empty. The maximum counts what was sent, before trimming, as OpenAPI can say nothing else.
@@ -22,6 +24,7 @@ export const text = (maximum: number, minimum = 1) =>
     .max(maximum, `must have at most ${maximum} characters`)
     .trim()
     .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
+    .refine((value) => value.isWellFormed(), { error: brokenCharacter, abort: true })
     .refine(isPlainText, { error: 'must not contain control characters', abort: true })
     .refine((value) => value === '' || isVisible(value), 'must have a visible character');
 
@@ -30,6 +33,7 @@ export const verbatimText = (maximum: number) =>
   z
     .string()
     .max(maximum, `must have at most ${maximum} characters`)
+    .refine((value) => value.isWellFormed(), { error: brokenCharacter, abort: true })
     .refine(isPlainText, 'must not contain control characters');
 
 /** A partner's own reference: kept, shown and searched for as sent, so that the partner finds it again. */
@@ -58,8 +62,8 @@ export const httpsUrl = () =>
   z
     .string()
     .max(255, 'must have at most 255 characters')
-    .refine((value) => /^https:\/\/[^\s\\]{3,}$/i.test(value) && isPlainText(value) && URL.canParse(value), {
-      error: 'must be an https URL',
+    .refine((value) => /^https:\/\/[^\s\\]{3,}$/.test(value) && isPlainText(value) && URL.canParse(value), {
+      error: 'must be a URL that begins with https://',
     })
     .meta({ format: 'uri', pattern: '^https://' });
 
@@ -110,9 +114,9 @@ export const moneyNumber = () =>
 export const moneyString = () =>
   z
     .string('must be a decimal string')
-    .refine((value) => /^(0|[1-9]\d{0,15})(\.\d+)?$/.test(value), { error: 'must be a decimal string', abort: true })
+    .refine((value) => /^-?(0|[1-9]\d{0,15})(\.\d+)?$/.test(value), { error: 'must be a decimal string', abort: true })
     .refine((value) => isMoney(value), { error: 'must have at most four decimals', abort: true })
-    .refine((value) => /[1-9]/.test(value), 'must be greater than zero')
+    .refine((value) => /^[^-]*[1-9]/.test(value), 'must be greater than zero')
     .meta({ pattern: '^(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['50000.0000'] });
 
 /** As `moneyString`, zero included. */

@@ -27,11 +27,34 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
+const kinds: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items' };
+
+/** What the validator would say in words of its own, where a schema says nothing; undefined leaves it those words. */
+const inPlainWords: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'invalid_type' && issue.expected in kinds) return `must be ${kinds[issue.expected]}`;
+  if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
+  const { inclusive = true, origin } = issue;
+  const has = origin in units ? 'have' : 'be';
+  const bound =
+    issue.code === 'too_small'
+      ? `${inclusive ? 'at least' : 'more than'} ${issue.minimum}`
+      : `${inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
+  return `must ${has} ${bound}${units[origin] ?? ''}`;
+};
+
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** The value as the schema reads it. Throws REQUEST_INVALID with at most 20 complaints, each naming its field. */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: inPlainWords });
   if (result.success) return result.data;
   const complaints = result.error.issues
     .slice(0, mostComplaints)

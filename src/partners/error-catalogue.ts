@@ -74,7 +74,7 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   },
   PROVIDER_REFUSED: {
     cause: 'The payment provider refused: nothing was made. The answer is kept under the key.',
-    remedy: 'Correct what the message names and send it under a new key.',
+    remedy: 'Do what the failure code below, in `details.failure_code`, says, under a new key.',
   },
   PROVIDER_INDETERMINATE: {
     cause: 'The provider has not answered in time: it is not known yet whether it was done.',

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { z } from 'zod';
 import { createApp, routeGroups } from '../../src/app.ts';
 import type { Dependencies } from '../../src/dependencies.ts';
@@ -98,7 +100,7 @@ describe('The surface of the API', () => {
     it.each([
       ['1.00001', 'fee: must have at most four decimals'],
       ['0.0000', 'fee: must be greater than zero'],
-      ['-1', 'fee: must be a decimal string'],
+      ['-1', 'fee: must be greater than zero'],
       ['1e4', 'fee: must be a decimal string'],
       ['0x10', 'fee: must be a decimal string'],
     ])('refuse the money string "%s" with "%s"', async (fee, message) => {
@@ -114,6 +116,16 @@ describe('The surface of the API', () => {
         statusCode: 400,
         error: 'Bad Request',
       });
+    });
+
+    it('on a GET, which takes none, refuse a field too', async () => {
+      const raw = '{"page":2}';
+      const headers = { 'content-type': 'application/json', 'content-length': raw.length };
+      const call = request(new URL('/v1/workshop/list', stack.url), { method: 'GET', headers });
+      call.end(raw);
+      const [answer] = await once(call, 'response');
+      answer.resume();
+      expect(answer.statusCode).toBe(400);
     });
 
     it('say which field is required', async () => {
@@ -149,6 +161,15 @@ describe('The surface of the API', () => {
     it('of more than 1 MB are a 413', async () => {
       const answer = await postRaw(`{"label": "${'x'.repeat(1024 * 1024)}"}`);
       expect([answer.status, answer.body.error]).toEqual([413, 'Payload Too Large']);
+    });
+
+    it.each([
+      [{ amount: 1, label: 'a\ud800b' }, 'label: must not contain half of a character (a lone surrogate)'],
+      [{ amount: 1, count: '2' }, 'count: must be a number'],
+      [{ amount: 1, count: null, label: 3 }, 'label: must be text'],
+    ])('are complained of in plain words: %j', async (body, message) => {
+      const answer = await stack.post('/v1/workshop/money', body);
+      expect([answer.status, answer.body.message]).toEqual([400, message]);
     });
 
     it('with characters that the database cannot hold are a 400', async () => {
