@@ -60,7 +60,9 @@ export function statusesOfRefusals({ access, path, body, params, query, refusals
   if (access.kind === 'partner') statuses.add(400).add(408).add(413).add(429);
   if (body || params || query) statuses.add(400);
   if (body) statuses.add(413);
-  if (path.includes(':')) statuses.add(404);
+  // To partners a value that names nothing of theirs is not a missing resource unless it is an id.
+  const names = access.kind === 'partner' ? /:(\w+_)?id\b/ : /:/;
+  if (names.test(path)) statuses.add(404);
   return [...statuses].sort((a, b) => a - b);
 }
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
-import { sha256 } from '../shared/digest.ts';
 import type { OrganizationStatus } from '../organizations/organization.ts';
+import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 import type { PartnerPermission, PartnerStatus } from './partner.ts';
 import { newSigningSecret, signingSecretPlace } from './partner-secrets.ts';

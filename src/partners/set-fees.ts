@@ -4,8 +4,8 @@ import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import { lockPartner } from './find-partner.ts';
 import { canCharge } from './fee.ts';
+import { lockPartner } from './find-partner.ts';
 import type { FeeMethod, FeeMode } from './partner.ts';
 
 export interface FeeRow {

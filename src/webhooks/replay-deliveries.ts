@@ -100,7 +100,9 @@ async function chooseDeliveries(
     [partnerId, from, to, ...(endpointId === undefined ? [] : [endpointId]), mostReplayed + 1],
   );
   if (rows.length > mostReplayed) {
-    refuse('REQUEST_INVALID', `the period has more than ${mostReplayed} deliveries; ask for a shorter one`, { field: 'from' });
+    refuse('REQUEST_INVALID', `the period has more than ${mostReplayed} deliveries; ask for a shorter one`, {
+      field: 'from',
+    });
   }
   return rows.map(({ id }) => id);
 }

@@ -85,7 +85,9 @@ export async function rotateSecret(
   const earlier = await openEarlierSecrets(tx, sealer, endpoint);
   if (earlier.length >= mostEarlierSecrets) {
     const first = earlier.at(-1)?.until;
-    refuse('REQUEST_INVALID', `${mostEarlierSecrets} earlier secrets still sign, the first of them until ${first}`, { field: 'id' });
+    refuse('REQUEST_INVALID', `${mostEarlierSecrets} earlier secrets still sign, the first of them until ${first}`, {
+      field: 'id',
+    });
   }
   const now = await readDatabaseClock(tx);
   const replaced: EarlierSecret = {

@@ -209,7 +209,10 @@ describe('The OpenAPI document', () => {
         if (Number(status) < 400) continue;
         const example = content?.['application/json']?.example;
         const envelope = route.path.startsWith('/v1/partners/')
-          ? { error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }), request_id: expect.any(String) }
+          ? {
+              error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }),
+              request_id: expect.any(String),
+            }
           : { message: expect.any(String), statusCode: Number(status), error: expect.any(String) };
         expect(example).toEqual(envelope);
       }

@@ -148,7 +148,9 @@ describe('Partner accounts', () => {
     expect((await own.administer('put', '/fees', { fees })).status).toBe(200);
     const [event] = await stack
       .em()
-      .execute<object[]>("select data from events where resource_id = ? and data->'removed_fees' is not null", [own.id]);
+      .execute<object[]>("select data from events where resource_id = ? and data->'removed_fees' is not null", [
+        own.id,
+      ]);
     expect(event).toMatchObject({ data: { removed_fees: [{ method: 'qris', fixed: '100.0000' }] } });
   });
 

@@ -214,7 +214,12 @@ describe('A replay is refused', () => {
     ['without a beginning', { to: today }, 400, 'from: is required'],
     ['without an end', { from: today }, 400, 'to: is required'],
     ['of no period', { from: 'yesterday', to: today }, 400, 'from: must be a date'],
-    ['that ends the day before it begins', { from: '2026-11-27', to: '2026-11-26' }, 400, 'to: must not be before from'],
+    [
+      'that ends the day before it begins',
+      { from: '2026-11-27', to: '2026-11-26' },
+      400,
+      'to: must not be before from',
+    ],
     ['that ends before it begins', { from: today, to: '2020-01-01' }, 400, 'to: must not be before from'],
     ['with an unknown field', { ...period, status: 'parked' }, 400, 'status: unknown field'],
     ['for an endpoint that is missing', { ...period, endpoint_id: randomUUID() }, 404, 'no such endpoint'],
