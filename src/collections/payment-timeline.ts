@@ -51,11 +51,13 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
     ...(await findReceiptItems(em, payment)),
     ...(await findRefundItems(em, payment.id)),
   ];
+  if (payment.instrument_asked_at) {
+    const isUnknown = payment.status === 'PENDING' && !payment.instrument_at;
+    const text = `The provider was asked for a payment code${isUnknown ? ', and the outcome is still unknown' : ''}.`;
+    items.push({ at: payment.instrument_asked_at, type: 'provider', text });
+  }
   if (payment.instrument_at) {
     items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made the payment code.' });
-  } else if (payment.status === 'PENDING' && payment.instrument_asked_at) {
-    const text = 'The provider was asked for a payment code, and the outcome is still unknown.';
-    items.push({ at: payment.instrument_asked_at, type: 'provider', text });
   } else if (payment.status === 'FAILED' && payment.finalized_at) {
     items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });
   }
@@ -152,6 +154,14 @@ interface ReceiptRow {
   account_id: string | null;
 }
 
+/** How money came that did not pay the payment. */
+const cameTexts: Record<ReceiptReason, string> = {
+  late: 'came after the payment had ended',
+  double: 'came in addition',
+  wrong_amount: 'came, which is not the amount of the payment',
+  unknown: 'came, which belongs to nothing that is known',
+};
+
 /** Money that arrived for this payment and could not be applied to it, and what became of it. */
 async function findReceiptItems(em: EntityManager, { id, partner_id }: PartnerPayment): Promise<TimelineItem[]> {
   const rows = await em.execute<ReceiptRow[]>(
@@ -163,12 +173,12 @@ async function findReceiptItems(em: EntityManager, { id, partner_id }: PartnerPa
   const { available_account_id } = await em.findOneOrFail(Partner, { id: partner_id });
   return rows.flatMap(({ amount, reason, state, received_at, settled_at, account_id }): TimelineItem[] => {
     const held = state === 'suspended' ? 'is' : 'was';
-    const text = `IDR ${amount} came in addition (${reason.replace('_', ' ')}) and ${held} held for the operators.`;
+    const text = `IDR ${amount} ${cameTexts[reason]} (${reason.replace('_', ' ')}) and ${held} held for the operators.`;
     const came: TimelineItem = { at: new Date(received_at), type: 'ledger', text };
     if (state === 'suspended' || settled_at === null) return [came];
     const credited = account_id === available_account_id ? 'your available balance' : 'another account';
     const end = state === 'credited' ? `credited to ${credited}` : 'refunded, at the provider';
-    const ended = `IDR ${amount} that came in addition was ${end}.`;
+    const ended = `IDR ${amount} that was held was ${end}.`;
     return [came, { at: new Date(settled_at), type: 'ledger', text: ended }];
   });
 }

@@ -84,12 +84,16 @@ async function judge(
   const paying = isOpen ? received.find(pays) : undefined;
   const strays = received.filter((payment) => payment !== paying).map(strayOf);
   const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
-  await noteSettling(em, table, reference, isUnsettled);
+  const next = isUnsettled ? ({ outcome: 'settling' } as const) : outcomeOf(state);
+  // What ends now goes on saying since when it was settling.
+  if (isUnsettled || (paying === undefined && next.outcome === 'waiting')) {
+    await noteSettling(em, table, reference, isUnsettled);
+  }
   if (paying !== undefined) {
     const { providerPaymentId, providerPaymentMethodId, amount } = paying;
     return { outcome: 'paid', payment: { providerPaymentId, providerPaymentMethodId, amount }, strays };
   }
-  return isUnsettled ? { outcome: 'settling', strays } : { ...outcomeOf(state), strays };
+  return { ...next, strays };
 }
 
 /**
@@ -111,7 +115,7 @@ function isSettling(
   return status === 'paid' && !payments.some(explains);
 }
 
-/** Notes for operators since when an open row has been settling; cleared when an open row no longer is. */
+/** Notes since when an open row has been settling; cleared when it no longer is, and waits for a payment again. */
 async function noteSettling(em: EntityManager, table: InstrumentTable, id: string, settling: boolean): Promise<void> {
   await em.execute(
     `update ${table} set settling_since = case when ? then now() end

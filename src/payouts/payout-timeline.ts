@@ -205,7 +205,7 @@ async function findLedgerItems(em: EntityManager, payout: Payout, name: string):
 /** What a failure code means where its name does not say it. */
 function byOf(code: string): string {
   if (code === noReasonGiven) return ' The provider gave no reason.';
-  return code === settledByOperator ? ' An operator established it.' : '';
+  return code === settledByOperator ? ' Our operators established it.' : '';
 }
 
 function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code }: Payout, name: string): string[] {

@@ -193,6 +193,21 @@ describe('A payment', () => {
     expect(await balanceOf(stack, partner.account.available)).toBe('46000.0000');
   });
 
+  it('says in plain words what is wrong with a value, before the provider is asked', async () => {
+    const wallet = { method: 'ewallet', channel: 'DANA', amount: '20000' };
+    for (const [body, message] of [
+      [
+        { ...wallet, return_url: 'HTTPS://partner.example/back' },
+        'return_url: must be a URL that begins with https://',
+      ],
+      [{ ...va, expires_in_minutes: 0 }, 'expires_in_minutes: must be at least 1'],
+      [{ ...va, expires_in_minutes: 2881 }, 'expires_in_minutes: must be at most 2880'],
+      [{ ...va, amount: '-1' }, 'amount: must be greater than zero'],
+    ] as const) {
+      expect((await partner.post('/payments', body)).body.error.message).toBe(message);
+    }
+  });
+
   it('accepts expires_in_minutes from 1 to 2,880', async () => {
     const short = await create({ ...va, expires_in_minutes: 1 });
     expect(Date.parse(short.expires_at) - Date.parse(short.created_at)).toBe(60_000);
@@ -348,13 +363,13 @@ describe('A timeline', () => {
     await partner.administer('put', '/webhook', { url, events: ['payment.succeeded'] });
     const { id, payment_code } = await create();
     const waiting = (await partner.get(`/payments/${id}/timeline`)).body.data;
-    expect(waiting.items.map(({ type }: { type: string }) => type)).toEqual(['request', 'provider']);
+    expect(waiting.items.map(({ type }: { type: string }) => type)).toEqual(['request', 'provider', 'provider']);
     expect(waiting.next.text).toMatch(/may pay until the deadline/);
     await pay(payment_code);
     await when(id, 'succeeded');
     const { items, next } = (await partner.get(`/payments/${id}/timeline`)).body.data;
     const types = items.map(({ type }: { type: string }) => type);
-    expect(types).toEqual(['request', 'provider', 'callback', 'ledger', 'ledger', 'outcome', 'webhook']);
+    expect(types).toEqual(['request', 'provider', 'provider', 'callback', 'ledger', 'ledger', 'outcome', 'webhook']);
     const [owed, available] = items.filter(({ type }: { type: string }) => type === 'ledger');
     expect([owed.text, available.text]).toEqual([
       expect.stringContaining('is owed to you'),
@@ -397,6 +412,10 @@ describe('A quote', () => {
       fee: '1200.0000',
       net_amount: '100000.0000',
     });
+    const above = await partner.post('/quotes', { method: 'qris', amount: '9999000' }, null);
+    expect(above.body.error.message).toBe(
+      'amount: the channel takes IDR 1.0000 to 10000000.0000, and the customer would pay IDR 10069493.0000',
+    );
     const uneven = await partner.post('/quotes', { method: 'qris', amount: '100000.001' }, null);
     expect(errorOf(uneven)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });

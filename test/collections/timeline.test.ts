@@ -48,25 +48,25 @@ const settle = async (proposal: object) =>
   });
 
 describe('The timeline of a payment', () => {
-  it('shows what became of additional money: held, then credited', async () => {
+  it('shows what became of money of another amount: held, then credited', async () => {
     const payment = await create();
     const receiptId = await payBesides(payment);
-    const came = 'IDR 49000.0000 came in addition (wrong amount)';
+    const came = 'IDR 49000.0000 came, which is not the amount of the payment (wrong amount)';
     expect(await textsOf(payment.id)).toContain(`${came} and is held for the operators.`);
     const account_id = partner.account.available;
     await settle({ receipt_id: receiptId, action: 'credit', account_id });
     const texts = await textsOf(payment.id);
     expect(texts).toContain(`${came} and was held for the operators.`);
-    expect(texts).toContain('IDR 49000.0000 that came in addition was credited to your available balance.');
+    expect(texts).toContain('IDR 49000.0000 that was held was credited to your available balance.');
     expect(JSON.stringify(texts)).not.toContain('is held');
   });
 
-  it('shows what became of additional money: refunded', async () => {
+  it('shows what became of money of another amount: refunded', async () => {
     const payment = await create();
     const receiptId = await payBesides(payment);
     await settle({ receipt_id: receiptId, action: 'refund' });
     const texts = await textsOf(payment.id);
-    expect(texts).toContain('IDR 49000.0000 that came in addition was refunded, at the provider.');
+    expect(texts).toContain('IDR 49000.0000 that was held was refunded, at the provider.');
     expect(JSON.stringify(texts)).not.toContain('is held');
   });
 
@@ -151,5 +151,9 @@ describe('The timeline of a payment', () => {
       ({ status }) => status === 'succeeded',
       30_000,
     );
+    // What was told stays told, with its time.
+    const after = (await timelineOf(id)).items;
+    for (const item of items.filter(({ type }) => type === 'provider')) expect(after).toContainEqual(item);
+    expect(after.map(({ text }) => text)).toContain('The provider was asked for a payment code.');
   }, 60_000);
 });

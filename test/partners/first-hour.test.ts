@@ -20,7 +20,7 @@ const prints: [block: RegExp, output: RegExp][] = [
   [/sandbox\/payouts\/settle/, /"status":"succeeded"/],
   [/first-hour-6/, /"status":"succeeded".*refund\.succeeded \S+ succeeded/s],
   [/node refund\.ts/, /status: 'pending'.*amount: '50000\.0000'/s],
-  [/first-hour-7/, /"status":"expired".*payment\.unmatched \S+ expired.*came in addition \(late\)/s],
+  [/first-hour-7/, /"status":"expired".*payment\.unmatched \S+ expired.*came after the payment had ended \(late\)/s],
   [
     /python first_hour/,
     /payment\.succeeded verified.*refund\.succeeded verified.*payout\.succeeded verified.*Payout +\S+ succeeded/s,
