@@ -58,7 +58,8 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const keyHash = hashPartnerKey(key);
     // A body that cannot be decoded is refused later, by the route.
     const plain = await decodeBody(body, ctx.get('content-encoding')).catch(() => body);
-    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path, plain);
+    // With and without a slash at its end a path is the same route.
+    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path.replace(/\/$/, ''), plain);
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
       if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);

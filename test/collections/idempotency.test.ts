@@ -32,8 +32,8 @@ afterEach(() => expectChecksEmpty(stack));
 const va = { method: 'virtual_account', channel: 'BNI', amount: '50000' };
 
 /** The answer as bytes. */
-async function create(raw: string, key: string, url = stack.url) {
-  const answer = await fetch(`${url}/v1/partners/payments`, {
+async function create(raw: string, key: string, url = stack.url, path = '/payments') {
+  const answer = await fetch(`${url}/v1/partners${path}`, {
     method: 'POST',
     body: raw,
     headers: {
@@ -93,6 +93,16 @@ describe('An idempotency key', () => {
     expect((await create(JSON.stringify(va), key)).status).toBe(200);
     const again = await create(changed, key);
     expect([again.status, JSON.parse(again.text).error.code]).toEqual([409, 'REQUEST_IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  it('knows the same path by a slash at its end', async () => {
+    const [raw, key] = [JSON.stringify(va), freshKey()];
+    const first = await create(raw, key);
+    expect(await create(raw, key, stack.url, '/payments/')).toEqual({
+      status: 200,
+      text: first.text,
+      replayed: 'true',
+    });
   });
 
   it('refuses another path with REQUEST_IDEMPOTENCY_KEY_REUSED, and the same body with a wrong signature as usual', async () => {
