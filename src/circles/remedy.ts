@@ -1,4 +1,4 @@
-import { addMoney, compareMoney, isAboveZero, lesser, type Money, shareMoney, subtractMoney } from '../shared/money.ts';
+import { type Money, moneyOfUnits, unitsOf } from '../shared/money.ts';
 import type { DefaultRule } from './terms.ts';
 
 /** A member with a place in the open round. */
@@ -24,12 +24,12 @@ export interface Cover {
 }
 
 /**
- * The remedy of a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once. All three need
+ * The remedy of a default, with the members for whom it is; what covers them, `coversOf` says. Debits are tried once a day; `cover` and `exclude` complete the pot at once. All three need
  * to know what was paid of orders: `ask` names the members whose orders have to end first.
  */
 export type Remedy =
   | { kind: 'ask'; members: string[] }
-  | { kind: 'cover'; covers: Cover[] }
+  | { kind: 'cover'; members: string[] }
   | { kind: 'exclude'; members: string[] }
   | { kind: 'debit'; members: string[] }
   | { kind: 'wait' };
@@ -64,45 +64,60 @@ type RemedyOfUnpaid = Exclude<Remedy, { kind: 'ask' }>;
 function remedyOfUnpaid(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): RemedyOfUnpaid {
   const missing = places.filter(({ hasPaid }) => !hasPaid);
   if (missing.length === 0) return { kind: 'wait' };
-  if (rule === 'cover') return coverAll(amount, places, missing);
+  const unpaid = missing.map(({ memberId }) => memberId);
+  if (rule === 'cover') {
+    return canCover(amount, places, missing.length) ? { kind: 'cover', members: unpaid } : { kind: 'wait' };
+  }
   if (rule === 'exclude' && missing.length < places.length) {
-    return { kind: 'exclude', members: missing.map(({ memberId }) => memberId) };
+    return { kind: 'exclude', members: unpaid };
   }
   const winners = missing.filter(({ hasReceived }) => hasReceived).map(({ memberId }) => memberId);
   return rule === 'winner_first' && winners.length > 0 ? { kind: 'debit', members: winners } : { kind: 'wait' };
 }
 
-function coverAll(amount: Money, places: readonly PlaceInRound[], missing: readonly PlaceInRound[]): RemedyOfUnpaid {
-  const left = new Map(places.map(({ memberId, guaranteeLeft }) => [memberId, guaranteeLeft]));
+/** Whether what is left of all guarantees pays all that is missing. */
+function canCover(amount: Money, places: readonly PlaceInRound[], missing: number): boolean {
+  const left = places.reduce((sum, { guaranteeLeft }) => sum + unitsOf(guaranteeLeft), 0n);
+  return unitsOf(amount) * BigInt(missing) <= left;
+}
+
+/**
+ * What covers a round whose remedy is `cover`: of each missing contribution (of `amount`, IDR) first what is left of the
+ * member's own guarantee, then parts as equal as what is left of all guarantees allows.
+ */
+export function coversOf(amount: Money, places: readonly PlaceInRound[]): Cover[] {
+  const left = new Map(places.map(({ memberId, guaranteeLeft }) => [memberId, unitsOf(guaranteeLeft)]));
   const covers: Cover[] = [];
-  const take = (debtor: string, guarantor: string, part: Money): void => {
-    if (!isAboveZero(part)) return;
-    covers.push({ debtor, guarantor, amount: part });
-    left.set(guarantor, subtractMoney(left.get(guarantor) ?? '0', part));
+  const take = (debtor: string, guarantor: string, part: bigint): void => {
+    if (part === 0n) return;
+    covers.push({ debtor, guarantor, amount: moneyOfUnits(part) });
+    left.set(guarantor, (left.get(guarantor) ?? 0n) - part);
   };
-  const owed = missing.map(({ memberId, guaranteeLeft }) => {
-    const own = lesser(amount, guaranteeLeft);
-    take(memberId, memberId, own);
-    return { debtor: memberId, rest: subtractMoney(amount, own) };
-  });
-  const needed = addMoney('0', ...owed.map(({ rest }) => rest));
-  if (compareMoney(needed, addMoney('0', ...left.values())) > 0) return { kind: 'wait' };
+  const owed = places
+    .filter(({ hasPaid }) => !hasPaid)
+    .map(({ memberId }) => {
+      const own = least(unitsOf(amount), left.get(memberId) ?? 0n);
+      take(memberId, memberId, own);
+      return { debtor: memberId, rest: unitsOf(amount) - own };
+    });
   for (const { debtor, rest } of owed) {
     for (const [guarantor, part] of alike(rest, [...left])) take(debtor, guarantor, part);
   }
-  return { kind: 'cover', covers };
+  return covers;
 }
 
+const least = (left: bigint, right: bigint): bigint => (left < right ? left : right);
+
 /** Splits a need into parts as equal as what each has available allows; together they cover it. */
-function alike(need: Money, available: readonly (readonly [string, Money])[]): [string, Money][] {
+function alike(need: bigint, available: readonly (readonly [string, bigint])[]): [string, bigint][] {
+  if (need === 0n) return [];
   // From the member with the least: what they cannot give is taken from the others.
-  const byLeast = available.toSorted(([, left], [, right]) => compareMoney(left, right));
+  const byLeast = available.toSorted(([, left], [, right]) => (left < right ? -1 : Number(left > right)));
   let rest = need;
   return byLeast.map(([id, most], index) => {
     const others = byLeast.length - index;
-    const equal = isAboveZero(rest) ? (shareMoney(rest, Array(others).fill('1')).at(-1) ?? rest) : '0.0000';
-    const part = others === 1 ? rest : lesser(equal, most);
-    rest = subtractMoney(rest, part);
+    const part = others === 1 ? rest : least(rest / BigInt(others), most);
+    rest -= part;
     return [id, part];
   });
 }

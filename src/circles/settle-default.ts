@@ -12,7 +12,7 @@ import { factsOf, findProgress, type Place } from './find-progress.ts';
 import { type LockedRound, lockOpenRound, reportMissing } from './lock-open-round.ts';
 import { payForMember } from './pay-for-member.ts';
 import { complete, payPot } from './pay-round.ts';
-import { type Cover, closeUp, type Remedy, remedyOf } from './remedy.ts';
+import { type Cover, closeUp, coversOf, type Remedy, remedyOf } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { termsOf } from './terms.ts';
 
@@ -121,9 +121,8 @@ async function remedyNow(
 ): Promise<void> {
   const ofTurn = { circleId: circle.id, turn: circle.current_turn };
   if (remedy.kind === 'cover') {
-    const debtors = [...new Set(remedy.covers.map(({ debtor }) => debtor))];
-    await cancelPendingContributions(tx, { ...ofTurn, memberIds: debtors });
-    await writeCovers(tx, circle, remedy.covers);
+    await cancelPendingContributions(tx, { ...ofTurn, memberIds: remedy.members });
+    await writeCovers(tx, circle, coversOf(circle.amount, places));
     await payPot(tx, circle, now);
   } else if (remedy.kind === 'exclude') {
     await cancelPendingContributions(tx, { ...ofTurn, memberIds: remedy.members });
@@ -136,13 +135,19 @@ async function remedyNow(
 }
 
 async function writeCovers(tx: EntityManager, circle: SavingCircle, covers: readonly Cover[]): Promise<void> {
-  for (const { debtor, guarantor, amount } of covers) {
-    await tx.execute(
-      `insert into saving_circle_covers
-         (saving_circle_id, turn_number, debtor_member_id, guarantor_member_id, amount) values (?, ?, ?, ?, ?)`,
-      [circle.id, circle.current_turn, debtor, guarantor, amount],
-    );
-  }
+  const listed = (values: string[]) => `{${values.join(',')}}`;
+  await tx.execute(
+    `insert into saving_circle_covers
+       (saving_circle_id, turn_number, debtor_member_id, guarantor_member_id, amount)
+     select ?, ?, * from unnest(?::uuid[], ?::uuid[], ?::numeric[])`,
+    [
+      circle.id,
+      circle.current_turn,
+      listed(covers.map(({ debtor }) => debtor)),
+      listed(covers.map(({ guarantor }) => guarantor)),
+      listed(covers.map(({ amount }) => amount)),
+    ],
+  );
 }
 
 /** Ends places and moves later turns up. Returns whose turn it is then; null when nobody is left to receive. */

@@ -38,6 +38,17 @@ export function negateMoney(amount: Money): Money {
   return new Precise(0).minus(read(amount)).toFixed(4);
 }
 
+const unitsOfRupiah = 10_000;
+
+/** An amount as a whole number of its smallest unit, IDR 0.0001: for calculations with very many amounts. */
+export const unitsOf = (amount: Money): bigint => BigInt(read(amount).times(unitsOfRupiah).toFixed(0));
+
+/** The amount of so many units of IDR 0.0001 (scale 4), none below zero. */
+export function moneyOfUnits(units: bigint): Money {
+  const digits = units.toString().padStart(5, '0');
+  return `${digits.slice(0, -4)}.${digits.slice(-4)}`;
+}
+
 /** The largest amount that can be multiplied by `count` and still be an amount of money (IDR, scale 4). */
 export function largestShare(count: number): Money {
   return new Precise(largestAmount).dividedBy(count).toDecimalPlaces(4, Decimal.ROUND_DOWN).toFixed(4);
@@ -55,7 +66,7 @@ export function shareMoney(total: Money, weights: readonly Money[]): Money[] {
   const missing = read(total).minus(shares.reduce((sum, share) => sum.plus(share), new Precise(0)));
   const lost = (index: number): Decimal => (exact[index] ?? missing).minus(shares[index] ?? missing);
   const byLoss = exact.map((_, index) => index).sort((left, right) => lost(right).comparedTo(lost(left)));
-  const filledUp = new Set(byLoss.slice(0, missing.times(10_000).toNumber()));
+  const filledUp = new Set(byLoss.slice(0, missing.times(unitsOfRupiah).toNumber()));
   return shares.map((share, index) => (filledUp.has(index) ? share.plus('0.0001') : share).toFixed(4));
 }
 

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import type { CircleRound } from '../../src/circles/circle-round.entity.ts';
 import { nextOfRound } from '../../src/circles/default.ts';
 import { factsOf } from '../../src/circles/find-progress.ts';
-import { awaited, remedyOf } from '../../src/circles/remedy.ts';
+import { awaited, coversOf, remedyOf } from '../../src/circles/remedy.ts';
 import type { SavingCircle } from '../../src/circles/saving-circle.entity.ts';
 import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
-import { compareMoney, shareMoney } from '../../src/shared/money.ts';
+import { compareMoney, shareMoney, unitsOf } from '../../src/shared/money.ts';
 import { isFullRun } from '../support/run.ts';
 import {
   type Circle,
@@ -120,6 +120,41 @@ describe('A remedy', () => {
       { numRuns },
     );
   });
+});
+
+describe('Guarantees that cover what is missing', () => {
+  const place = (index: number, hasPaid: boolean, guaranteeLeft: string) => ({
+    memberId: `m${index}`,
+    hasPaid,
+    hasReceived: false,
+    guaranteeLeft,
+  });
+
+  it('pay the own contribution first, then as equal parts as each has left, to four decimals', () => {
+    const places = [
+      place(0, false, '4'),
+      place(1, true, '1'),
+      place(2, true, '10'),
+      place(3, true, '5'),
+      place(4, true, '5'),
+    ];
+    expect(coversOf('10', places)).toEqual([
+      { debtor: 'm0', guarantor: 'm0', amount: '4.0000' },
+      { debtor: 'm0', guarantor: 'm1', amount: '1.0000' },
+      { debtor: 'm0', guarantor: 'm3', amount: '1.6666' },
+      { debtor: 'm0', guarantor: 'm4', amount: '1.6667' },
+      { debtor: 'm0', guarantor: 'm2', amount: '1.6667' },
+    ]);
+  });
+
+  it('are divided in the largest circle, too, and what is due is known before', () => {
+    const places = Array.from({ length: 1000 }, (_, index) => place(index, index >= 400, '50'));
+    const remedy = remedyOf('cover', '100', places);
+    expect(remedy).toEqual({ kind: 'cover', members: places.slice(0, 400).map(({ memberId }) => memberId) });
+    const covers = coversOf('100', places);
+    expect(covers.reduce((all, { amount }) => all + unitsOf(amount), 0n)).toBe(unitsOf('40000'));
+    expect(remedyOf('cover', '100', places.with(0, place(0, false, '0')).slice(0, 800))).toEqual({ kind: 'wait' });
+  }, 30_000);
 });
 
 describe('The question what was paid of orders', () => {

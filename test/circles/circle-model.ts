@@ -1,4 +1,4 @@
-import { closeUp, type PlaceInRound, type Remedy, remedyOf } from '../../src/circles/remedy.ts';
+import { closeUp, coversOf, type PlaceInRound, type Remedy, remedyOf } from '../../src/circles/remedy.ts';
 import { settle, shareOut } from '../../src/circles/settlement.ts';
 import type { DefaultRule } from '../../src/circles/terms.ts';
 import { addMoney, compareMoney, negateMoney, shareMoney, subtractMoney } from '../../src/shared/money.ts';
@@ -151,17 +151,19 @@ export function inDefault(circle: Circle, rule: DefaultRule, debit: (member: Mem
   const remedy = remedyOf(rule, circle.amount, places);
   const member = (id: string): Member => circle.members.find(({ member_id }) => member_id === id) as Member;
   if (remedy.kind === 'cover') {
-    for (const { debtor, guarantor, amount } of remedy.covers) {
+    expect(remedy.members).toEqual(missing);
+    const covers = coversOf(circle.amount, places);
+    for (const { debtor, guarantor, amount } of covers) {
       expect(missing).toContain(debtor);
       member(guarantor).covered = addMoney(member(guarantor).covered, amount);
     }
     // The defaulter's own first: nothing of it is left while others pay for them.
-    for (const { debtor, guarantor } of remedy.covers) {
+    for (const { debtor, guarantor } of covers) {
       if (debtor !== guarantor) expect(member(debtor).covered).toBe(member(debtor).guarantee);
     }
     payPot(
       circle,
-      remedy.covers.map(({ amount }) => amount),
+      covers.map(({ amount }) => amount),
     );
   } else if (remedy.kind === 'exclude') {
     expect(remedy.members).toEqual(missing);
