@@ -23,7 +23,8 @@ export interface NewContribution {
 
 /**
  * Records a contribution to the open round in the caller's transaction, with its event. Throws as `getPayableCircle`,
- * also for a concurrent repeat: the database allows one pending or completed row per member and turn.
+ * also for a concurrent repeat: the database allows one pending or completed row per member and turn, and one with the
+ * guarantee per member.
  */
 export async function recordContribution(tx: EntityManager, contribution: NewContribution): Promise<string> {
   const { circleId, userId, onBehalfOf, amount, orderId, requestId, paid } = contribution;
@@ -39,7 +40,7 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
     `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount,
        guarantee_amount, rail, status, refund_account_id, payment_order_id, transaction_id)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (saving_circle_id, member_id, turn_number) where status in ('pending', 'completed') do nothing
+     on conflict do nothing
      returning 1`,
     [
       id,

@@ -1,0 +1,31 @@
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { begun } from './begin-circle.ts';
+import { contribute } from './build-circle.ts';
+
+let stack: Stack;
+/** Temporal is away: nothing happens but what is asked for here. */
+beforeAll(async () => {
+  stack = await startStack({ env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+describe('First contributions with a guarantee for one member, sent by all members at once', () => {
+  it('make one, and the others are told that there is one', async () => {
+    const size = 8;
+    // Which of the two rules that allow one comes first is a matter of luck: so there are many tries.
+    for (let tries = 0; tries < 2; tries += 1) {
+      const { id, members, memberIds } = await begun(
+        stack,
+        size,
+        { guarantee_percent: 50 },
+        Array(size).fill('9000000'),
+      );
+      for (const on_behalf_of of memberIds) {
+        const answers = await Promise.all(members.map((payer) => contribute(stack, payer, id, { on_behalf_of })));
+        const statuses = answers.map(({ status }) => status);
+        expect(statuses.toSorted()).toEqual([201, ...Array(size - 1).fill(400)]);
+      }
+    }
+  }, 120_000);
+});
