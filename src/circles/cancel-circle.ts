@@ -7,7 +7,7 @@ import { thenWake } from '../shared/then-wake.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
-import { refundContribution } from './refund-contribution.ts';
+import { refundContributions } from './refund-contribution.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { settleCircle } from './settle-circle.ts';
 
@@ -38,14 +38,13 @@ export function cancelCircle(
       circle.next_opens_at = null;
       const now = await readDatabaseClock(tx);
       circle.ended_at = circle.updated_at = now;
-      for (const contribution of contributions) {
-        if (contribution.status === 'completed') {
-          await refundContribution(tx, circle, contribution);
-        } else {
-          contribution.status = 'cancelled';
-          contribution.updated_at = now;
-        }
+      const paid = contributions.filter(({ status }) => status === 'completed');
+      const pending = contributions.filter(({ status }) => status === 'pending');
+      for (const contribution of pending) {
+        contribution.status = 'cancelled';
+        contribution.updated_at = now;
       }
+      await refundContributions(tx, circle, paid);
       await settleCircle(tx, circle);
       await recordEvent(tx, {
         event: 'RESOURCE_UPDATED',
@@ -56,8 +55,8 @@ export function cancelCircle(
         data: {
           status: 'cancelled',
           turn_number: circle.current_turn,
-          refunded: contributions.filter(({ status }) => status === 'refunded').length,
-          cancelled: contributions.filter(({ status }) => status === 'cancelled').length,
+          refunded: paid.length,
+          cancelled: pending.length,
         },
       });
       return circle;

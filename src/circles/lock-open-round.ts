@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../events/record-event.ts';
+import { recordEvents } from '../events/record-event.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { findPlaces, type Place } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
@@ -28,14 +28,17 @@ export async function reportMissing(
   event: 'CONTRIBUTION_DUE' | 'CONTRIBUTION_OVERDUE' | 'MEMBER_DEFAULTED',
   data: object,
 ): Promise<void> {
-  for (const { memberId, userId } of places.filter(({ hasPaid }) => !hasPaid)) {
-    await recordEvent(tx, {
-      event,
-      resourceType: 'saving_circle',
-      resourceId: circle.id,
-      actorId: null,
-      requestId: null,
-      data: { turn_number: circle.current_turn, member_id: memberId, user_id: userId, ...data },
-    });
-  }
+  await recordEvents(
+    tx,
+    places
+      .filter(({ hasPaid }) => !hasPaid)
+      .map(({ memberId, userId }) => ({
+        event,
+        resourceType: 'saving_circle',
+        resourceId: circle.id,
+        actorId: null,
+        requestId: null,
+        data: { turn_number: circle.current_turn, member_id: memberId, user_id: userId, ...data },
+      })),
+  );
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
+import { findOrganizationsOf } from '../identity/find-organizations-of.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
@@ -23,12 +24,12 @@ export async function settleCircle(tx: EntityManager, circle: SavingCircle): Pro
     ...must(positions.get(member_id), 'a share is a member’s'),
   }));
   if (shares.length === 0) return;
-  for (const { member_id, account_id, amount } of shares) {
-    await tx.execute(
-      'insert into saving_circle_settlements (id, saving_circle_id, account_id, amount) values (?, ?, ?, ?)',
-      [member_id, circle.id, account_id, amount],
-    );
-  }
+  await tx.execute(
+    `insert into saving_circle_settlements (id, saving_circle_id, account_id, amount)
+     select member_id, ?, account_id, amount
+     from jsonb_to_recordset(?::jsonb) as share (member_id uuid, account_id uuid, amount numeric)`,
+    [circle.id, JSON.stringify(shares.map(({ member_id, account_id, amount }) => ({ member_id, account_id, amount })))],
+  );
   const held = addMoney(...shares.map(({ amount }) => amount));
   const journalId = must(
     await postJournal(tx, {
@@ -42,11 +43,10 @@ export async function settleCircle(tx: EntityManager, circle: SavingCircle): Pro
     'a circle is settled once',
   );
   await failpoint('settle-circle.posted');
-  const users = await tx.execute<{ id: string; organization_id: string | null }[]>(
-    `select id, organization_id from users where id = any (?::uuid[])`,
-    [`{${shares.map(({ user_id }) => user_id).join(',')}}`],
+  const organizations = await findOrganizationsOf(
+    tx,
+    shares.map(({ user_id }) => user_id),
   );
-  const organizations = new Map(users.map(({ id, organization_id }) => [id, organization_id]));
   await recordTransactions(
     tx,
     journalId,

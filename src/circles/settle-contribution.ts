@@ -5,7 +5,7 @@ import { canMove } from '../shared/status-law.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { shareCircle } from './lock-circle.ts';
-import { refundContribution } from './refund-contribution.ts';
+import { refundContributions } from './refund-contribution.ts';
 import { type ContributionStatus, contributionLaw } from './saving-circle.ts';
 
 interface Settled {
@@ -30,7 +30,7 @@ export async function settleContribution(tx: EntityManager, { circleId, orderId,
   contribution.transaction_id = transactionId;
   contribution.updated_at = await readDatabaseClock(tx);
   if (contribution.status !== 'pending' || circle.status !== 'active' || round.paid_at) {
-    await refundContribution(tx, circle, contribution);
+    await refundContributions(tx, circle, [contribution]);
     return;
   }
   contribution.status = 'completed';

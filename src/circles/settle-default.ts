@@ -6,7 +6,6 @@ import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { cancelPendingContributions } from './cancel-pending.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
-import { CircleMember } from './circle-member.entity.ts';
 import { nextOfRound } from './default.ts';
 import { factsOf, findProgress, type Place } from './find-progress.ts';
 import { type LockedRound, lockOpenRound, reportMissing } from './lock-open-round.ts';
@@ -156,16 +155,22 @@ async function exclude(
   circle: SavingCircle,
   { excluded, places }: { excluded: readonly string[]; places: readonly Place[] },
 ): Promise<string | null> {
-  const members = new Map(
-    (await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true })).map((row) => [row.id, row]),
-  );
   const turns = closeUp(places, { currentTurn: circle.current_turn, excluded });
-  for (const id of excluded) Object.assign(members.get(id) ?? {}, { excluded_turn: circle.current_turn });
-  // Ascending, so that a turn is free before another member takes it.
-  for (const { memberId, turn } of turns.toSorted((left, right) => (left.turn ?? 0) - (right.turn ?? 0))) {
-    Object.assign(members.get(memberId) ?? {}, { turn_number: turn });
-    await tx.flush();
-  }
+  const before = new Map(places.map(({ memberId, turn }) => [memberId, turn]));
+  const moved = turns.filter(({ memberId, turn }) => before.get(memberId) !== turn);
+  await tx.execute('update saving_circle_members set excluded_turn = ? where id = any (?::uuid[])', [
+    circle.current_turn,
+    `{${excluded.join(',')}}`,
+  ]);
+  // A turn is free before another member takes it.
+  await tx.execute('update saving_circle_members set turn_number = null where id = any (?::uuid[])', [
+    `{${moved.map(({ memberId }) => memberId).join(',')}}`,
+  ]);
+  await tx.execute(
+    `update saving_circle_members m set turn_number = moved.turn
+     from jsonb_to_recordset(?::jsonb) as moved ("memberId" uuid, turn integer) where m.id = moved."memberId"`,
+    [JSON.stringify(moved)],
+  );
   return turns.find(({ turn }) => turn === circle.current_turn)?.memberId ?? null;
 }
 

@@ -20,6 +20,25 @@ export async function recordEvent(tx: EntityManager, event: NewEvent): Promise<v
   await tx.execute(insert, valuesOf(event));
 }
 
+/** As `recordEvent`, for any number of events, in their order: one insert. */
+export async function recordEvents(tx: EntityManager, events: readonly NewEvent[]): Promise<void> {
+  const rows = events.map((event) => ({
+    event: event.event,
+    impact: event.impact ?? 'MEDIUM',
+    resource_type: event.resourceType,
+    resource_id: event.resourceId,
+    actor_id: event.actorId,
+    request_id: event.requestId,
+    data: event.data,
+  }));
+  await tx.execute(
+    `insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+     select * from jsonb_to_recordset(?::jsonb) as given (event text, impact text, resource_type text,
+       resource_id text, actor_id uuid, request_id text, data jsonb)`,
+    [JSON.stringify(rows)],
+  );
+}
+
 /** Records a read (impact LOW): one insert that does not wait for the disk. */
 export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event' | 'impact'>): Promise<void> {
   // One statement: set_config is local to its transaction, and the CTE is evaluated before the insert commits.

@@ -47,21 +47,30 @@ export const insufficientBalance = 'AM001';
  * transaction must then be rolled back.
  */
 export async function postJournal(tx: EntityManager, journal: Journal): Promise<string | null> {
-  const id = newId();
+  const [id] = await postJournals(tx, [journal]);
+  return id ?? null;
+}
+
+/** As `postJournal`, for any number of journals, in their order and in one round trip. */
+export async function postJournals(tx: EntityManager, journals: readonly Journal[]): Promise<(string | null)[]> {
+  const posted = journals.map(({ businessKey, kind, postings }) => ({
+    id: newId(),
+    business_key: businessKey,
+    kind,
+    accounts: postings.map(({ accountId }) => accountId),
+    amounts: postings.map(({ amount }) => amount),
+  }));
   try {
     const rows = await tx.execute<{ posted: boolean }[]>(
-      'select post_journal(?, ?, ?, ?::uuid[], ?::numeric[]) as posted',
-      [
-        id,
-        journal.businessKey,
-        journal.kind,
-        `{${journal.postings.map(({ accountId }) => accountId).join(',')}}`,
-        `{${journal.postings.map(({ amount }) => amount).join(',')}}`,
-      ],
+      `select post_journal(id, business_key, kind, accounts, amounts) as posted from jsonb_to_recordset(?::jsonb)
+         as journal (id uuid, business_key text, kind text, accounts uuid[], amounts numeric[])`,
+      [JSON.stringify(posted)],
     );
-    const posted = rows[0]?.posted === true;
-    trace.getActiveSpan()?.addEvent('journal', { id, kind: journal.kind, posted });
-    return posted ? id : null;
+    return posted.map(({ id, kind }, index) => {
+      const isPosted = rows[index]?.posted === true;
+      trace.getActiveSpan()?.addEvent('journal', { id, kind, posted: isPosted });
+      return isPosted ? id : null;
+    });
   } catch (error) {
     if (errorCodeOf(error) === insufficientBalance) {
       refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field: 'amount', cause: error });
@@ -76,10 +85,27 @@ export async function recordTransactions(
   journalId: string,
   rows: TransactionRow[],
 ): Promise<string[]> {
-  const ids = rows.map(({ id }) => id ?? newId());
-  if (rows.length === 0) return ids;
-  const written = rows.map((row, index) => ({
-    id: ids[index],
+  const identified = rows.map((row) => ({ ...row, id: row.id ?? newId() }));
+  if (rows.length > 0) await recordTransactionsOf(tx, [{ journalId, rows: identified }]);
+  return identified.map(({ id }) => id);
+}
+
+/** As `recordTransactions`, for the rows of any number of journals, in one round trip. */
+export async function recordTransactionsOf(
+  tx: EntityManager,
+  journals: readonly { journalId: string; rows: TransactionRow[] }[],
+): Promise<void> {
+  const written = journals.map(({ journalId, rows }) => ({ journal_id: journalId, rows: rows.map(columnsOf) }));
+  await tx.execute(
+    `select record_transactions(journal_id, rows)
+     from jsonb_to_recordset(?::jsonb) as written (journal_id uuid, rows jsonb)`,
+    [JSON.stringify(written)],
+  );
+}
+
+function columnsOf(row: TransactionRow) {
+  return {
+    id: row.id ?? newId(),
     user_id: row.userId,
     organization_id: row.organizationId,
     amount: row.amount,
@@ -92,7 +118,5 @@ export async function recordTransactions(
     purpose: row.purpose,
     payment_order_id: row.paymentOrderId,
     created_by: row.createdBy,
-  }));
-  await tx.execute('select record_transactions(?, ?::jsonb)', [journalId, JSON.stringify(written)]);
-  return ids;
+  };
 }

@@ -17,17 +17,8 @@ export interface BegunCircle {
   memberIds: string[];
 }
 
-/** A daily circle of IDR 100,000 that began with its first round open. */
-export async function begun(
-  stack: Stack,
-  size: number,
-  terms: Partial<CircleTerms>,
-  balances: string[] = [],
-): Promise<BegunCircle> {
-  const members = await Promise.all(
-    Array.from({ length: size }, (_, index) => buildIndividual(stack, { balance: balances[index] ?? '1000000' })),
-  );
-  const [creator] = members as [BuiltUser];
+/** A daily circle of IDR 100,000 that nobody has joined yet; its id. */
+export async function opened(stack: Stack, creator: BuiltUser, terms: Partial<CircleTerms> = {}): Promise<string> {
   const id = newId();
   const opening = {
     nameSealed: await stack.deps.sealer.seal(placeOfName(id), 'Arisan'),
@@ -47,6 +38,21 @@ export async function begun(
     requestId: 'test',
   };
   await openCircle(stack.em(), stack.deps.sealer, { circleId: id, opening });
+  return id;
+}
+
+/** A daily circle of IDR 100,000 that began with its first round open. */
+export async function begun(
+  stack: Stack,
+  size: number,
+  terms: Partial<CircleTerms>,
+  balances: string[] = [],
+): Promise<BegunCircle> {
+  const members = await Promise.all(
+    Array.from({ length: size }, (_, index) => buildIndividual(stack, { balance: balances[index] ?? '1000000' })),
+  );
+  const [creator] = members as [BuiltUser];
+  const id = await opened(stack, creator, terms);
   for (const member of members) {
     const consent = terms.on_default === 'winner_first' ? { consent: true } : {};
     const joined = await stack.post(

@@ -1,0 +1,13 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** The organization of each of these users, by the user's id; null for whoever has none. */
+export async function findOrganizationsOf(
+  em: EntityManager,
+  userIds: readonly string[],
+): Promise<Map<string, string | null>> {
+  const users = await em.execute<{ id: string; organization_id: string | null }[]>(
+    'select id, organization_id from users where id = any (?::uuid[])',
+    [`{${userIds.join(',')}}`],
+  );
+  return new Map(users.map(({ id, organization_id }) => [id, organization_id]));
+}

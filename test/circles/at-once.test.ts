@@ -1,0 +1,89 @@
+import { openRound } from '../../src/circles/open-round.ts';
+import { payRound } from '../../src/circles/pay-round.ts';
+import { reportDue } from '../../src/circles/report-due.ts';
+import { reportOverdue } from '../../src/circles/report-overdue.ts';
+import { settleDefault } from '../../src/circles/settle-default.ts';
+import type { CircleTerms } from '../../src/circles/terms.ts';
+import { buildPlatformAdmin } from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { type BegunCircle, begun, onDay, opened } from './begin-circle.ts';
+import { addMembers, buildMembers, contribute } from './build-circle.ts';
+
+let stack: Stack;
+/** Temporal is away: nothing happens but what is done here by hand. */
+beforeAll(async () => {
+  stack = await startStack({ env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** For rows that one transaction wrote: how many there are, and how many statements wrote them. */
+async function written(rows: string, circleId: string): Promise<{ rows: number; statements: number }> {
+  const [found] = await stack
+    .owner()
+    .execute<{ rows: number; statements: number }[]>(
+      `select count(*)::integer as rows, count(distinct cmin::text)::integer as statements from ${rows}`,
+      [circleId],
+    );
+  return found ?? { rows: 0, statements: 0 };
+}
+
+/** A circle of six in its second round, in which nobody has paid but the last three members. */
+async function halfPaid(terms: Partial<CircleTerms>): Promise<BegunCircle> {
+  const circle = await begun(stack, 6, terms);
+  const { id, members } = circle;
+  for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+  await payRound(stack.em(), { circleId: id, at: onDay(0) });
+  await openRound(stack.em(), { circleId: id, at: onDay(1) });
+  for (const member of members.slice(3)) expect((await contribute(stack, member, id)).status).toBe(201);
+  return circle;
+}
+
+describe('However many members a circle has, one statement', () => {
+  it('adds all that join together, in the order of the request', async () => {
+    const members = await buildMembers(stack, 6);
+    const [creator] = members as [(typeof members)[0]];
+    const id = await opened(stack, creator);
+    const joining = members.toReversed();
+    const joined = await addMembers(stack, creator, id, joining);
+    expect(joined.body.data.members.map(({ user_id }: { user_id: string }) => user_id)).toEqual(
+      joining.map((member) => member.id),
+    );
+    expect(await written('saving_circle_members where saving_circle_id = ?', id)).toEqual({ rows: 6, statements: 1 });
+  });
+
+  it('reports what is missing, and writes what covers it', async () => {
+    const { id } = await halfPaid({ on_default: 'cover', guarantee_percent: 100 });
+    const by = { circleId: id, at: onDay(3) };
+    await reportDue(stack.em(), by);
+    await reportOverdue(stack.em(), by);
+    await settleDefault(stack.em(), stack.deps, by);
+    for (const event of ['CONTRIBUTION_DUE', 'CONTRIBUTION_OVERDUE', 'MEMBER_DEFAULTED']) {
+      const rows = `events where resource_id = ? and event = '${event}'`;
+      expect(await written(rows, id)).toEqual({ rows: 3, statements: 1 });
+    }
+    expect(await written('saving_circle_covers where saving_circle_id = ?', id)).toEqual({ rows: 3, statements: 1 });
+  });
+
+  it('gives all later turns when members are excluded', async () => {
+    const { id } = await halfPaid({ on_default: 'exclude' });
+    const by = { circleId: id, at: onDay(3) };
+    await reportOverdue(stack.em(), by);
+    await settleDefault(stack.em(), stack.deps, by);
+    const places = 'saving_circle_members where saving_circle_id = ? and';
+    expect(await written(`${places} turn_number > 1`, id)).toEqual({ rows: 3, statements: 1 });
+  });
+
+  it('notes what is refunded when it is cancelled, and shares out the rest', async () => {
+    const { id } = await halfPaid({ guarantee_percent: 50 });
+    const { token } = await buildPlatformAdmin(stack);
+    const cancelled = await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token });
+    expect(cancelled.status).toBe(200);
+    const refunded = `saving_circle_contributions where saving_circle_id = ? and status = 'refunded'`;
+    expect(await written(refunded, id)).toEqual({ rows: 3, statements: 1 });
+    expect(await written('saving_circle_settlements where saving_circle_id = ?', id)).toEqual({
+      rows: 5,
+      statements: 1,
+    });
+  });
+});
