@@ -49,11 +49,14 @@ export const columnsOf = (terms: CircleTerms | null): Required<TermsColumns> =>
   terms ?? { grace_days: null, on_default: null, guarantee_percent: null };
 
 /**
- * What each member leaves with the circle as a guarantee (IDR, scale 4), exact. Throws REQUEST_INVALID on `amount` when
- * it would need more than four decimals or more digits than money has.
+ * What each member leaves with the circle as a guarantee (IDR, scale 4), exact. Throws REQUEST_INVALID on the field,
+ * of the two that decide it, when it would need more than four decimals or more digits than money has.
  */
-export const guaranteeOf = (terms: CircleTerms | null, contribution: Money): Money =>
-  feeOf(contribution, '0', (terms?.guarantee_percent ?? 0) * 100);
+export const guaranteeOf = (
+  terms: CircleTerms | null,
+  contribution: Money,
+  field: 'amount' | 'terms.guarantee_percent' = 'terms.guarantee_percent',
+): Money => feeOf(contribution, '0', (terms?.guarantee_percent ?? 0) * 100, { name: 'guarantee', field });
 
 /** Whether members join with a value of their own that the lottery draws with. */
 export const drawsWithEntropy = (turnOrder: TurnOrder, terms: CircleTerms | null): boolean =>

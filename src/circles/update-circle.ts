@@ -121,7 +121,7 @@ async function changePlan(
     circle.starts_at = startsAt;
   }
   if (amount !== undefined) circle.amount = formatMoney(amount);
-  guaranteeOf(termsOf(circle), circle.amount);
+  guaranteeOf(termsOf(circle), circle.amount, terms === undefined ? 'amount' : 'terms.guarantee_percent');
   if (capacity !== undefined) {
     const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
     if (capacity < members)

@@ -94,13 +94,20 @@ export function isWholeRupiah(amount: Money): boolean {
 
 /**
  * A fee of `fixed` rupiah plus `basisPoints` of the amount, exact (never rounded), IDR. Throws REQUEST_INVALID when the
- * result would need more than four decimals, or more digits than money has.
+ * result would need more than four decimals, or more digits than money has; `told` is what it is then called, and the
+ * field that is named.
  */
-export function feeOf(amount: Money, fixed: Money, basisPoints: number): Money {
+export function feeOf(
+  amount: Money,
+  fixed: Money,
+  basisPoints: number,
+  told: { name: string; field: string } = { name: 'fee', field: 'amount' },
+): Money {
+  const { name, field } = told;
   const fee = read(fixed).plus(read(amount).times(basisPoints).dividedBy(10_000));
   if (fee.decimalPlaces() > 4)
-    refuse('REQUEST_INVALID', 'the fee would need more than four decimals', { field: 'amount' });
-  if (!isMoney(fee.toFixed(4))) refuse('REQUEST_INVALID', 'the fee is out of range', { field: 'amount' });
+    refuse('REQUEST_INVALID', `the ${name} would need more than four decimals`, { field });
+  if (!isMoney(fee.toFixed(4))) refuse('REQUEST_INVALID', `the ${name} is out of range`, { field });
   return fee.toFixed(4);
 }
 

@@ -49,6 +49,19 @@ describe('The terms of a circle', () => {
     expect(JSON.stringify(refused.body.message)).toContain(field);
   });
 
+  it('refuse a guarantee with more than four decimals, naming what the request has of it', async () => {
+    const fraction = { amount: '1000.0001' };
+    expect((await post({ guarantee_percent: 50 }, fraction)).body.message).toBe(
+      'terms.guarantee_percent: the guarantee would need more than four decimals',
+    );
+    const { id } = await createCircle(stack, creator, { terms: { guarantee_percent: 50 } });
+    expect((await patch(id, fraction)).body.message).toBe('amount: the guarantee would need more than four decimals');
+    expect((await patch(id, { ...fraction, terms: { guarantee_percent: 0 } })).status).toBe(200);
+    expect((await patch(id, { terms: { guarantee_percent: 50 } })).body.message).toBe(
+      'terms.guarantee_percent: the guarantee would need more than four decimals',
+    );
+  });
+
   it('can be changed, added and removed until somebody other than the creator has joined', async () => {
     const { id } = await createCircle(stack, creator);
     expect((await join(creator, id)).status).toBe(201);
