@@ -89,10 +89,13 @@ export const CircleDetailAnswer = z
     documents: z.array(z.never()).meta({ description: 'Documents cannot be attached to saving circles yet.' }),
     aggregation: z
       .object({
-        member_count: z.int(),
+        member_count: z.int().meta({
+          description: 'Everybody in `members`, also those whose places have ended (`excluded_turn`).',
+        }),
         paid_this_turn: z.int(),
         pot_amount: amount().meta({
-          description: 'What the receiver of a round gets: the contribution times the members.',
+          description:
+            'What the receiver of a round gets: the contribution times the members whose places have not ended.',
         }),
       })
       .optional(),

@@ -179,8 +179,9 @@ routes.post(
     summary: 'Cancel an active saving circle',
     description:
       'Completed contributions of the unfinished round are refunded, also those whose money still arrives. What is held ' +
-      'besides is shared out in proportion to positive net positions; the rest is in the `debts` of the settlement. The ' +
-      'circle stays readable.',
+      'besides is shared out in proportion to positive net positions; the rest is in the `debts` of the settlement. In ' +
+      'a circle that began at a later turn than 1, what members paid and received elsewhere counts in both. The circle ' +
+      'stays readable.',
     access: allow('delete-saving-circle', { userTypes: ['platform'], scope: 'all' }),
     params,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
@@ -242,7 +243,9 @@ routes.get(
     description:
       'For members, creator and admins. `net_position` is `paid` plus `guarantee` less `received`, `paid` being ' +
       'completed contributions and `received` pots and what came back at the end; `held` is the sum of all. `debts` is ' +
-      'what guarantees paid for others, and once the circle has ended who owes whom for everybody to come out even.',
+      'what guarantees paid for others, and once the circle has ended who owes whom for everybody to come out even. In ' +
+      'a circle that began at a later turn than 1 that includes the rounds before, which are in none of the other ' +
+      'fields: everybody is taken to have paid them, and who has one of those turns to have received its pot.',
     access: allow('read-saving-circle', { scope: 'own and joined; all for platform' }),
     params,
     answers: {
