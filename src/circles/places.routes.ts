@@ -3,43 +3,12 @@ import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
 import { timestamp, uuid } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
-import type { CircleReplacement } from './circle-replacement.entity.ts';
+import { presentReplacement, ReplacementAnswer } from './present-replacement.ts';
 import { acceptReplacement, proposeReplacement } from './replace-member.ts';
-import { replacementLaw } from './saving-circle.ts';
 import { endStandingOrder, setStandingOrder } from './standing-orders.ts';
 
 const message = z.string();
 const place = z.object({ id: uuid(), member_id: uuid() });
-
-const ReplacementAnswer = z
-  .object({
-    id: uuid(),
-    saving_circle_id: uuid(),
-    member_id: uuid().meta({ description: 'The place: it stays what it is, whoever has it.' }),
-    leaving_user_id: uuid(),
-    account_id: uuid().meta({ description: 'Of the new member.' }),
-    user_id: uuid().meta({ description: 'The new member.' }),
-    status: z.enum(replacementLaw.statuses),
-    accepted_by_leaving_at: timestamp().nullable(),
-    accepted_by_new_at: timestamp().nullable(),
-    created_at: timestamp(),
-    updated_at: timestamp(),
-  })
-  .meta({ id: 'SavingCircleReplacement' });
-
-const present = (replacement: CircleReplacement): z.input<typeof ReplacementAnswer> => ({
-  id: replacement.id,
-  saving_circle_id: replacement.saving_circle_id,
-  member_id: replacement.member_id,
-  leaving_user_id: replacement.leaving_user_id,
-  account_id: replacement.account_id,
-  user_id: replacement.user_id,
-  status: replacement.status,
-  accepted_by_leaving_at: replacement.left_at?.toISOString() ?? null,
-  accepted_by_new_at: replacement.joined_at?.toISOString() ?? null,
-  created_at: replacement.created_at.toISOString(),
-  updated_at: replacement.updated_at.toISOString(),
-});
 
 const routes = createRouteGroup({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
 
@@ -49,16 +18,18 @@ routes.post(
     summary: 'Propose who takes over a place in a circle',
     description:
       'While the circle is active. By the leaving member, who agrees by that, the creator or an admin. A later proposal ' +
-      'for the same place withdraws an earlier one.',
+      'for the same place withdraws an earlier one; the same again is answered with the open one, to which the leaving ' +
+      'member agrees by it. The detail of the circle shows it in `replacements` to those who have to agree.',
     access: allow('update-saving-circle', { scope: 'oneself; as creator or admin' }),
     params: place,
     body: z.strictObject({ account_id: uuid() }),
     answers: { 201: z.object({ message, data: ReplacementAnswer }) },
     refusals: [404],
   },
-  async ({ em, caller, params: { id, member_id }, body: { account_id: accountId }, requestId }) => {
+  async ({ em, deps, caller, params: { id, member_id }, body: { account_id: accountId }, requestId }) => {
     const proposing = { caller, circleId: id, memberId: member_id, accountId, requestId };
-    return created({ message: 'Replacement proposed', data: present(await proposeReplacement(em, proposing)) });
+    const replacement = await proposeReplacement(em, deps, proposing);
+    return created({ message: 'Replacement proposed', data: presentReplacement(replacement) });
   },
 );
 
@@ -77,7 +48,7 @@ routes.post(
   },
   async ({ em, deps, caller, params: { id, replacement_id: replacementId }, body: { consent }, requestId }) => {
     const accepting = { caller, circleId: id, replacementId, consent, requestId };
-    return { message: 'Replacement accepted', data: present(await acceptReplacement(em, deps, accepting)) };
+    return { message: 'Replacement accepted', data: presentReplacement(await acceptReplacement(em, deps, accepting)) };
   },
 );
 

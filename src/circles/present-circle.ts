@@ -3,7 +3,9 @@ import { amount, timestamp, uuid } from '../http/fields.ts';
 import { formatMoney } from '../shared/money.ts';
 import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { CircleMember } from './circle-member.entity.ts';
+import type { CircleReplacement } from './circle-replacement.entity.ts';
 import type { CircleDescription } from './describe-circle.ts';
+import { presentReplacement, ReplacementAnswer } from './present-replacement.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, circleVisibilities, contributionLaw, roundIntervals, turnOrders } from './saving-circle.ts';
 import { defaultRules, longestGraceDays, termsOf } from './terms.ts';
@@ -86,6 +88,11 @@ export const CircleDetailAnswer = z
       collected_amount: amount(),
       total_contributed_amount: amount(),
     }),
+    replacements: z.array(ReplacementAnswer).meta({
+      description:
+        'Open proposals that somebody takes over a place: to the new and the leaving member, whoever made them, and the ' +
+        'platform. With `id` the new and the leaving member agree.',
+    }),
     documents: z.array(z.never()).meta({ description: 'Documents cannot be attached to saving circles yet.' }),
     aggregation: z
       .object({
@@ -151,11 +158,16 @@ export const presentMember = (member: CircleMember): z.input<typeof MemberAnswer
 
 /**
  * The detail of a circle: mobile clients get the stored fields, web clients also an aggregation. Callers who may see
- * but do not belong to the circle see neither accounts nor who has not paid.
+ * but do not belong to the circle see neither accounts nor who has not paid. `replacements` are the proposals that the
+ * caller may see.
  */
 export function presentDetail(
   { circle, members, round, contributions }: CircleDescription,
-  { isMobile, isStranger }: { isMobile: boolean; isStranger: boolean },
+  {
+    isMobile,
+    isStranger,
+    replacements,
+  }: { isMobile: boolean; isStranger: boolean; replacements: readonly CircleReplacement[] },
 ): z.input<typeof CircleDetailAnswer> {
   const aggregation = {
     member_count: members.length,
@@ -172,6 +184,7 @@ export function presentDetail(
     },
     members: members.map((member) => ({ ...presentMember(member), ...(isStranger && { account_id: null }) })),
     contribution_summary: { ...contributions, ...(isStranger && { missing_user_ids: null }) },
+    replacements: replacements.map(presentReplacement),
     documents: [],
     ...(isMobile ? {} : { aggregation }),
   };

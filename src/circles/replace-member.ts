@@ -28,50 +28,67 @@ interface Proposing {
 
 /**
  * Proposes that the owner of an account takes over a member's place in an `active` circle: by the leaving member, who
- * thereby agrees, the creator or an admin. Throws NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a
- * place that has ended, and an account that no eligible user owns or whose user is a member already.
+ * thereby agrees, the creator or an admin. Withdraws another proposal for the place; the same again is the open one.
+ * Wakes the circle's workflow. Throws NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a place that has
+ * ended, and an account that no eligible user owns or whose user is a member already.
  */
-export function proposeReplacement(em: EntityManager, proposing: Proposing): Promise<CircleReplacement> {
-  const { caller, circleId, memberId, accountId, requestId } = proposing;
-  return em.transactional(async (tx) => {
-    const circle = await lockLiveCircle(tx, circleId);
-    const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
-    const isLeaving = member?.user_id === caller.userId;
-    if (!isLeaving && !mayManageCircle(caller, circle)) {
-      refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
-    }
-    if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
-    refuseUnlessLive(circle, member);
-    const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
-    if (newcomer === undefined) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
-    await refuseMember(tx, circle, newcomer);
-    const now = await readDatabaseClock(tx);
-    await tx.nativeUpdate(
-      CircleReplacement,
-      { member_id: memberId, status: 'pending' },
-      { status: 'withdrawn', updated_at: now },
-    );
-    const replacement = tx.create(CircleReplacement, {
-      id: newId(),
-      saving_circle_id: circleId,
-      member_id: memberId,
-      leaving_user_id: member.user_id,
-      account_id: accountId,
-      user_id: newcomer.userId,
-      proposed_by: caller.userId,
-      left_at: isLeaving ? now : null,
-    });
-    await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_circle',
-      resourceId: circleId,
-      actorId: caller.userId,
-      requestId,
-      data: { replacement_proposed: replacement.id, member_id: memberId, user_id: newcomer.userId },
-    });
-    return replacement;
+export function proposeReplacement(
+  em: EntityManager,
+  { workflows }: Ports,
+  proposing: Proposing,
+): Promise<CircleReplacement> {
+  const { caller, circleId, memberId, accountId } = proposing;
+  return thenWake(
+    em.transactional(async (tx) => {
+      const circle = await lockLiveCircle(tx, circleId);
+      const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
+      const isLeaving = member?.user_id === caller.userId;
+      if (!isLeaving && !mayManageCircle(caller, circle)) {
+        refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
+      }
+      if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
+      refuseUnlessLive(circle, member);
+      const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
+      if (newcomer === undefined) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+      await refuseMember(tx, circle, newcomer);
+      const same = { leaving_user_id: member.user_id, account_id: accountId, user_id: newcomer.userId };
+      const open = await tx.findOne(CircleReplacement, { member_id: memberId, status: 'pending' }, { refresh: true });
+      const isSame = open !== null && Object.entries(same).every(([key, id]) => open[key as keyof typeof same] === id);
+      if (!isSame) return propose(tx, { ...same, left_at: isLeaving ? await readDatabaseClock(tx) : null }, proposing);
+      if (isLeaving && !open.left_at) await agree(tx, circle, open, { accepting: proposing, isNew: false });
+      return open;
+    }),
+    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
+  );
+}
+
+async function propose(
+  tx: EntityManager,
+  proposed: Pick<CircleReplacement, 'leaving_user_id' | 'account_id' | 'user_id' | 'left_at'>,
+  { caller, circleId, memberId, requestId }: Proposing,
+): Promise<CircleReplacement> {
+  await tx.nativeUpdate(
+    CircleReplacement,
+    { member_id: memberId, status: 'pending' },
+    { status: 'withdrawn', updated_at: await readDatabaseClock(tx) },
+  );
+  const replacement = tx.create(CircleReplacement, {
+    id: newId(),
+    saving_circle_id: circleId,
+    member_id: memberId,
+    proposed_by: caller.userId,
+    ...proposed,
   });
+  await tx.flush();
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle',
+    resourceId: circleId,
+    actorId: caller.userId,
+    requestId,
+    data: { replacement_proposed: replacement.id, member_id: memberId, user_id: proposed.user_id },
+  });
+  return replacement;
 }
 
 interface Accepting {
@@ -128,7 +145,7 @@ async function agree(
   tx: EntityManager,
   circle: SavingCircle,
   replacement: CircleReplacement,
-  { accepting, isNew }: { accepting: Accepting; isNew: boolean },
+  { accepting, isNew }: { accepting: Pick<Accepting, 'caller' | 'consent' | 'requestId'>; isNew: boolean },
 ): Promise<void> {
   if (replacement.status !== 'pending') {
     refuse('REQUEST_INVALID', 'it was withdrawn by a later proposal', { field: 'replacement_id' });

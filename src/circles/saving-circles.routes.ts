@@ -13,6 +13,7 @@ import { deleteCircle } from './delete-circle.ts';
 import { describeCircle } from './describe-circle.ts';
 import { belongsTo, findCircle, getVisibleCircle } from './find-circle.ts';
 import { findDraw } from './find-draw.ts';
+import { findReplacements } from './find-replacements.ts';
 import { findSettlement } from './find-settlement.ts';
 import { listCircles } from './list-circles.ts';
 import {
@@ -125,7 +126,11 @@ routes.get(
   async ({ em, caller, params: { id }, ctx }) => {
     const circle = await getVisibleCircle(em, caller, id, { orInvited: true });
     const description = await describeCircle(em, circle);
-    const seenBy = { isMobile: isMobileClient(ctx), isStranger: !(await belongsTo(em, caller, circle)) };
+    const seenBy = {
+      isMobile: isMobileClient(ctx),
+      isStranger: !(await belongsTo(em, caller, circle)),
+      replacements: await findReplacements(em, caller, description),
+    };
     return { message: 'Saving circle found', saving_circle: presentDetail(description, seenBy) };
   },
 );

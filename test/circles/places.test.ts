@@ -3,7 +3,7 @@ import { openRound } from '../../src/circles/open-round.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
 import { payStandingOrders } from '../../src/circles/standing-orders.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { begun, onDay } from './begin-circle.ts';
 import { contribute, eventsOf, readCircle } from './build-circle.ts';
@@ -79,6 +79,52 @@ describe('A replacement', () => {
     expect((await accept(heir, id, replacementId)).body.data.status).toBe('pending');
     expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(second.id);
     expect((await accept(second, id, replacementId)).body.data.status).toBe('completed');
+    expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(heir.id);
+  });
+
+  it('is shown, as long as it is open, to those who have to agree, whoever proposed it, and the platform', async () => {
+    const { id, members, memberIds } = await begun(stack, 3, {});
+    const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+    const heir = await buildIndividual(stack);
+    const shownTo = async (as: BuiltUser) => (await readCircle(stack, as, id)).replacements;
+    const { data } = (await propose(creator, id, memberIds[1], heir.accountId)).body;
+    for (const concerned of [creator, second, heir, await buildPlatformAdmin(stack)]) {
+      expect(await shownTo(concerned)).toEqual([data]);
+    }
+    for (const other of [third, await buildIndividual(stack)]) expect(await shownTo(other)).toEqual([]);
+    expect((await accept(second, id, data.id)).status).toBe(200);
+    expect(await shownTo(heir)).toMatchObject([{ id: data.id, accepted_by_leaving_at: expect.any(String) }]);
+    expect((await accept(heir, id, data.id)).status).toBe(200);
+    for (const concerned of [creator, heir]) expect(await shownTo(concerned)).toEqual([]);
+  });
+
+  it('is not shown any more when the place has ended', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, { on_default: 'exclude' });
+    const [creator, second] = members as [BuiltUser, BuiltUser];
+    expect((await propose(second, id, memberIds[1], (await buildIndividual(stack)).accountId)).status).toBe(201);
+    await stack
+      .owner()
+      .execute('update saving_circle_members set excluded_turn = 1, turn_number = null where id = ?', [memberIds[1]]);
+    expect((await readCircle(stack, second, id)).replacements).toEqual([]);
+    await stack
+      .owner()
+      .execute('update saving_circle_members set excluded_turn = null, turn_number = 2 where id = ?', [memberIds[1]]);
+    expect((await readCircle(stack, creator, id)).replacements).toEqual([]);
+    expect((await readCircle(stack, second, id)).replacements).toHaveLength(1);
+  });
+
+  it('that is proposed again stays what it is, with the agreement given, and the leaving member agrees by it', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, {});
+    const [creator, second] = members as [BuiltUser, BuiltUser];
+    const heir = await buildIndividual(stack);
+    const first = (await propose(creator, id, memberIds[1], heir.accountId)).body.data;
+    const accepted = (await accept(heir, id, first.id)).body.data;
+    expect(accepted.status).toBe('pending');
+    expect((await propose(creator, id, memberIds[1], heir.accountId)).body.data).toEqual(accepted);
+    expect((await propose(second, id, memberIds[1], heir.accountId)).body.data).toMatchObject({
+      id: first.id,
+      status: 'completed',
+    });
     expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(heir.id);
   });
 });
