@@ -105,8 +105,7 @@ export function feeOf(
 ): Money {
   const { name, field } = told;
   const fee = read(fixed).plus(read(amount).times(basisPoints).dividedBy(10_000));
-  if (fee.decimalPlaces() > 4)
-    refuse('REQUEST_INVALID', `the ${name} would need more than four decimals`, { field });
+  if (fee.decimalPlaces() > 4) refuse('REQUEST_INVALID', `the ${name} would need more than four decimals`, { field });
   if (!isMoney(fee.toFixed(4))) refuse('REQUEST_INVALID', `the ${name} is out of range`, { field });
   return fee.toFixed(4);
 }
