@@ -19,6 +19,12 @@ import { PartnerApiError } from './errors.ts';
 import type { WebhookDelivery } from './generated.ts';
 
 const usage = 'npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]';
+const help = `${usage}
+
+Forwards your webhooks to a port of this machine while you develop, signed with --secret (by default a new one).
+The key needs manage-webhooks. URL, key and signing secret come from AMANAH_API_URL, AMANAH_API_KEY and
+AMANAH_SIGNING_SECRET, or from credentials.json in DATA_DIR (.amanah).
+`;
 const everyMs = 1_000;
 /** How much later than its creation time a delivery may become visible, because its transaction took time. */
 const overlapMs = 60_000;
@@ -160,21 +166,25 @@ async function post(
   }
 }
 
-/** The command's options; throws an error with a message for people. */
-function readOptions(): Listening {
+/** The command's options, null when it is asked for help; throws an error with a message for people. */
+function readOptions(): Listening | null {
   const { values } = parseArgs({
     options: {
       port: { type: 'string' },
       path: { type: 'string', default: '/' },
       endpoint: { type: 'string' },
       secret: { type: 'string', default: `whsec_${randomBytes(32).toString('base64')}` },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   });
+  if (values.help) return null;
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new TypeError(`--port is missing: ${usage}`);
   if (!/^whsec_[\w+/]+=*$/.test(values.secret)) throw new TypeError('--secret is a text like whsec_...');
   const { AMANAH_API_URL, AMANAH_API_KEY, AMANAH_SIGNING_SECRET, DATA_DIR = '.amanah' } = process.env;
   const given = AMANAH_API_KEY === undefined ? readCredentials(DATA_DIR) : null;
+  if (given === null && !AMANAH_API_URL) throw new TypeError('Set AMANAH_API_URL beside AMANAH_API_KEY');
+  if (given === null && !AMANAH_SIGNING_SECRET) throw new TypeError('Set AMANAH_SIGNING_SECRET beside AMANAH_API_KEY');
   return {
     client: createPartnerClient({
       baseUrl: given?.urls.api ?? AMANAH_API_URL ?? '',
@@ -203,7 +213,9 @@ function readCredentials(directory: string): Credentials {
 
 async function main(): Promise<void> {
   try {
-    await listen(readOptions());
+    const options = readOptions();
+    if (options === null) process.stdout.write(help);
+    else await listen(options);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;

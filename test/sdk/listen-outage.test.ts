@@ -18,7 +18,7 @@ let told: { id: string; created_at: string; resource_id: string }[];
 let asked: { path: string; at: number }[];
 let api: Server;
 let receiver: Receiver;
-let running: ReturnType<typeof runListen>;
+let running: ReturnType<typeof runListen> | undefined;
 
 const answer = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}) =>
   void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
@@ -56,7 +56,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
-  await running.stop();
+  await running?.stop();
   await receiver.stop();
   api.closeAllConnections();
   api.close();
@@ -152,4 +152,24 @@ describe('amanah-listen', () => {
     expect(await ended).toBe(1);
     expect(printed()).toContain('AUTH_INVALID_CREDENTIALS');
   }, 120_000);
+
+  it('explains itself, and names the variable that is missing', async () => {
+    const told = async (args: string[], api: { url: string; signingSecret: string }) => {
+      const { ended, printed } = runListen(args, { apiKey: 'amk_x', ...api });
+      return { code: await ended, text: printed() };
+    };
+    const whole = { url: 'http://127.0.0.1:1', signingSecret: 's' };
+    expect(await told(['--help'], whole)).toEqual({
+      code: 0,
+      text: expect.stringContaining('npx amanah-listen --port 4000'),
+    });
+    expect(await told(['--port', '4000'], { ...whole, url: '' })).toEqual({
+      code: 1,
+      text: 'Set AMANAH_API_URL beside AMANAH_API_KEY\n',
+    });
+    expect(await told(['--port', '4000'], { ...whole, signingSecret: '' })).toEqual({
+      code: 1,
+      text: 'Set AMANAH_SIGNING_SECRET beside AMANAH_API_KEY\n',
+    });
+  }, 60_000);
 });
