@@ -41,11 +41,15 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
   return {
     startWebhookDelivery: (deliveryId) => temporal.startOnce(runOf(deliveryId)),
     hastenWebhookDelivery: hasten,
-    hastenWebhookDeliveries(deliveryIds) {
-      // All are due already: without a place here, the sweep finds them.
-      if (line.length >= mostCalls) return;
-      line.push([...deliveryIds].values());
-      if (!isBeating) void beat();
+    hastenWebhookDeliveries(deliveryIds, { inMs = 0 } = {}) {
+      // What finds no place here, and what dies with this process, the sweep finds when it is due.
+      const begin = () => {
+        if (line.length >= mostCalls) return;
+        line.push([...deliveryIds].values());
+        if (!isBeating) void beat();
+      };
+      if (inMs > 0) void sleep(inMs, undefined, { ref: false }).then(begin);
+      else begin();
     },
   };
 }

@@ -85,8 +85,8 @@ routes.post(
     description:
       'Every delivery that was created in the period and has an enabled endpoint to go to, delivered ones too, at most ' +
       '10,000; more are refused. The oldest go first, some twenty a second, and `count` is how many will. They have the ' +
-      'same `webhook-id` and body. With `dry_run` they are only counted. While one replay goes on, another is refused ' +
-      '(`429`), and `Retry-After` says for how long. Takes no idempotency key.',
+      'same `webhook-id` and body. With `dry_run` they are only counted. A replay begins where an earlier one ends; ' +
+      'where that takes more than ten minutes it is refused (`429`, with `Retry-After`). Takes no idempotency key.',
     access: partner('manage-webhooks'),
     body: z.strictObject({
       from: periodStart(),

@@ -8,6 +8,8 @@ import { type DeliveryWorkflows, replayedPerSecond } from './webhook-delivery.ts
 
 /** The most deliveries that one request replays. */
 export const mostReplayed = 10_000;
+/** The longest that a replay waits for earlier ones of the partner: as long as the largest of them takes, and a little. */
+const longestWaitSeconds = 600;
 
 interface Replay {
   partnerId: string;
@@ -24,9 +26,10 @@ interface Replay {
 
 /**
  * Sends every webhook of a period whose endpoint is enabled again, whatever its status, oldest first: each is due when
- * its turn comes at `replayedPerSecond`, and a sweep finds what was not begun then. Returns how many. Throws
- * TOO_MANY_REQUESTS while an earlier replay of the partner keeps that pace, REQUEST_INVALID for more than ten thousand, a
- * period that ends before it begins or a disabled endpoint, NOT_FOUND for another partner's endpoint.
+ * its turn comes at `replayedPerSecond`, after those of the partner's earlier replays, and a sweep finds what was not
+ * begun then. Returns how many. Throws TOO_MANY_REQUESTS where it would have to wait for more than ten minutes,
+ * REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for
+ * another partner's endpoint.
  */
 export async function replayDeliveries(
   em: EntityManager,
@@ -38,14 +41,14 @@ export async function replayDeliveries(
   if (to <= from) refuse('REQUEST_INVALID', 'must not be before from', { field: 'to' });
   if (endpointId !== undefined) await requireEnabledEndpoint(em, { partnerId, endpointId });
   if (dryRun) return (await chooseDeliveries(em, replay)).length;
-  const ids = await em.transactional(async (tx) => {
+  const { ids, inMs } = await em.transactional(async (tx) => {
     const chosen = await chooseDeliveries(tx, replay, 'for update of d');
-    await takeTurn(tx, partnerId, chosen.length);
+    const waitSeconds = await takeTurn(tx, partnerId, chosen.length);
     await tx.execute(
       `update webhook_deliveries d set status = 'pending', delivered_at = null, redeliveries = redeliveries + 1,
-         next_attempt_at = now() + (place - 1) / ? * interval '1 second'
+         next_attempt_at = now() + (? + (place - 1) / ?) * interval '1 second'
        from unnest(?::uuid[]) with ordinality as chosen (id, place) where d.id = chosen.id`,
-      [replayedPerSecond, textArray(chosen)],
+      [waitSeconds, replayedPerSecond, textArray(chosen)],
     );
     await forgetLooks(tx, 'webhook_delivery', chosen);
     await recordEvent(tx, {
@@ -56,34 +59,37 @@ export async function replayDeliveries(
       requestId,
       data: { partner_id: partnerId, endpoint_id: endpointId ?? null, replay: chosen.length, from, to },
     });
-    return chosen;
+    return { ids: chosen, inMs: waitSeconds * 1000 };
   });
-  workflows.hastenWebhookDeliveries(ids);
+  workflows.hastenWebhookDeliveries(ids, { inMs });
   return ids.length;
 }
 
 /**
- * Makes this the partner's only replay for as long as so many deliveries take, in whichever process the next one is
- * asked for. Throws TOO_MANY_REQUESTS while another is. Called when the deliveries are locked, so that payouts, which
- * lock the partner too, wait for no more than their update.
+ * Keeps the pace of the partner's replays for as long as so many deliveries take, in whichever process the next one is
+ * asked for; returns the seconds until these begin. Throws TOO_MANY_REQUESTS where that is too long. Called when the
+ * deliveries are locked, so that payouts, which lock the partner too, wait for no more than their update.
  */
-async function takeTurn(tx: EntityManager, partnerId: string, count: number): Promise<void> {
-  if (count === 0) return;
-  const [partner] = await tx.execute<{ left: number }[]>(
-    `select ceil(extract(epoch from replayed_until - clock_timestamp()))::integer as left
+async function takeTurn(tx: EntityManager, partnerId: string, count: number): Promise<number> {
+  if (count === 0) return 0;
+  const [row] = await tx.execute<{ wait: number }[]>(
+    `select greatest(extract(epoch from replayed_until - clock_timestamp()), 0)::float8 as wait
      from partners where id = ? for no key update`,
     [partnerId],
   );
-  const left = partner?.left ?? 0;
-  if (left > 0) {
-    refuse('TOO_MANY_REQUESTS', `a replay of yours goes on for ${left} seconds; ask again after it`, {
-      retryAfterSeconds: left,
+  const waitSeconds = row?.wait ?? 0;
+  if (waitSeconds > longestWaitSeconds) {
+    const left = Math.ceil(waitSeconds);
+    refuse('TOO_MANY_REQUESTS', `earlier replays of yours go on for ${left} seconds; ask again later`, {
+      retryAfterSeconds: Math.ceil(waitSeconds - longestWaitSeconds),
     });
   }
   await tx.execute(
-    `update partners set replayed_until = clock_timestamp() + ?::integer / ?::numeric * interval '1 second' where id = ?`,
-    [count, replayedPerSecond, partnerId],
+    `update partners set replayed_until = clock_timestamp() + (? + ?::integer / ?::numeric) * interval '1 second'
+     where id = ?`,
+    [waitSeconds, count, replayedPerSecond, partnerId],
   );
+  return waitSeconds;
 }
 
 /** The ids to replay, in the order in which concurrent replays lock their rows. */

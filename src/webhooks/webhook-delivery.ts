@@ -29,10 +29,10 @@ export interface DeliveryWorkflows {
   /** Starts the delivery's workflow, or makes a running one try at once. */
   hastenWebhookDelivery(deliveryId: string): Promise<void>;
   /**
-   * The same for each of these, in the background and at `replayedPerSecond`, which all such calls of this process
-   * share by turns. It never fails: a sweep finds those that could not be started.
+   * The same for each of these, in the background, `inMs` milliseconds from now, and at `replayedPerSecond`, which all
+   * such calls of this process share by turns. It never fails: a sweep finds those that could not be started.
    */
-  hastenWebhookDeliveries(deliveryIds: readonly string[]): void;
+  hastenWebhookDeliveries(deliveryIds: readonly string[], options?: { inMs?: number }): void;
 }
 
 /** The pace of a replay: few enough that Temporal and the partner's endpoint have room for what happens meanwhile. */
