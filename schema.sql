@@ -2365,6 +2365,7 @@ CREATE OR REPLACE FUNCTION public.hold_causes(p_ids uuid[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
@@ -2374,6 +2375,17 @@ begin
       < (select count(*) from charitable_causes c where c.id = any (p_ids)) then
     raise exception 'the charitable cause takes no donations any more' using errcode = 'AM004', column = 'reference_id';
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.hold_open_cause(p_id uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
+AS $function$
+begin
+  perform from charitable_causes c where c.id = p_id and c.status in ('active', 'in_progress') for key share;
+  return found;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.is_operator(p_user_id uuid, p_permission text)
@@ -4982,6 +4994,10 @@ grant execute on function forget_rows(text,interval,integer) to amanah_app;
 revoke execute on function hold_causes(uuid[]) from public;
 
 grant execute on function hold_causes(uuid[]) to amanah_app;
+
+revoke execute on function hold_open_cause(uuid) from public;
+
+grant execute on function hold_open_cause(uuid) to amanah_app;
 
 revoke execute on function is_operator(uuid,text) from public;
 

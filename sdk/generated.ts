@@ -66,7 +66,7 @@ export type PartnerPayment = {
   fee: string;
   /** What you are owed in IDR once it is paid: the gross without the fee. */
   net_amount: string;
-  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund. */
+  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -304,7 +304,7 @@ export type WebhookPayment = {
   fee: string;
   /** Of a payment what you are owed, of a payout what reaches the bank; in IDR. */
   net_amount: string;
-  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund. */
+  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -446,7 +446,7 @@ export type WebhookUnmatchedPayment = {
   fee: string;
   /** Of a payment what you are owed, of a payout what reaches the bank; in IDR. */
   net_amount: string;
-  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund. */
+  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';

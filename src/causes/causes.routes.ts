@@ -169,8 +169,8 @@ routes.delete(
   {
     summary: 'Deactivate a charitable cause',
     description:
-      'The row stays, `deactivated`, or `completed` if all its money has been disbursed; donations received are not ' +
-      'refunded.',
+      'The row stays, `deactivated`; donations received are not refunded. One that has disbursed all its money is ' +
+      '`completed` from then on.',
     access: allow('delete-charitable-cause', { scope: 'as creator' }),
     params,
     answers: { 200: z.object({ message, data: CauseAnswer }) },
@@ -225,7 +225,7 @@ routes.post(
     summary: 'Stop a charitable cause',
     description:
       'It is `rejected`, whatever it was, and nobody else can change that: donations, allocations and periods of ' +
-      'subscriptions are refused. What it holds stays, and donations under way arrive. 400 when it is stopped already.',
+      'subscriptions are refused. What it holds stays, and orders under way are settled. 400 when it is stopped already.',
     access: ofTheSuperAdmin,
     params,
     body: why,

@@ -5,11 +5,11 @@ import { refuse } from '../shared/errors.ts';
 import { completeClosedCause } from '../withdrawals/cause-of-disbursement.ts';
 import { changeCause } from './change-cause.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
-import { isStopped } from './stop-cause.ts';
+import { isStopped } from './is-stopped.ts';
 
 /**
  * Deactivates a cause, for its creator only, and not if the platform has stopped it (FORBIDDEN otherwise). The row and
- * its donations stay. One that has disbursed all its money is `completed` by it.
+ * its donations stay. One that has disbursed all its money becomes `completed` after that.
  */
 export function deactivateCause(
   em: EntityManager,
@@ -29,7 +29,8 @@ export function deactivateCause(
       actorId: caller.userId,
       requestId,
     });
+    const deactivated = await readCause(tx, causeId);
     await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
-    return readCause(tx, causeId);
+    return deactivated;
   });
 }

@@ -3,9 +3,11 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
+import { completeClosedCause } from '../withdrawals/cause-of-disbursement.ts';
 import type { Cause } from './cause.entity.ts';
 import { changeCause } from './change-cause.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+import { isStopped } from './is-stopped.ts';
 
 interface Stopping {
   caller: Caller;
@@ -17,8 +19,8 @@ interface Stopping {
 
 /**
  * The platform stops a cause, whatever its status: it becomes `rejected`, a status that only `reinstateCause` changes,
- * and takes no donations, allocations or subscription periods. What it holds stays, and donations under way still
- * arrive. Throws REQUEST_INVALID when it is stopped already.
+ * and takes no donations, allocations or subscription periods. What it holds stays, and orders under way are
+ * still settled. Throws REQUEST_INVALID when it is stopped already.
  */
 export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {
@@ -27,16 +29,16 @@ export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseR
   });
 }
 
-/** Restores a stopped cause's previous status. Throws REQUEST_INVALID when it is not stopped. */
+/**
+ * Restores a stopped cause's previous status; one that was closed is `completed` after that, if the last of its money has
+ * reached the bank meanwhile. Throws REQUEST_INVALID when it is not stopped.
+ */
 export function reinstateCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {
     if (!isStopped(cause)) refuse('REQUEST_INVALID', 'the charitable cause is not stopped', { field: 'id' });
     return { status: must(cause.stopped_from, 'a stopped cause was something'), stopped_from: null };
   });
 }
-
-/** Whether the platform has stopped it: then nobody else may change its status. */
-export const isStopped = ({ stopped_from: from }: Pick<Cause, 'stopped_from'>): boolean => (from ?? null) !== null;
 
 function decide(
   em: EntityManager,
@@ -56,6 +58,8 @@ function decide(
       requestId,
       data: { status: cause.status, previous_status: previousStatus, stopped: isStopped(cause), reason },
     });
-    return readCause(tx, causeId);
+    const decided = await readCause(tx, causeId);
+    await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
+    return decided;
   });
 }

@@ -9,7 +9,7 @@ import type { Cause } from './cause.entity.ts';
 import { approvedFields, type CauseStatus, needsApproval } from './cause.ts';
 import { changeCause } from './change-cause.ts';
 import { type CauseRow, isManager, lockCause, readCause } from './find-cause.ts';
-import { isStopped } from './stop-cause.ts';
+import { isStopped } from './is-stopped.ts';
 
 export interface CauseChanges {
   name?: string | undefined;
@@ -25,9 +25,9 @@ export interface CauseChanges {
 /**
  * Changes a cause, for its creator and managers (FORBIDDEN otherwise). One that is not approved cannot be made `active`
  * or `approved`; an approved one can be paused and resumed (docs/contract.md 5). Changing a field that the approval is
- * based on revokes it: the cause is `pending` again, and donations under way still arrive. The status of one that the
+ * based on revokes it: the cause is `pending` again, and orders under way are still settled. The status of one that the
  * platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11). One that is closed after it has disbursed all
- * its money is `completed` by it.
+ * its money becomes `completed` after that.
  */
 export function updateCause(
   em: EntityManager,
@@ -66,8 +66,9 @@ export function updateCause(
         ...(cause.status === previousStatus ? {} : { status: cause.status, previous_status: previousStatus }),
       },
     });
+    const updated = await readCause(tx, causeId);
     if (given.status !== undefined) await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
-    return readCause(tx, causeId);
+    return updated;
   });
 }
 

@@ -18,8 +18,9 @@ export async function holdContribution(
   await tx.execute(
     `select from saving_circle_contributions c
      where c.saving_circle_id = ? and c.turn_number = ? and c.status = 'pending'
-       and c.member_id in (select m.id from saving_circle_members m where m.saving_circle_id = ? and m.user_id = ?)
+       and c.member_id in (select m.id from saving_circle_members m
+         where m.saving_circle_id = ? and case when ?::uuid is null then m.user_id = ? else m.id = ? end)
      for update of c`,
-    [circleId, circle.current_turn, circleId, onBehalfOf ?? userId],
+    [circleId, circle.current_turn, circleId, onBehalfOf, userId, onBehalfOf],
   );
 }

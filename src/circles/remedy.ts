@@ -24,8 +24,9 @@ export interface Cover {
 }
 
 /**
- * The remedy of a default, with the members for whom it is; what covers them, `coversOf` says. Debits are tried once a day; `cover` and `exclude` complete the pot at once. All three need
- * to know what was paid of orders: `ask` names the members whose orders have to end first.
+ * The remedy of a default, with the members it concerns; what covers them, `coversOf` says. Debits are tried once a day;
+ * `cover` and `exclude` complete the pot at once. All three need to know what was paid of orders: `ask` names the members
+ * whose orders have to end first.
  */
 export type Remedy =
   | { kind: 'ask'; members: string[] }

@@ -106,6 +106,7 @@ const ownFunctions = [
   'accounts_of_causes',
   'accounts_of_products',
   'hold_causes',
+  'hold_open_cause',
   'settle_donation',
   'settle_donations',
   'settle_product',

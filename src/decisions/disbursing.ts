@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { BankAccount } from '../bank-accounts/bank-account.entity.ts';
 import { Cause } from '../causes/cause.entity.ts';
-import { isStopped } from '../causes/stop-cause.ts';
+import { isStopped } from '../causes/is-stopped.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { startCause } from '../withdrawals/cause-of-disbursement.ts';

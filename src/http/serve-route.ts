@@ -74,7 +74,7 @@ export interface RouteCall {
   query: Record<string, unknown>;
   /** The bytes of the body, for signatures. */
   bytes: () => Promise<Buffer>;
-  /** The parsed body; called only for a route with a body schema. */
+  /** The parsed body; not called where an upload reads it. */
   readBody: () => Promise<unknown>;
 }
 

@@ -35,19 +35,20 @@ const kinds: Readonly<Record<string, string>> = {
   array: 'a list',
   object: 'an object',
 };
-const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items' };
+const units: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
 
 /** What the validator would say in words of its own, where a schema says nothing; undefined leaves it those words. */
 const inPlainWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type' && issue.expected in kinds) return `must be ${kinds[issue.expected]}`;
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
   const { inclusive = true, origin } = issue;
-  const has = origin in units ? 'have' : 'be';
-  const bound =
+  const [bound, words] =
     issue.code === 'too_small'
-      ? `${inclusive ? 'at least' : 'more than'} ${issue.minimum}`
-      : `${inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
-  return `must ${has} ${bound}${units[origin] ?? ''}`;
+      ? [issue.minimum, inclusive ? 'at least' : 'more than']
+      : [issue.maximum, inclusive ? 'at most' : 'less than'];
+  const unit = units[origin];
+  if (unit === undefined) return `must be ${words} ${bound}`;
+  return `must have ${words} ${bound} ${unit}${Number(bound) === 1 ? '' : 's'}`;
 };
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

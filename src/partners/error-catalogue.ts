@@ -20,7 +20,8 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     remedy: 'Send the first request again to read its answer, or the new one under a key of its own.',
   },
   REQUEST_RATE_LIMITED: {
-    cause: 'This key made too many requests in ten seconds, or its replays of webhooks go on for more than ten minutes.',
+    cause:
+      'This key made too many requests in ten seconds, or its replays of webhooks go on for more than ten minutes.',
     remedy: 'Wait for `Retry-After` seconds. Nothing was done.',
   },
   REQUEST_TIMEOUT: { cause: 'The body did not arrive in time.', remedy: 'Send it again under the same key.' },

@@ -34,7 +34,10 @@ export function linkOrganization(em: EntityManager, input: LinkInput): Promise<v
   });
 }
 
-/** Revokes an organization's link, and removes the fee rules that name it. Throws NOT_FOUND when not linked, REQUEST_INVALID for the partner's own. */
+/**
+ * Revokes an organization's link, and removes the fee rules that name it. Throws NOT_FOUND when not linked,
+ * REQUEST_INVALID for the partner's own.
+ */
 export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise<void> {
   return em.transactional(async (tx) => {
     const partner = await lockPartner(tx, input.partnerId);

@@ -234,7 +234,8 @@ routes.put(
     summary: 'Replace the fee table',
     description:
       'A fee is `fixed` plus `basis_points` of the amount. The most specific rule wins: organization before channel ' +
-      "before method; without a rule it costs 0. The provider's share is internal.",
+      "before method; without a rule it costs 0. The provider's share is internal. " +
+      'A rule with which no amount that its method takes could be collected or paid out is refused.',
     access: managesPartners,
     params: partnerId,
     body: z.strictObject({ fees: z.array(FeeRule).max(1000) }),
@@ -268,6 +269,8 @@ routes.delete(
   '/:id/organizations/:organization_id',
   {
     summary: 'Revoke the link of an organization',
+    description:
+      'The fee rules of the organization end with its link; the event lists them, and linking it again does not bring them back.',
     access: managesPartners,
     params: partnerId.extend({ organization_id: uuid() }),
     answers: { 200: answerOf(LinkShape) },

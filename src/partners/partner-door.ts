@@ -22,9 +22,9 @@ interface Running {
 }
 
 /**
- * The door of `/v1/partners`. The order of its checks: key and signature over the bytes received, account active,
- * permission, idempotency key (absent, malformed, replay or reuse); then the route validates and does its work. Every
- * success becomes `{ data, request_id }`; the first success or PROVIDER_REFUSED under a key is kept and replayed.
+ * The door of `/v1/partners`. The order of its checks: headers, key and signature over the bytes received, account
+ * active, permission, idempotency key (absent, malformed, replay or reuse); where nothing was created under the key yet,
+ * the status of the partner's organization; then the route validates and does its work. Every success becomes `{ data, request_id }`; the first success or PROVIDER_REFUSED under a key is kept and replayed.
  */
 export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']> {
   const authenticate = createPartnerAuthentication(sealer);
@@ -46,7 +46,10 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     });
     ctx.state.partnerId = partner.partnerId;
     const refusal = refusalOf(partner, request);
-    if (refusal !== null) throw await keptRefusal(request, partner.partnerId, refusal);
+    if (refusal !== null) {
+      await keepRefusal(request, partner.partnerId, refusal);
+      throw refusal;
+    }
     const { status: _, organizationStatus: __, ...known } = partner;
     if (!request.idempotent) {
       const made = await proceed({ ...known, idempotency: null });
@@ -69,7 +72,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const outcome = answerOnce(
       request,
       { ...known, idempotency: { key, keyHash, fingerprint, resourceId: null } },
-      proceed,
+      { closed: complainOfOrganization(partner), proceed },
     );
     running.set(place, { fingerprint, outcome });
     try {
@@ -80,27 +83,26 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   };
 }
 
-/** Why an authenticated partner may not use the route, or null. What creates is what takes an idempotency key. */
+/** Why an authenticated partner may not use the route, or null. */
 function refusalOf(
   partner: AuthenticatedPartner,
-  { access, idempotent }: Pick<PartnerRequestContext, 'access' | 'idempotent'>,
+  { access }: Pick<PartnerRequestContext, 'access'>,
 ): DomainError | null {
   const permission = access.permission as PartnerPermission;
-  const inactive = complainOfAccount(partner) ?? (idempotent ? complainOfOrganization(partner) : null);
+  const inactive = complainOfAccount(partner);
   if (inactive !== null || partner.permissions.has(permission)) return inactive;
   return new DomainError('AUTH_PERMISSION_DENIED', `The API key lacks the permission ${permission}`);
 }
 
-/** The refusal; where the request has an idempotency key, first recorded so that nothing is created under it later. */
-async function keptRefusal(
-  request: PartnerRequestContext,
-  partnerId: string,
-  refusal: DomainError,
-): Promise<DomainError> {
+/**
+ * Where the request has an idempotency key, records its refusal, so that nothing is created under the key later. Returns
+ * whether something was created before.
+ */
+async function keepRefusal(request: PartnerRequestContext, partnerId: string, refusal: DomainError): Promise<boolean> {
   const key = String(request.ctx.headers['x-idempotency-key'] ?? '');
   const permission = request.access.permission as PartnerPermission;
-  if (request.idempotent && isKey(key)) await keepRefusalAtDoor(request.em, { partnerId, permission, key }, refusal);
-  return refusal;
+  if (!request.idempotent || !isKey(key)) return false;
+  return keepRefusalAtDoor(request.em, { partnerId, permission, key }, refusal);
 }
 
 const isKey = (key: string): boolean => key.length >= 8 && key.length <= 128;
@@ -115,14 +117,17 @@ function readKey({ ctx }: PartnerRequestContext): string {
 
 type IdempotentCaller = PartnerCaller & { idempotency: NonNullable<PartnerCaller['idempotency']> };
 
+/** `closed` is why nothing new may be created: what was accepted goes on, and its key answers as ever. */
 async function answerOnce(
-  { em, ctx, deps, requestId }: PartnerRequestContext,
+  request: PartnerRequestContext,
   caller: IdempotentCaller,
-  proceed: (caller: PartnerCaller) => Promise<Answer>,
+  { closed, proceed }: { closed: DomainError | null; proceed: (caller: PartnerCaller) => Promise<Answer> },
 ): Promise<Answer> {
+  const { em, ctx, deps, requestId } = request;
   const claim = { partnerId: caller.partnerId, ...caller.idempotency };
   const { resourceId, answer: first } = await findUnderKey(em, deps.sealer, claim);
   if (first !== null) return replay(first);
+  if (closed !== null && resourceId === null && !(await keepRefusal(request, caller.partnerId, closed))) throw closed;
   let made: KeptAnswer;
   try {
     const idempotency = { ...caller.idempotency, resourceId };

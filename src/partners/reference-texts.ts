@@ -60,7 +60,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   'PartnerPayment.amount': 'The gross in IDR: what the customer pays.',
   'PartnerPayment.net_amount': 'What you are owed in IDR once it is paid: the gross without the fee.',
   refunded_amount:
-    'What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund.',
+    'What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet.',
   expires_at: 'Until when the customer can pay. Money that comes later is held and looked into.',
   failure_code: "On failed payments: the provider's reason, for your logs.",
   'createPayment.amount':

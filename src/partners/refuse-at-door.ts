@@ -20,24 +20,25 @@ const makes: Partial<Record<PartnerPermission, Made>> = {
 
 /**
  * Records that an authenticated partner's request was refused under its idempotency key, before the refusal is sent: an
- * earlier request under that key may still be under way, and creates nothing after this. What it has already created
- * stays, and is not shown in this refusal.
+ * earlier request under that key may still be under way, and creates nothing after this. Returns whether it has created
+ * something before.
  */
 export async function keepRefusalAtDoor(
   em: EntityManager,
   { partnerId, permission, key }: { partnerId: string; permission: PartnerPermission; key: string },
   refusal: DomainError,
-): Promise<void> {
+): Promise<boolean> {
   const made = makes[permission];
-  if (made === undefined) return;
+  if (made === undefined) return false;
   const resourceId = made.idFor(partnerId, key);
   const find = async (tx: EntityManager): Promise<true | null> => {
     const rows = await tx.execute<unknown[]>(`select 1 from ${made.table} where id = ?`, [resourceId]);
     return rows.length > 0 ? true : null;
   };
   try {
-    await refuseOnce(em, { resourceId, kind: made.kind, number: null }, find, refusal);
+    return await refuseOnce(em, { resourceId, kind: made.kind, number: null }, find, refusal);
   } catch (error) {
     if (!isDomainError(error)) throw error;
+    return false;
   }
 }

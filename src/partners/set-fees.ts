@@ -100,8 +100,11 @@ async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[
   }
 }
 
-/** Refuses a rule with which no amount that the method takes could be collected or paid out. */
-async function refuseHopeless(em: EntityManager, mode: FeeMode, fees: FeeRow[]): Promise<void> {
+/**
+ * Refuses a rule with which no amount that the method takes could be collected or paid out: naming the rule, or the
+ * field that would make it so.
+ */
+export async function refuseHopeless(em: EntityManager, mode: FeeMode, fees: FeeRow[], named?: string): Promise<void> {
   const channels = await em.execute<{ method: string; channel: string; most: Money }[]>(
     'select method, channel_code as channel, maximum_amount as most from payment_channels',
   );
@@ -115,7 +118,7 @@ async function refuseHopeless(em: EntityManager, mode: FeeMode, fees: FeeRow[]):
             .some(({ most }) => canCharge(mode, { ...rule, fixed: formatMoney(rule.fixed) }, most));
     if (!possible) {
       refuse('REQUEST_INVALID', `could never apply: no amount that ${method} takes leaves room for this fee`, {
-        field: `fees.${index}`,
+        field: named ?? `fees.${index}`,
       });
     }
   }

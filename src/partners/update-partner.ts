@@ -9,6 +9,7 @@ import type { Money } from '../shared/money.ts';
 import { lockPartner } from './find-partner.ts';
 import type { Partner } from './partner.entity.ts';
 import type { FeeMode, PartnerStatus } from './partner.ts';
+import { findFees, refuseHopeless } from './set-fees.ts';
 
 interface Change {
   caller: Pick<Caller, 'userId'>;
@@ -24,7 +25,10 @@ export interface PartnerChanges {
   settlement_delay_hours?: number | undefined;
 }
 
-/** Changes a partner account. Throws REQUEST_INVALID for an activation whose organization is not `active`. */
+/**
+ * Changes a partner account. Throws REQUEST_INVALID for an activation whose organization is not `active`, and for a fee
+ * mode in which a rule of the fee table could never apply.
+ */
 export function updatePartner(em: EntityManager, input: Change & { changes: PartnerChanges }): Promise<Partner> {
   return em.transactional(async (tx) => {
     const partner = await lockPartner(tx, input.partnerId);
@@ -40,6 +44,7 @@ export function updatePartner(em: EntityManager, input: Change & { changes: Part
     const previousStatus = partner.status;
     const changes = changesTo<PartnerChanges>(partner, input.changes);
     if (Object.keys(changes).length === 0) return partner;
+    if (changes.fee_mode) await refuseHopeless(tx, changes.fee_mode, await findFees(tx, partner.id), 'fee_mode');
     tx.assign(partner, { ...changes, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {

@@ -76,8 +76,8 @@ export type PaymentEffect = { sql(payment: EffectPayment, settledIn: SettledIn):
 
 interface InTransaction {
   /**
-   * Locks what `inTransaction` changes or judges by, before money is posted: rows of the domain come before balances on
-   * every path, so that none waits for another that waits for it.
+   * Locks what `inTransaction` changes or judges by, before money is posted and before the source is judged: so that
+   * none of these payments waits for another that waits for it.
    */
   hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void>;

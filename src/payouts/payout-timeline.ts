@@ -96,6 +96,13 @@ async function findNext(
   }
   if (status !== 'pending') return null;
   const it = askedOf(payout);
+  if ((await handlings[payout.kind].heldBy?.(em, payout))?.isBarred) {
+    const asked = asked_at ? 'The provider is asked again, and the ' : 'The ';
+    return {
+      at: look_again_at ?? null,
+      text: `${asked}${it} is not sent any more: an earlier refund of the payment was made after all.`,
+    };
+  }
   if (!asked_at) {
     return { at: look_again_at ?? null, text: `The ${it} is being sent; it is checked again by then.` };
   }

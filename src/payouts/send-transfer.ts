@@ -87,8 +87,8 @@ function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport
 
 /**
  * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
- * the provider and may not be repeated now, no request may leave any more, or the payout is final; a status when nothing may be sent, because people
- * have not approved it, or the request is not the frozen one.
+ * the provider and may not be repeated now, no request may leave any more, or the payout is final; a status when nothing
+ * may be sent, because people have not approved it, or the request is not the frozen one.
  */
 async function beginAttempt(
   tx: EntityManager,

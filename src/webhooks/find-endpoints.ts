@@ -16,7 +16,10 @@ export function findEndpoints(
   return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window);
 }
 
-/** An endpoint of this partner, by the `id` in its path; locks the partner's row until the transaction ends. Throws NOT_FOUND. */
+/**
+ * An endpoint of this partner, by the `id` in its path; locks the partner's row until the transaction ends. Throws
+ * NOT_FOUND.
+ */
 export async function lockEndpoint(
   tx: EntityManager,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },

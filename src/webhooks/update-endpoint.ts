@@ -71,22 +71,24 @@ export function rotateEndpointSecret(
   sealer: Sealer,
   input: EndpointChange & { endpointId: string },
 ): Promise<SecretEndpoint> {
-  return em.transactional(async (tx) => rotateSecret(tx, sealer, await lockEndpoint(tx, input), input));
+  return em.transactional(async (tx) =>
+    rotateSecret(tx, sealer, await lockEndpoint(tx, input), { ...input, field: 'id' }),
+  );
 }
 
-/** The same for an endpoint whose partner the caller has locked. */
+/** The same for an endpoint whose partner the caller has locked; `field` is what names the endpoint, where one does. */
 export async function rotateSecret(
   tx: EntityManager,
   sealer: Sealer,
   endpoint: WebhookEndpoint,
-  by: EndpointChange,
+  by: EndpointChange & { field?: string },
 ): Promise<SecretEndpoint> {
   const { id } = endpoint;
   const earlier = await openEarlierSecrets(tx, sealer, endpoint);
   if (earlier.length >= mostEarlierSecrets) {
     const first = earlier.at(-1)?.until;
     refuse('REQUEST_INVALID', `${mostEarlierSecrets} earlier secrets still sign, the first of them until ${first}`, {
-      field: 'id',
+      ...(by.field !== undefined && { field: by.field }),
     });
   }
   const now = await readDatabaseClock(tx);

@@ -3,7 +3,7 @@ import type { Cause } from '../causes/cause.entity.ts';
 import type { CauseStatus } from '../causes/cause.ts';
 import { changeCause } from '../causes/change-cause.ts';
 import { lockCause } from '../causes/find-cause.ts';
-import { isStopped } from '../causes/stop-cause.ts';
+import { isStopped } from '../causes/is-stopped.ts';
 import { recordEvent } from '../events/record-event.ts';
 
 /** Whose doing a change is, and by which request, for its event. */
@@ -24,12 +24,12 @@ export async function startCause(tx: EntityManager, causeId: string, by: Changed
  * that holds it already.
  */
 export async function completeClosedCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
-  // Not locked where it is open: who holds it open may wait for what this transaction has posted.
-  const closed = await tx.execute<unknown[]>(
-    "select 1 from charitable_causes where id = ? and status in ('deactivated', 'cancelled')",
+  // Where it is open its status is only held, as donations hold it: whoever closes it then sees what this one has done.
+  const open = await tx.execute<unknown[]>(
+    "select 1 from charitable_causes where id = ? and status not in ('deactivated', 'cancelled') for key share",
     [causeId],
   );
-  if (closed.length === 0) return;
+  if (open.length > 0) return;
   const cause = await lockCause(tx, causeId);
   if (cause.status !== 'deactivated' && cause.status !== 'cancelled') return;
   const [left] = await tx.execute<{ some: boolean; disbursed: boolean }[]>(
@@ -48,11 +48,8 @@ export async function completeClosedCause(tx: EntityManager, causeId: string, by
  * each other. The last lock of the caller's transaction.
  */
 export async function receiveLateMoney(tx: EntityManager, causeId: string): Promise<void> {
-  const open = await tx.execute<unknown[]>(
-    "select 1 from charitable_causes where id = ? and status in ('active', 'in_progress') for key share",
-    [causeId],
-  );
-  if (open.length === 0) await reopenCompletedCause(tx, causeId);
+  const [held] = await tx.execute<{ open: boolean }[]>('select hold_open_cause(?) as open', [causeId]);
+  if (!held?.open) await reopenCompletedCause(tx, causeId);
 }
 
 /**

@@ -35,13 +35,14 @@ it('Contributions are settled, debited and paid from balances, and pots paid, at
   };
   const debit = (memberId: string) =>
     payForMember(stack.em(), { circleId: id, memberId, turn: 1, sourceAccountId: null });
-  await Promise.allSettled([
+  const outcomes = await Promise.allSettled([
     ...orders.map(settle),
     ...memberIds.map(debit),
     ...members.map((member) => asAClient(() => contribute(stack, member, id))),
     ...members.map(() => payRound(stack.em(), { circleId: id, at: new Date().toISOString() })),
   ]);
   expect((await countDeadlocks(stack)) - before).toBe(0);
+  expect(outcomes.slice(0, orders.length)).toEqual(orders.map(() => ({ status: 'fulfilled', value: 'PAID' })));
   await eventually(
     () => readCircle(stack, creator, id),
     ({ current_turn }) => current_turn === 2,

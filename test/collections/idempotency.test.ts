@@ -70,6 +70,24 @@ describe('An idempotency key', () => {
     expect((await create(raw, key)).text).toBe(first.text);
   });
 
+  it('still has its answer when the organization of its partner has become inactive, which refuses any other key', async () => {
+    const other = await buildPartner(stack);
+    const [kept, lost] = [freshKey(), freshKey()];
+    const first = await other.post('/payments', va, kept);
+    const made = await other.post('/payments', va, lost);
+    // An answer that was lost before it was kept.
+    await stack.owner().execute(
+      `update partner_idempotency_keys set answer_status = null, answer_body = null, answer_sealed = null
+         where partner_id = ? and resource_id = ?`,
+      [other.id, made.body.data.id],
+    );
+    await stack.owner().execute("update organizations set status = 'inactive' where id = ?", [other.organizationId]);
+    const again = await other.post('/payments', va, kept);
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect((await other.post('/payments', va, lost)).body.data).toMatchObject({ id: made.body.data.id });
+    expect((await other.post('/payments', va)).body.error.code).toBe('AUTH_PARTNER_INACTIVE');
+  });
+
   it.each([
     ['with white space', JSON.stringify(va, null, 2)],
     ['with its members in another order', JSON.stringify(Object.fromEntries(Object.entries(va).toReversed()))],

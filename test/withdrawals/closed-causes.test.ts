@@ -52,7 +52,7 @@ describe('A cause that is closed after all its money has reached the bank', () =
     const it = await buildCause();
     const id = await disburse(it, '400000');
     const { status, body } = await remove(it);
-    expect([status, body.data.status]).toEqual([200, 'completed']);
+    expect([status, body.data.status]).toEqual([200, 'deactivated']);
     expect(await statusOf(it)).toBe('completed');
     expect((await eventsOf(it))[0]).toMatchObject({
       actor_id: it.owner.id,
@@ -70,7 +70,8 @@ describe('A cause that is closed after all its money has reached the bank', () =
       const it = await buildCause();
       const id = await disburse(it, '400000');
       const { status, body } = await setStatus(it, closed);
-      expect([status, body.data.status]).toEqual([200, 'completed']);
+      expect([status, body.data.status]).toEqual([200, closed]);
+      expect(await statusOf(it)).toBe('completed');
       await settleAtProvider(stack, id, 'REVERSED');
       await withdrawalWhen(stack, it.owner, id, 'reversed');
       expect(await statusOf(it)).toBe(closed);

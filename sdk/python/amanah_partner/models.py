@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of c53794703e320587b3ce51cb00996c798342235d2b4546906fc7ebbd6cfdfff4
+# Made of bfd50f1fb38a7463fea99d6cdd8debfe831b453250ec907cee7972e7dcd28bfb
 # ruff: noqa
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class WebhookPayment(TypedDict):
     """
     refunded_amount: str
     """
-    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund.
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet.
     """
     currency: Literal['IDR']
     """
@@ -290,7 +290,7 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     refunded_amount: str
     """
-    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund.
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet.
     """
     currency: Literal['IDR']
     """
@@ -829,7 +829,7 @@ class PartnerPayment(TypedDict):
     """
     refunded_amount: str
     """
-    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund.
+    What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet.
     """
     currency: Literal['IDR']
     """

@@ -1,9 +1,9 @@
 -- Causes, their managers, and what they have received.
 --
--- What a cause has received is counted in sixteen shards, chosen by the connection, so that many payers of one cause do
--- not wait for each other; no donation writes the cause's own row, and donations do not reference it either (a foreign
--- key would lock that row). The counters follow donations by trigger; a refund is counted in the shard of its own
--- connection, so that only their sum is never below zero.
+-- What a cause has received is counted in seventeen shards, sixteen of them chosen by the connection, so that many payers of one cause do
+-- not wait for each other; no donation changes the cause's own row, and donations hold it only at their end, with a lock
+-- that they share. The counters follow donations by trigger; what is given back or allocated is counted in a shard of
+-- its own, so that only the sum of all is never below zero.
 
 create table charitable_causes (
   id uuid primary key,
@@ -84,8 +84,10 @@ end $$;
 -- Holds the status of causes that were given to until the transaction ends: none is closed, and so completed, while money
 -- comes to it that nobody sees yet. Donors do not wait for each other. The last lock of a donation, as it is of what
 -- completes a cause: who holds this waits for nothing. Refuses what was closed since the donation was judged.
+-- It waits for a moment only: one that is held for long must not hold up those that are paid with it.
 create function hold_causes(p_ids uuid[]) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan as $$
 begin
   if (select count(*) from (
@@ -94,4 +96,13 @@ begin
       < (select count(*) from charitable_causes c where c.id = any (p_ids)) then
     raise exception 'the charitable cause takes no donations any more' using errcode = 'AM004', column = 'reference_id';
   end if;
+end $$;
+
+-- The same for a cause that money came to by the gateway: whether it takes donations, and so is held open.
+create function hold_open_cause(p_id uuid) returns boolean language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set lock_timeout = '500ms' as $$
+begin
+  perform from charitable_causes c where c.id = p_id and c.status in ('active', 'in_progress') for key share;
+  return found;
 end $$;

@@ -117,7 +117,7 @@ grant execute on function
   pay_from_balance, pay_from_balances, lock_source, lock_refund, refuse_balance_payment, post_journal, record_transactions,
   apply_receipt, suspend_receipt, settle_receipt, book_external,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt,
-  accounts_of_causes, accounts_of_products, hold_causes,
+  accounts_of_causes, accounts_of_products, hold_causes, hold_open_cause,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal,
   empty_saving_goal,
   take_provider_call, forget_rows, callers_of, write_seal, is_operator
