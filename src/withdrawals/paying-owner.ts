@@ -1,5 +1,6 @@
 import { recordTransactions } from '../ledger/post-journal.ts';
 import type { PayoutHandling } from '../payouts/handling.ts';
+import { isReturnUnbooked } from '../payouts/payout.ts';
 import { completeClosedCause, receiveLateMoney } from './cause-of-disbursement.ts';
 import { tellDisbursement } from './tell-disbursement.ts';
 import { readDecision } from './undecided.ts';
@@ -20,7 +21,8 @@ export const payingOwner: PayoutHandling = {
     if (status === 'failed' || status === 'reversed') {
       await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, status));
     }
-    if (withdrawal.cause_id && status === 'succeeded') {
+    // Where the bank has returned it at once the money is still the cause's, and this transaction goes on.
+    if (withdrawal.cause_id && status === 'succeeded' && !isReturnUnbooked(payout)) {
       const by = { actorId: withdrawal.user_id, requestId: payout.request_id ?? null };
       await completeClosedCause(tx, withdrawal.cause_id, by);
     }

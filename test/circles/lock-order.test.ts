@@ -2,6 +2,7 @@ import { payForMember } from '../../src/circles/pay-for-member.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
 import { settlePayment } from '../../src/payments/settle-payment.ts';
 import { asAClient } from '../support/as-a-client.ts';
+import { asAStep } from '../support/as-a-step.ts';
 import { countDeadlocks, writeInOneShard } from '../support/one-shard.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildActiveCircle, contribute, memberIdsOf, readCircle } from './build-circle.ts';
@@ -31,7 +32,7 @@ it('Contributions are settled, debited and paid from balances, and pots paid, at
   const before = await countDeadlocks(stack);
   const settle = (orderId: string) => {
     const payment = { providerPaymentId: `pay-${orderId}`, providerPaymentMethodId: `pm-${orderId}`, amount: total };
-    return settlePayment(stack.em(), { orderId, payment }, stack.deps.workflows);
+    return asAStep(() => settlePayment(stack.em(), { orderId, payment }, stack.deps.workflows));
   };
   const debit = (memberId: string) =>
     payForMember(stack.em(), { circleId: id, memberId, turn: 1, sourceAccountId: null });

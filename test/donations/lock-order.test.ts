@@ -1,6 +1,7 @@
 import { settlePayment } from '../../src/payments/settle-payment.ts';
 import { buildCause } from '../causes/build-cause.ts';
 import { asAClient } from '../support/as-a-client.ts';
+import { asAStep } from '../support/as-a-step.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { countDeadlocks, writeInOneShard } from '../support/one-shard.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -51,7 +52,7 @@ async function ordered(): Promise<(() => Promise<unknown>)[]> {
     ]);
   return orders.map((orderId) => () => {
     const payment = { providerPaymentId: `pay-${orderId}`, providerPaymentMethodId: `pm-${orderId}`, amount: total };
-    return settlePayment(stack.em(), { orderId, payment }, stack.deps.workflows);
+    return asAStep(() => settlePayment(stack.em(), { orderId, payment }, stack.deps.workflows));
   });
 }
 const refund = (id: string) =>

@@ -14,7 +14,7 @@ export function runListen(args: string[], api: { url: string; apiKey: string; si
   });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (printed += String(bytes)));
-  const ended = once(child, 'exit').then(([code]) => code);
+  const ended = once(child, 'close').then(([code]) => code);
   return {
     /** Its exit code. */
     ended,
