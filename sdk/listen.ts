@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * Forwards this partner's webhooks to a port of this machine while you develop: polls the API for new deliveries, signs
- * them again with its own secret and prints what your receiver answered. What it does not take with a 2xx is sent again three
- * times, at growing intervals; then the next one goes. The API's own deliveries are not affected.
+ * them again with its own secret and prints what your receiver answered. What it does not take with a 2xx is sent again
+ * three times, at growing intervals; then the next one goes. The API's own deliveries are not affected.
  *
  *   npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]
  *

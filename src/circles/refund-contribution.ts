@@ -11,9 +11,9 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 
 /**
  * Refunds contributions from the holding account to where they came from, once: of each a journal, a `reversed`
- * transaction row, the status `refunded`, an event. In the caller's transaction, under the circle's lock, in the
- * same number of statements however many there are. The guarantee paid with a completed contribution stays until the circle is settled;
- * money that came too late is refunded whole.
+ * transaction row, the status `refunded`, an event. In the caller's transaction, under the circle's lock, in the same
+ * number of statements however many there are. The guarantee paid with a completed contribution stays until the circle
+ * is settled; money that came too late is refunded whole.
  */
 export async function refundContributions(
   tx: EntityManager,

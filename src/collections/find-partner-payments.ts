@@ -2,7 +2,7 @@ import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
-import { readRefunded } from '../refunds/read-refundable.ts';
+import { readRefunded, refundedOf } from '../refunds/read-refundable.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
@@ -17,7 +17,7 @@ type Row = Record<string, unknown> & PaymentChannelName & { refunded: Money };
  */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
   const [row] = await em.execute<Row[]>(
-    `select p.*, c.method, c.channel_code, least(refunded_of_payment(p.id), p.amount)::text as refunded
+    `select p.*, c.method, c.channel_code, ${refundedOf('p')} as refunded
      from partner_payments p join payment_channels c on c.id = p.channel_id where p.id = ?`,
     [id],
   );

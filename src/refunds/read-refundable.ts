@@ -53,14 +53,17 @@ export async function readRefundable(
   return row;
 }
 
+/** SQL: what of a payment is given back, or on its way back, at most all of it; `payment` is its table's alias. */
+export const refundedOf = (payment: string): string =>
+  `least(refunded_of_payment(${payment}.id), ${payment}.amount)::text`;
+
 /** What of each of these payments is given back, or on its way back, at most all of it; IDR, scale 4. */
 export async function readRefunded(
   em: EntityManager,
   paymentIds: readonly string[],
 ): Promise<ReadonlyMap<string, Money>> {
   const rows = await em.execute<{ id: string; refunded: Money }[]>(
-    `select id, least(refunded_of_payment(id), amount)::text as refunded
-     from partner_payments where id = any (?::uuid[])`,
+    `select p.id, ${refundedOf('p')} as refunded from partner_payments p where p.id = any (?::uuid[])`,
     [textArray(paymentIds)],
   );
   return new Map(rows.map(({ id, refunded }) => [id, refunded]));

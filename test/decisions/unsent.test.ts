@@ -1,11 +1,10 @@
 import { buildPayer, pay, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
-import { buildIndividual, buildSuperAdmin } from '../support/build.ts';
-import { buildActiveCause } from '../support/build-targets.ts';
+import { buildSuperAdmin } from '../support/build.ts';
 import { approve, buildOperators, type Operators, plantDecision, propose, secureSession } from '../support/decide.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { addBankAccount, ask, buildOwner, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { buildWaitingDisbursement, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: ProcessStack;
 let operators: Operators;
@@ -29,23 +28,6 @@ const expectRefused = async (payoutId: string) => {
   const { status, body } = await propose(stack, operators, succeeding(payoutId));
   expect([status, body.message]).toEqual([400, neverSent]);
 };
-
-/** A disbursement of a person, that waits for two people, and the decision. */
-async function buildWaiting() {
-  const owner = await buildOwner(stack, '100000');
-  const { id: causeId } = await buildActiveCause(stack, owner);
-  const donor = await buildIndividual(stack, { balance: '400000' });
-  const gift = { reference_type: 'charitable_cause_donate', reference_id: causeId, amount: 400_000 };
-  const paid = { ...gift, source_account_id: donor.accountId };
-  expect((await stack.post('/v1/payments/balance', paid, { token: donor.token })).status).toBe(201);
-  const bank_account_id = await addBankAccount(stack, owner);
-  const body = { bank_account_id, amount: '400000', cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
-  const { id } = (await ask(stack, owner, body)).body.data;
-  const [decision] = await stack
-    .em()
-    .execute<[{ id: string }]>('select id from decisions where withdrawal_id = ?', [id]);
-  return { owner, id, decisionId: decision.id };
-}
 
 describe('Before the provider was ever asked, people cannot end as succeeded', () => {
   it('a payout', async () => {
@@ -73,7 +55,7 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
   }, 180_000);
 
   it('a disbursement that people have just rejected', async () => {
-    const { owner, id, decisionId } = await buildWaiting();
+    const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
     stack.arm('resolve-payout.before=hold');
     const rejected = await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token: approver });
     expect(rejected.body.data).toMatchObject({ status: 'rejected' });
@@ -84,7 +66,7 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
   }, 180_000);
 
   it('a disbursement whose decision has just lapsed', async () => {
-    const { owner, id, decisionId } = await buildWaiting();
+    const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
     stack.arm('resolve-payout.before=hold');
     await withoutTriggers(stack, "update decisions set created_at = created_at - interval '8 days' where id = ?", [
       decisionId,

@@ -1,6 +1,8 @@
 import { newId } from '../../src/shared/ids.ts';
+import { give } from '../donations/build-donations.ts';
 import { magicAccount, type PayoutPlace } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { eventually } from '../support/stack.ts';
 
@@ -41,6 +43,29 @@ export async function withdraw(
   const { status, body } = await ask(stack, owner, { bank_account_id, amount });
   expect({ status, body }).toMatchObject({ status: 201, body: { data: { status: 'pending' } } });
   return body.data;
+}
+
+export interface WaitingDisbursement {
+  owner: BuiltUser;
+  causeId: string;
+  /** The disbursement, IDR 400,000, and the decision that it waits for. */
+  id: string;
+  decisionId: string;
+}
+
+/** A disbursement of a person, who has IDR 100,000 besides, that waits for two people. */
+export async function buildWaitingDisbursement(stack: PayoutPlace): Promise<WaitingDisbursement> {
+  const owner = await buildOwner(stack, '100000');
+  const { id: causeId } = await buildActiveCause(stack, owner);
+  const donor = await buildIndividual(stack, { balance: '400000' });
+  expect((await give(stack, donor, 400_000, causeId)).status).toBe(201);
+  const bank_account_id = await addBankAccount(stack, owner);
+  const body = { bank_account_id, amount: '400000', cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
+  const { id } = (await ask(stack, owner, body)).body.data;
+  const [decision] = await stack
+    .em()
+    .execute<[{ id: string }]>('select id from decisions where withdrawal_id = ?', [id]);
+  return { owner, causeId, id, decisionId: decision.id };
 }
 
 export const readWithdrawal = async (stack: PayoutPlace, { token }: BuiltUser, id: string) =>

@@ -1,10 +1,8 @@
-import { give } from '../donations/build-donations.ts';
-import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
-import { buildActiveCause } from '../support/build-targets.ts';
+import { buildSuperAdmin } from '../support/build.ts';
 import { secureSession } from '../support/decide.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { addBankAccount, ask, buildOwner, noWait, withdrawalWhen } from './build-withdrawals.ts';
+import { buildWaitingDisbursement, noWait, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: Stack;
 /** Tokens of two people of the platform who may approve. */
@@ -17,39 +15,19 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
-interface Waiting {
-  owner: BuiltUser;
-  id: string;
-  decisionId: string;
-}
-
-/** A disbursement of a person, IDR 400,000, that waits for two people. */
-async function buildWaiting(): Promise<Waiting> {
-  const owner = await buildOwner(stack, '100000');
-  const { id: causeId } = await buildActiveCause(stack, owner);
-  const donor = await buildIndividual(stack, { balance: '400000' });
-  expect((await give(stack, donor, 400_000, causeId)).status).toBe(201);
-  const bank_account_id = await addBankAccount(stack, owner);
-  const body = { bank_account_id, amount: '400000', cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
-  const { id } = (await ask(stack, owner, body)).body.data;
-  const [{ id: decisionId }] = await stack
-    .em()
-    .execute<[{ id: string }]>('select id from decisions where withdrawal_id = ?', [id]);
-  return { owner, id, decisionId };
-}
-const decide = ({ decisionId }: Waiting, what: 'approve' | 'reject', token: string) =>
+const decide = ({ decisionId }: WaitingDisbursement, what: 'approve' | 'reject', token: string) =>
   stack.post(`/v1/decisions/${decisionId}/${what}`, undefined, { token });
-const timelineOf = async ({ id, owner }: Waiting) =>
+const timelineOf = async ({ id, owner }: WaitingDisbursement) =>
   (await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token })).body.data as {
     items: { at: string; type: string; text: string }[];
     next: { at: string; text: string } | null;
   };
-const decisionOf = async (it: Waiting) =>
+const decisionOf = async (it: WaitingDisbursement) =>
   (await timelineOf(it)).items.filter(({ type }) => type === 'decision').map(({ text }) => text);
 const asked = 'Two people of the platform have to approve it; nothing is sent before that.';
 
 it('A disbursement that waits for two people says of which cause it is, and by when they decide', async () => {
-  const it = await buildWaiting();
+  const it = await buildWaitingDisbursement(stack);
   const { items, next } = await timelineOf(it);
   expect(items[0]?.text).toMatch(
     /^A disbursement of IDR 400000\.0000 from the charitable cause "Well" to BRI was requested \(WD-/,
@@ -66,7 +44,7 @@ it('A disbursement that waits for two people says of which cause it is, and by w
 });
 
 it('A disbursement that was approved tells of both approvals, and ends as a disbursement', async () => {
-  const it = await buildWaiting();
+  const it = await buildWaitingDisbursement(stack);
   await decide(it, 'approve', approvers[0]);
   expect(await decisionOf(it)).toEqual([asked, 'The first of two people of the platform approved it.']);
   await decide(it, 'approve', approvers[1]);
@@ -78,11 +56,11 @@ it('A disbursement that was approved tells of both approvals, and ends as a disb
 });
 
 it('A disbursement that was rejected or has lapsed says so, and when', async () => {
-  const rejected = await buildWaiting();
+  const rejected = await buildWaitingDisbursement(stack);
   await decide(rejected, 'reject', approvers[0]);
   await withdrawalWhen(stack, rejected.owner, rejected.id, 'failed');
   expect(await decisionOf(rejected)).toEqual([asked, 'A person of the platform rejected it.']);
-  const lapsed = await buildWaiting();
+  const lapsed = await buildWaitingDisbursement(stack);
   await withoutTriggers(stack, "update decisions set created_at = created_at - interval '8 days' where id = ?", [
     lapsed.decisionId,
   ]);

@@ -1,12 +1,11 @@
 import { newId } from '../../src/shared/ids.ts';
 import { setFaults, transfersOf } from '../payouts/build-payouts.ts';
-import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
-import { buildActiveCause } from '../support/build-targets.ts';
+import { balanceOf, buildSuperAdmin } from '../support/build.ts';
 import { secureSession } from '../support/decide.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { addBankAccount, ask, buildOwner, noWait, withdrawalWhen } from './build-withdrawals.ts';
+import { buildWaitingDisbursement, noWait, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: ProcessStack;
 /** Tokens of two people of the platform who may approve. */
@@ -24,37 +23,12 @@ afterEach(async () => {
   await expectChecksEmpty(stack);
 });
 
-interface Waiting {
-  owner: BuiltUser;
-  causeId: string;
-  /** The disbursement, IDR 400,000, and the decision that it waits for. */
-  id: string;
-  decisionId: string;
-}
-
-/** A disbursement of a person, who has IDR 100,000 besides, that waits for two people. */
-async function buildWaiting(): Promise<Waiting> {
-  const owner = await buildOwner(stack, '100000');
-  const { id: causeId } = await buildActiveCause(stack, owner);
-  const donor = await buildIndividual(stack, { balance: '400000' });
-  const gift = { reference_type: 'charitable_cause_donate', reference_id: causeId, amount: 400_000 };
-  const paid = { ...gift, source_account_id: donor.accountId };
-  expect((await stack.post('/v1/payments/balance', paid, { token: donor.token })).status).toBe(201);
-  const bank_account_id = await addBankAccount(stack, owner);
-  const body = { bank_account_id, amount: '400000', cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
-  const { id } = (await ask(stack, owner, body)).body.data;
-  const [decision] = await stack
-    .em()
-    .execute<[{ id: string }]>('select id from decisions where withdrawal_id = ?', [id]);
-  return { owner, causeId, id, decisionId: decision.id };
-}
-
 /** Null when the API died before it answered. */
-const approve = ({ decisionId }: Waiting, which: number) =>
+const approve = ({ decisionId }: WaitingDisbursement, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' }).catch(() => null);
 
 /** What its own schedules do minutes later: nobody asks again. */
-async function sweepLater({ decisionId }: Waiting): Promise<void> {
+async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
   const later =
     "update decisions set approved_at = approved_at - interval '2 minutes' where id = ? and status = 'pending'";
   await withoutTriggers(stack, later, [decisionId]);
@@ -64,7 +38,7 @@ async function sweepLater({ decisionId }: Waiting): Promise<void> {
   }
 }
 
-async function expectPaidOnce(it: Waiting): Promise<void> {
+async function expectPaidOnce(it: WaitingDisbursement): Promise<void> {
   await withdrawalWhen(stack, it.owner, it.id, 'succeeded', 60_000);
   expect(await transfersOf(stack, it.id)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: it.id }]);
   expect(await balanceOf(stack, it.owner.accountId)).toBe('100000.0000');
@@ -83,7 +57,7 @@ async function expectPaidOnce(it: Waiting): Promise<void> {
 
 describe('A disbursement that two people approve is sent once', () => {
   it('when the API is killed with -9 after the first approval: the second is made as if nothing had happened', async () => {
-    const it = await buildWaiting();
+    const it = await buildWaitingDisbursement(stack);
     stack.arm('approve-decision.approved=kill');
     const dying = stack.api.exited;
     expect(await approve(it, 0)).toBeNull();
@@ -99,7 +73,7 @@ describe('A disbursement that two people approve is sent once', () => {
   it.each(['approve-decision.approved', 'disburse.after'])(
     'when the API is killed with -9 at %s of the second approval, before its workflow is told',
     async (failpoint) => {
-      const it = await buildWaiting();
+      const it = await buildWaitingDisbursement(stack);
       expect((await approve(it, 0))?.body.data).toMatchObject({ status: 'pending' });
       stack.arm(`${failpoint}=kill`);
       const dying = stack.api.exited;
@@ -115,7 +89,7 @@ describe('A disbursement that two people approve is sent once', () => {
   it.each(['resolve-payout.before', 'resolve-payout.after', 'send-transfer.before'])(
     'when its worker is killed with -9 at %s, on learning of the approval',
     async (failpoint) => {
-      const it = await buildWaiting();
+      const it = await buildWaitingDisbursement(stack);
       await approve(it, 0);
       stack.arm(`${failpoint}=kill`);
       const dying = stack.worker.exited;
