@@ -21,6 +21,7 @@ const domains = [
   'saving-goals',
   'products',
   'causes',
+  'donation-subscriptions',
   'donations',
   'circles',
   'partners',

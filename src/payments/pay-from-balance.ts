@@ -1,16 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { Payer } from '../identity/caller.ts';
-import { refuseInactive } from '../identity/read-payer.ts';
-import { Account } from '../ledger/account.entity.ts';
-import { mayUseAccount } from '../ledger/may-use-account.ts';
-import { fromStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { createGathering } from '../shared/gather.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
+import { type BalancePaymentOutcome, readRow } from './balance-payment-outcome.ts';
 import type { EffectPayment, PaymentEffect, PaymentHandler, WakingPort } from './handler.ts';
 import {
   type BalancePayment,
@@ -22,11 +18,6 @@ import {
   paidOnes,
   type SqlEffect,
 } from './make-payments.ts';
-
-/** The payment, or the stored answer under its idempotency key. */
-export type BalancePaymentOutcome =
-  | { outcome: 'paid'; transactionId: string; journalId: string; amount: Money; newBalance: Money; body: string }
-  | { outcome: 'replayed'; status: number; body: string };
 
 /** SQLSTATE of a refusal by the target. */
 const targetRefuses = 'AM004';
@@ -246,56 +237,6 @@ async function keepAnswer(
     ]);
   }
   return body;
-}
-
-/** The outcome of a payment's row. Throws its refusal. */
-async function readRow(
-  em: EntityManager,
-  row: MadeRow,
-  { payer, transactionId, sourceAccountId, amount }: BalancePayment,
-  { sourceField }: Movement,
-): Promise<BalancePaymentOutcome> {
-  switch (row.outcome) {
-    case 'unclear':
-    case 'busy':
-      throw new Error('an account that was named is clear, and a lock that is waited for is never busy');
-    case 'itself':
-      await refuseForeign(em, payer, sourceAccountId, sourceField);
-      return refuse('REQUEST_INVALID', 'an account cannot pay into itself', { field: sourceField });
-    case 'missing':
-      return refuse('NOT_FOUND', 'no such account', { field: sourceField });
-    case 'foreign':
-      return refuse('FORBIDDEN', 'the account is not yours', { field: sourceField });
-    case 'inactive':
-      return refuseInactive();
-    case 'insufficient':
-      return refuse('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', { field: 'amount' });
-    case 'reused':
-      return refuse('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body', {
-        field: 'Idempotency-Key',
-      });
-    case 'refused':
-      throw fromStored(JSON.parse(must(row.answer_body, 'what was refused has its refusal')));
-    case 'replayed':
-      return { outcome: 'replayed', status: row.answer_status ?? 201, body: row.answer_body ?? '' };
-    case 'paid': {
-      const newBalance = must(row.new_balance, 'what was paid left a balance');
-      return {
-        outcome: 'paid',
-        transactionId,
-        journalId: row.journal_id,
-        amount: formatMoney(amount),
-        newBalance,
-        body: row.answer_body ?? '',
-      };
-    }
-  }
-}
-
-/** FORBIDDEN comes first for another's account, whatever else is wrong with the payment. */
-async function refuseForeign(em: EntityManager, payer: Payer, accountId: string, field: string): Promise<void> {
-  const account = await em.findOne(Account, { id: accountId });
-  if (account !== null && !mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
 }
 
 /** Turns a refusal by the target into REQUEST_INVALID. */

@@ -3,9 +3,9 @@ import type { Caller } from '../identity/caller.ts';
 import { isVerdict, toStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
 import type { DomainError } from '../shared/errors.ts';
+import type { BalancePaymentOutcome } from './balance-payment-outcome.ts';
 import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
 import type { NumberedKey } from './make-payments.ts';
-import type { BalancePaymentOutcome } from './pay-from-balance.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {

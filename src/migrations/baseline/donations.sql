@@ -1,5 +1,5 @@
--- Donations, allocations of open donations, subscriptions. A donation that was allocated is never allocated again: the
--- database refuses the change (AM003), whoever asks.
+-- Donations and allocations of open donations. A donation that was allocated is never allocated again: the database
+-- refuses the change (AM003), whoever asks.
 
 create table donation_allocations (
   id uuid primary key,
@@ -13,47 +13,6 @@ create table donation_allocations (
 );
 
 create index donation_allocations_of_creator on donation_allocations (created_by);
-
-create table donation_subscriptions (
-  id uuid primary key,
-  user_id uuid not null references users (id),
-  cause_id uuid not null references charitable_causes (id),
-  amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
-  source_account_id uuid not null references accounts (id),
-  interval text not null check (interval in ('weekly', 'monthly')),
-  status text not null check (status in ('active', 'stopped', 'failed')),
-  started_at timestamptz not null,
-  periods_paid integer not null default 0 check (periods_paid between 0 and 10000),
-  refusals smallint not null default 0 check (refusals between 0 and 3),
-  -- When the last attempt was made, from which the next one counts.
-  attempted_at timestamptz,
-  ended_at timestamptz,
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  check ((status = 'active') = (ended_at is null))
-);
-create index donation_subscriptions_of_user on donation_subscriptions (user_id, created_at desc, id desc);
-create index donation_subscriptions_active on donation_subscriptions (started_at) where status = 'active';
-create index donation_subscriptions_stopped on donation_subscriptions (ended_at) where status = 'stopped';
-create trigger donation_subscriptions_status_law before insert or update of status on donation_subscriptions
-  for each row execute function keep_status('status', '>active', 'active>stopped', 'active>failed');
-
-create table donation_subscription_attempts (
-  subscription_id uuid not null references donation_subscriptions (id),
-  period integer not null check (period >= 0),
-  attempt smallint not null check (attempt between 1 and 3),
-  outcome text not null check (outcome in ('paid', 'refused')),
-  reason text,
-  due_at timestamptz not null,
-  created_at timestamptz not null default now(),
-  primary key (subscription_id, period, attempt),
-  check ((outcome = 'refused') = (reason is not null))
-);
-create unique index donation_subscription_periods_paid on donation_subscription_attempts (subscription_id, period)
-  where outcome = 'paid';
-create trigger donation_subscription_attempts_outcome_law
-  before insert or update of outcome on donation_subscription_attempts
-  for each row execute function keep_status('outcome', '>paid', '>refused');
 
 create table donations (
   id uuid primary key,
@@ -142,8 +101,6 @@ create trigger changed_donations_are_counted after update on donations
 create trigger donations_are_kept before delete on donations for each row execute function refuse_change();
 create trigger donations_stay before truncate on donations for each statement execute function refuse_change();
 create trigger allocations_are_final before update or delete on donation_allocations
-  for each row execute function refuse_change();
-create trigger subscription_attempts_are_final before update or delete on donation_subscription_attempts
   for each row execute function refuse_change();
 
 -- The effect of a paid donation, on both rails: the pending row of its order becomes completed, or a new row is there.
