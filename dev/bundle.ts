@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { workflowInterceptorModules } from '../src/telemetry.ts';
+import { preloadModules, workflowInterceptorModules, workflowsPath } from '../src/workflow-modules.ts';
 import { cacheDirectory, type Part, type PartPlace, readPartOptions, startPart } from './part.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -45,8 +45,9 @@ async function run(): Promise<void> {
   const { file } = readPartOptions() as { file: string };
   const { bundleWorkflowCode } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
-    workflowsPath: join(root, 'workflows', 'index.ts'),
+    workflowsPath,
     workflowInterceptorModules,
+    preloadModules,
   });
   mkdirSync(cacheDirectory, { recursive: true });
   writeFileSync(`${file}.${process.pid}`, code);

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import {
   DefaultLogger,
   type NativeConnection,
@@ -10,8 +9,8 @@ import { createActivities } from '../activities/index.ts';
 import type { Config } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
 import { budgets } from './shared/budgets.ts';
-import { workflowInterceptorModules } from './telemetry.ts';
 import { type StepQueue, taskQueueOf } from './temporal/step-queues.ts';
+import { preloadModules, workflowInterceptorModules, workflowsPath } from './workflow-modules.ts';
 
 /**
  * Concurrent activities per queue, by what they wait for. Activities that wait for the provider or a partner's endpoint
@@ -50,7 +49,7 @@ export async function createWorkers(deps: Dependencies, connection: NativeConnec
   const activities = createActivities(deps);
   const workflows = {
     ...(bundle === undefined
-      ? { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) }
+      ? { workflowsPath, bundlerOptions: { preloadModules } }
       : { workflowBundle: { codePath: bundle } }),
     maxConcurrentLocalActivityExecutions: slots.ledger,
     maxConcurrentWorkflowTaskExecutions: maxConcurrentWorkflowTasks,

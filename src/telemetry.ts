@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -10,15 +9,6 @@ import {
   OpenTelemetryActivityOutboundInterceptor,
 } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
 import type { WorkerInterceptors } from '@temporalio/worker';
-
-/**
- * Interceptors around every workflow, in every bundle: the workflow side of tracing, whether traces are on or off, so
- * that histories recorded with traces replay without them; the one that lets money workflows continue when asked to
- * cancel; the one that routes activities to their task queues; and the one that writes summaries for people.
- */
-export const workflowInterceptorModules = ['carry-trace', 'go-on', 'route-steps', 'summaries'].map((name) =>
-  fileURLToPath(new URL(`../workflows/${name}.ts`, import.meta.url)),
-);
 
 /** Traces of one process: on when `OTEL_EXPORTER_OTLP_ENDPOINT` is set. */
 export interface Telemetry {

@@ -1,4 +1,10 @@
-import { CancellationScope, setCurrentDetails, type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  getCurrentDetails,
+  setCurrentDetails,
+  type WorkflowInterceptors,
+  workflowInfo,
+} from '@temporalio/workflow';
 
 /** Workflows that handle money or a promise of it: what they began is finished even when cancellation is requested. */
 const lookAfterMoney: ReadonlySet<string> = new Set([
@@ -17,13 +23,10 @@ const lookAfterMoney: ReadonlySet<string> = new Set([
 const answer =
   '\n\nCANCELLATION WAS REQUESTED and changes nothing: this goes on, as money may be on its way. The runbook says how it is ended.';
 
-let details = '';
-let isCancelled = false;
-
 /** Shows operators in the web UI what a workflow waits for; a cancellation request stays shown from then on. */
 export function tellDetails(text: string): void {
-  details = text;
-  setCurrentDetails(isCancelled ? `${text}${answer}` : text);
+  // What is shown says whether cancellation was requested: this module belongs to all workflows, and keeps nothing.
+  setCurrentDetails(getCurrentDetails().endsWith(answer) ? `${text}${answer}` : text);
 }
 
 /**
@@ -37,8 +40,7 @@ export function interceptors(): WorkflowInterceptors {
       {
         execute(input, next) {
           CancellationScope.current().cancelRequested.catch(() => {
-            isCancelled = true;
-            tellDetails(details);
+            setCurrentDetails(`${getCurrentDetails()}${answer}`);
           });
           return CancellationScope.nonCancellable(() => next(input));
         },

@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Context, createContext, runInContext } from 'node:vm';
 import { testRun } from '../support/run.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -27,6 +29,17 @@ function modulesOf(bundle: string): string[] {
   return map.sources.map((source) => source.replace(/^webpack:\/\/[^/]*\//, '').replace(/^\.\//, ''));
 }
 
+/** Evaluates the bundle as a worker does before its first workflow; `evaluated` are the modules so far, by path. */
+function evaluateBundle(bundle: string): { context: Context; evaluated: Record<string, unknown> } {
+  const evaluated = {};
+  const context = createContext({
+    __webpack_module_cache__: evaluated,
+    ...{ TextEncoder, TextDecoder, AbortController, URL, URLSearchParams, AsyncLocalStorage, console },
+  });
+  runInContext(bundle, context);
+  return { context, evaluated };
+}
+
 describe('The workflow bundle', () => {
   const modules = modulesOf(readFileSync(testRun().workflowBundle, 'utf8')).map((path) => path.replace(`${root}/`, ''));
 
@@ -40,6 +53,28 @@ describe('The workflow bundle', () => {
     const mine = modules.filter((path) => /^(workflows|activities|src)\//.test(path));
     expect(mine).toContain('workflows/gateway-payment.ts');
     expect(mine.filter((path) => forbidden.test(path) || !ours.some((pattern) => pattern.test(path)))).toEqual([]);
+  });
+
+  it('keeps nothing in a variable of a module, because all workflows of a worker share its modules', () => {
+    const mine = modules.filter((path) => /^(workflows|src)\/.*\.ts$/.test(path));
+    const kept = mine.flatMap((path) =>
+      readFileSync(join(root, path), 'utf8')
+        .split('\n')
+        .filter((line) => /^(export )?(let|var) |^(export )?const .*new (Map|Set|WeakMap|WeakSet)\b/.test(line))
+        .filter((line) => !/: Readonly(Map|Set)</.test(line))
+        .map((line) => `${path}: ${line}`),
+    );
+    expect(mine.length).toBeGreaterThan(20);
+    expect(kept).toEqual([]);
+  });
+
+  it('evaluates its modules once for each worker, and none of them once more for each workflow', () => {
+    const { context, evaluated } = evaluateBundle(readFileSync(testRun().workflowBundle, 'utf8'));
+    runInContext('__TEMPORAL__.preloadModules()', context);
+    const shared = Object.keys(evaluated);
+    expect(shared).toContain('./workflows/partner-payment.ts');
+    runInContext('__TEMPORAL__.importWorkflows(); __TEMPORAL__.importInterceptors()', context);
+    expect(Object.keys(evaluated)).toEqual(shared);
   });
 
   it('exports every workflow under the name that histories and schedules know', async () => {
