@@ -18,6 +18,8 @@ export interface PartOptions {
   name: string;
   /** The file that Node runs. */
   script: string;
+  /** What Node is told before the script, e.g. `--max-semi-space-size=16`. */
+  nodeOptions?: readonly string[];
   env: NodeJS.ProcessEnv;
   /** Passed to the script as JSON, where `readPartOptions` reads it. */
   options?: unknown;
@@ -69,7 +71,7 @@ export function readPartOptions(): unknown {
 /** Starts a part in its own process group (Ctrl-C reaches only us) and waits until it reports that it is ready. */
 export async function startPart(options: PartOptions): Promise<Part> {
   const log = openLog(options.logFile);
-  const child = spawn(process.execPath, [options.script], {
+  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), options.script], {
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
     env: { NODE_COMPILE_CACHE: compiled, ...options.env, [optionsVariable]: JSON.stringify(options.options ?? {}) },

@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { apiNodeOptions } from '../../dev/service-parts.ts';
 import { configVariables, verificationVariables } from '../../src/config.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { certificateFiles } from '../../src/temporal/connection-options.ts';
@@ -27,7 +28,7 @@ const Variable = z.looseObject({
 });
 const Container = z.looseObject({
   image: z.string().regex(/:[\w.]+$/),
-  command: z.tuple([z.literal('node'), z.string()]),
+  command: z.tuple([z.literal('node')], z.string()),
   env: z.array(Variable),
   envFrom: z.tuple([z.object({ configMapRef: z.object({ name: z.literal('amanah') }) })]).optional(),
   resources: z.looseObject({ requests: z.looseObject({}), limits: z.looseObject({ memory: z.string() }) }),
@@ -206,9 +207,9 @@ describe('docker-compose.yml', () => {
   it('watches API and worker by their readiness, runs files that are there, and keeps what has to be kept', () => {
     const { services, volumes } = compose();
     for (const name of ['api', 'worker', 'migrate', 'verify']) {
-      const [program, file = ''] = services[name]?.command ?? [];
+      const [program, ...rest] = services[name]?.command ?? [];
       expect(program).toBe('node');
-      expect(globSync(file, { cwd: root })).toEqual([file]);
+      expect(globSync(rest.at(-1) ?? '', { cwd: root })).toEqual([rest.at(-1)]);
     }
     for (const name of ['api', 'worker']) expect(services[name]?.healthcheck?.test.join(' ')).toContain('/readyz');
     const mounted = Object.values(services).flatMap(({ volumes: mounts }) =>
@@ -384,7 +385,8 @@ describe('The Kubernetes example', () => {
     ).toEqual(Object.keys(secretsOf));
     for (const { name: workload, pod } of workloads()) {
       const [{ env, command }] = pod.containers;
-      expect(globSync(command[1], { cwd: root })).toEqual([command[1]]);
+      const file = command.at(-1) ?? '';
+      expect(globSync(file, { cwd: root })).toEqual([file]);
       const secret = env.filter(({ name }) =>
         /SECRET|DATABASE_URL|TOKEN|ENCRYPTION_KEYS|ACCESS_KEY|SIGNING_KEY/.test(name),
       );
@@ -408,6 +410,18 @@ describe('The Kubernetes example', () => {
       expect(containers[0].readinessProbe?.httpGet.path).toBe('/readyz');
       expect(containers[0].livenessProbe?.httpGet.path).toBe('/healthz');
     }
+  });
+});
+
+describe('The API’s Node', () => {
+  it('is started with the same options on Kubernetes, by docker compose, by the image, by npm run api and by npm start', () => {
+    const expected = ['node', ...apiNodeOptions, 'src/api.ts'];
+    const api = workloads().find(({ name }) => name === 'amanah-api');
+    expect(api?.pod.containers[0].command).toEqual(expected);
+    expect(compose().services.api?.command).toEqual(expected);
+    expect(read('Dockerfile')).toContain(`\nCMD ${JSON.stringify(expected).replaceAll(',', ', ')}\n`);
+    const { scripts } = z.object({ scripts: z.object({ api: z.string() }) }).parse(JSON.parse(read('package.json')));
+    expect(scripts.api).toBe(expected.join(' '));
   });
 });
 
