@@ -17,25 +17,27 @@ export interface GatherOptions<Question, Answer> {
   runMs: number;
   /** The most questions in a run. */
   most?: number;
-  /** The most runs at a time. */
+  /** The most runs at a time. A second one begins beside the first only when it is full, or the first one is slow. */
   underWay?: number;
+  /** Milliseconds after which a run is slow. */
+  slowMs?: number;
   /** The longest line; further questions are refused. */
   mostWaiting?: number;
 }
 
 interface Member<Question, Answer> {
   question: Question;
-  inLine: boolean;
-  over: NodeJS.Timeout | undefined;
+  over: NodeJS.Timeout;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
 
 /**
- * Group commit: questions that arrive while runs are under way wait and then go together. Nothing waits for company: on
- * an idle system each question goes at once and alone, and the more there are at a time, the less each costs. Line and
- * waits are bounded: beyond a bound a question is refused with SERVICE_UNAVAILABLE, and while it was in line nothing
- * was done.
+ * Group commit: questions that arrive while a run is under way wait and then go together. Nothing waits for company: on
+ * an idle system a question goes at once, with those that arrived in the same turn of the event loop, and the more there
+ * are at a time, the less each costs. Two half-empty runs cost more than one, so another begins beside the first only
+ * when it is full; one that is slow (a lock, a stalled connection) holds up nobody. Line and waits are bounded: beyond a
+ * bound a question is refused with SERVICE_UNAVAILABLE, and while it was in line nothing was done.
  */
 export function createGathering<Question, Answer>({
   run,
@@ -45,11 +47,15 @@ export function createGathering<Question, Answer>({
   runMs,
   most = 32,
   underWay = 2,
+  slowMs = 50,
   mostWaiting = 2000,
 }: GatherOptions<Question, Answer>): (question: Question) => Promise<Answer> {
   type Line = Member<Question, Answer>[];
   const line: Line = [];
   let runs = 0;
+  /** Of the runs, those that are not slow. */
+  let quick = 0;
+  let willSend = false;
   const held = new Set<string>();
   // A run belongs to all its members: it takes over no member's trace or time limit.
   const asNobody = AsyncLocalStorage.snapshot();
@@ -93,19 +99,40 @@ export function createGathering<Question, Answer>({
       }
       for (const key of holds) held.add(key);
       clearTimeout(member.over);
-      member.inLine = false;
       members.push(member);
       line.splice(at, 1);
     }
     return members;
   }
 
+  /** Sends what is in line once everything that arrives in this turn of the event loop has joined it. */
+  function sendSoon(): void {
+    if (willSend) return;
+    willSend = true;
+    setImmediate(() => {
+      willSend = false;
+      asNobody(send);
+    });
+  }
+
   function send(): void {
-    while (runs < underWay) {
+    while (runs < underWay && (quick === 0 || line.length >= most)) {
       const members = takeNext();
       if (members.length === 0) return;
       runs += 1;
-      void asNobody(() => runInTime(members)).then(() => {
+      quick += 1;
+      let isQuick = true;
+      const leaveQuick = () => {
+        if (isQuick) quick -= 1;
+        isQuick = false;
+      };
+      const slow = setTimeout(() => {
+        leaveQuick();
+        send();
+      }, slowMs);
+      void runInTime(members).then(() => {
+        clearTimeout(slow);
+        leaveQuick();
         runs -= 1;
         for (const { question } of members) for (const key of apart(question)) held.delete(key);
         send();
@@ -119,14 +146,12 @@ export function createGathering<Question, Answer>({
         reject(busy('Too many are waiting for this; try again'));
         return;
       }
-      const member: Member<Question, Answer> = { question, inLine: true, over: undefined, resolve, reject };
+      const over = setTimeout(() => {
+        line.splice(line.indexOf(member), 1);
+        reject(tooLate());
+      }, waitMs);
+      const member: Member<Question, Answer> = { question, over, resolve, reject };
       line.push(member);
-      send();
-      if (member.inLine) {
-        member.over = setTimeout(() => {
-          line.splice(line.indexOf(member), 1);
-          reject(tooLate());
-        }, waitMs);
-      }
+      sendSoon();
     });
 }

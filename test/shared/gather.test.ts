@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createGathering, type GatherOptions } from '../../src/shared/gather.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Runs that end when the test says so, each with the questions that it was given. */
 function heldRuns(options: Partial<GatherOptions<string, string>> = {}) {
@@ -20,42 +21,96 @@ function heldRuns(options: Partial<GatherOptions<string, string>> = {}) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('Gathered requests', () => {
-  it('go at once and alone while nothing is under way, and together once the run before them has ended', async () => {
+  it('go at once while nothing is under way, and together once the run before them has ended', async () => {
     const { ask, runs } = heldRuns({ underWay: 2 });
-    const answers = ['a', 'b', 'c', 'd', 'e'].map((question) => ask(question));
-    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b']]);
-    runs[1]?.end();
+    const first = ask('a');
     await settled();
-    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b'], ['c', 'd', 'e']]);
+    expect(runs.map(({ questions }) => questions)).toEqual([['a']]);
+    const others = ['b', 'c', 'd', 'e'].map((question) => ask(question));
+    await settled();
+    expect(runs).toHaveLength(1);
+    runs[0]?.end();
+    await settled();
+    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b', 'c', 'd', 'e']]);
+    for (const { end } of runs) end();
+    expect(await Promise.all([first, ...others])).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
+  });
+
+  it('that arrive in one turn of the event loop go together', async () => {
+    const { ask, runs } = heldRuns();
+    const answers = ['a', 'b', 'c'].map((question) => ask(question));
+    await settled();
+    expect(runs.map(({ questions }) => questions)).toEqual([['a', 'b', 'c']]);
+    runs[0]?.end();
+    expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!']);
+  });
+
+  it('go beside a run only when they fill one of their own, and only so many runs are under way', async () => {
+    const { ask, runs } = heldRuns({ underWay: 2, most: 2 });
+    const answers = [ask('a')];
+    await settled();
+    answers.push(ask('b'));
+    await settled();
+    expect(runs.map(({ questions }) => questions)).toEqual([['a']]);
+    answers.push(ask('c'), ask('d'), ask('e'));
+    await settled();
+    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b', 'c']]);
+    runs[0]?.end();
+    await settled();
+    expect(runs.map(({ questions }) => questions)).toEqual([
+      ['a'],
+      ['b', 'c'],
+      ['d', 'e'],
+    ]);
     for (const { end } of runs) end();
     expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
   });
 
+  it('do not wait for a run that is slow', async () => {
+    const { ask, runs } = heldRuns({ underWay: 2, slowMs: 10 });
+    const slow = ask('slow');
+    await settled();
+    const next = ask('next');
+    await eventually(
+      async () => runs.length,
+      (length) => length === 2,
+    );
+    expect(runs.map(({ questions }) => questions)).toEqual([['slow'], ['next']]);
+    runs[1]?.end();
+    expect(await next).toBe('next!');
+    runs[0]?.end();
+    expect(await slow).toBe('slow!');
+  });
+
   it('go together up to a limit, in the order in which they came', async () => {
     const { ask, runs } = heldRuns({ most: 2 });
-    const answers = ['a', 'b', 'c', 'd'].map((question) => ask(question));
+    const answers = ['a', 'b', 'c', 'd', 'e'].map((question) => ask(question));
     for (let run = 0; run < 3; run += 1) {
-      runs[run]?.end();
       await settled();
+      runs[run]?.end();
     }
-    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b', 'c'], ['d']]);
-    expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!']);
+    expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
+    expect(runs.map(({ questions }) => questions)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
   });
 
   it('that must be kept apart never share a run, never run at the same time, and hold up no others', async () => {
-    const { ask, runs } = heldRuns({ underWay: 2, apart: (question) => [question.slice(0, 1)] });
+    const { ask, runs } = heldRuns({ underWay: 2, most: 2, apart: (question) => [question.slice(0, 1)] });
     const answers = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2', 'd1'].map((question) => ask(question));
     const sent = () => runs.map(({ questions }) => questions);
-    expect(sent()).toEqual([['a1'], ['b1']]);
+    await settled();
+    expect(sent()).toEqual([
+      ['a1', 'b1'],
+      ['c1', 'd1'],
+    ]);
     runs[1]?.end();
     await settled();
-    expect(sent().slice(2)).toEqual([['c1', 'b2', 'd1']]);
+    expect(sent()).toHaveLength(2);
     runs[0]?.end();
     await settled();
-    expect(sent().slice(3)).toEqual([['a2']]);
-    runs[3]?.end();
+    expect(sent().slice(2)).toEqual([['a2', 'b2']]);
+    runs[2]?.end();
     await settled();
-    expect(sent().slice(4)).toEqual([['a3']]);
+    expect(sent().slice(3)).toEqual([['a3']]);
     for (const { end } of runs) end();
     expect(await Promise.all(answers)).toEqual(['a1!', 'a2!', 'b1!', 'a3!', 'c1!', 'b2!', 'd1!']);
   });
@@ -77,16 +132,17 @@ describe('Gathered requests', () => {
     });
     const outcomes = await Promise.allSettled([1, 2, 13, 4].map((question) => ask(question)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-    expect(runs).toEqual([[1], [2, 13, 4], [2], [13], [4]]);
+    expect(runs).toEqual([[1, 2, 13, 4], [1], [2], [13], [4]]);
     await settled();
     const others = await Promise.allSettled([1, 0, 3].map((question) => ask(question)));
-    expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(others.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(await ask(5)).toBe(5);
   });
 
   it('are refused, with nothing done, when the queue is full and when they have waited too long', async () => {
     const { ask, runs } = heldRuns({ mostWaiting: 1, waitMs: 20 });
     const first = ask('first');
+    await settled();
     const second = ask('second');
     await expect(ask('third')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await expect(second).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
@@ -101,6 +157,7 @@ describe('Gathered requests', () => {
   it('are refused when their run does not end in time, and the next ones do not wait for it', async () => {
     const { ask, runs } = heldRuns({ runMs: 1_000 });
     const hanging = ask('hanging');
+    await settled();
     const next = ask('next');
     await expect(hanging).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await settled();
@@ -122,6 +179,7 @@ describe('Gathered requests', () => {
       underWay: 1,
     });
     const first = ask('first');
+    await settled();
     const together = [ask('a'), ask('b'), ask('c')];
     ends[0]?.();
     await expect(first).rejects.toThrow('of one');
