@@ -57,11 +57,7 @@ describe('Gathered requests', () => {
     expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b', 'c']]);
     runs[0]?.end();
     await settled();
-    expect(runs.map(({ questions }) => questions)).toEqual([
-      ['a'],
-      ['b', 'c'],
-      ['d', 'e'],
-    ]);
+    expect(runs.map(({ questions }) => questions)).toEqual([['a'], ['b', 'c'], ['d', 'e']]);
     for (const { end } of runs) end();
     expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
   });
