@@ -994,7 +994,7 @@ END),
 CREATE INDEX payouts_by_external_ref ON payouts USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
 CREATE INDEX payouts_contradicted ON payouts USING btree (contradicted_at) WHERE contradicted_at IS NOT NULL;
 CREATE INDEX payouts_failed ON payouts USING btree (finalized_at) WHERE status = 'failed'::text;
-CREATE INDEX payouts_of_partner ON payouts USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status, amount) WHERE partner_id IS NOT NULL;
+CREATE INDEX payouts_of_partner ON payouts USING btree (partner_id, created_at DESC, id DESC) INCLUDE (kind, status, amount) WHERE partner_id IS NOT NULL;
 CREATE INDEX payouts_pending ON payouts USING btree (created_at) WHERE status = 'pending'::text;
 CREATE INDEX payouts_to_look_at ON payouts USING btree (look_again_at) WHERE look_again_at IS NOT NULL;
 CREATE INDEX payouts_unknown ON payouts USING btree (unknown_since) WHERE unknown_since IS NOT NULL;
@@ -4422,79 +4422,44 @@ create view check_payouts_posted_once as
  WITH posted AS (
          SELECT split_part(j.business_key, '/'::text, 1) AS family,
             split_part(j.business_key, '/'::text, 2) AS payout_id,
-            split_part(j.business_key, '/'::text, 3) AS step,
-            - sum(g.amount) FILTER (WHERE g.amount < 0::numeric AND g.account_id <> '00000000-0000-4000-8000-000000000003'::uuid) AS amount,
-            - sum(g.amount) FILTER (WHERE g.account_id = '00000000-0000-4000-8000-000000000003'::uuid) AS cost
+            - sum(g.amount) FILTER (WHERE of.step = 'reserved'::text AND of.is_debit) AS reserved,
+            - sum(g.amount) FILTER (WHERE of.step = 'spent'::text AND of.is_debit) AS spent,
+            - sum(g.amount) FILTER (WHERE of.step = 'returned'::text AND of.is_debit) AS returned,
+            - sum(g.amount) FILTER (WHERE of.step = 'reversed'::text AND of.is_debit) AS reversed,
+            - sum(g.amount) FILTER (WHERE of.step = 'spent'::text AND of.is_cost) AS cost,
+            count(*) FILTER (WHERE of.step <> 'spent'::text AND of.is_cost) AS costs_elsewhere
            FROM journals j
              JOIN postings g ON g.journal_id = j.id
+             CROSS JOIN LATERAL ( SELECT split_part(j.business_key, '/'::text, 3) AS step,
+                    g.account_id = '00000000-0000-4000-8000-000000000003'::uuid AS is_cost,
+                    g.amount < 0::numeric AND g.account_id <> '00000000-0000-4000-8000-000000000003'::uuid AS is_debit) of
           WHERE j.business_key ~~ ANY ('{partner-payout/%,withdrawal/%,payment-refund/%}'::text[])
-          GROUP BY (split_part(j.business_key, '/'::text, 1)), (split_part(j.business_key, '/'::text, 2)), (split_part(j.business_key, '/'::text, 3))
-        ), due AS (
-         SELECT p_1.id,
-            p_1.kind,
-            p_1.source_account_id,
-            p_1.reserved_account_id,
-            p_1.partner_id,
-            p_1.reference,
-            p_1.external_ref,
-            p_1.fee_mode,
-            p_1.amount,
-            p_1.fee,
-            p_1.net_amount,
-            p_1.provider_fee,
-            p_1.provider_cost,
-            p_1.bank_code,
-            p_1.refund_of,
-            p_1.texts_sealed,
-            p_1.request_digest,
-            p_1.status,
-            p_1.failure_code,
-            p_1.provider_transfer_id,
-            p_1.last_word,
-            p_1.last_word_at,
-            p_1.asked_at,
-            p_1.asks,
-            p_1.unknown_since,
-            p_1.delay_told_at,
-            p_1.contradicted_at,
-            p_1.explained_word,
-            p_1.look_again_at,
-            p_1.version,
-            p_1.request_id,
-            p_1.succeeded_at,
-            p_1.finalized_at,
-            p_1.created_at,
-            p_1.updated_at,
-            replace(p_1.kind, '_'::text, '-'::text) AS family
-           FROM payouts p_1
+          GROUP BY (split_part(j.business_key, '/'::text, 1)), (split_part(j.business_key, '/'::text, 2))
         )
  SELECT p.id AS payout_id,
     p.status,
     p.net_amount + p.fee AS amount,
-    reserved.amount AS reserved,
-    spent.amount AS spent,
-    returned.amount AS returned,
-    reversed.amount AS reversed,
+    posted.reserved,
+    posted.spent,
+    posted.returned,
+    posted.reversed,
     p.provider_cost,
-    spent.cost
-   FROM due p
-     LEFT JOIN posted reserved ON reserved.family = p.family AND reserved.payout_id = p.id::text AND reserved.step = 'reserved'::text
-     LEFT JOIN posted spent ON spent.family = p.family AND spent.payout_id = p.id::text AND spent.step = 'spent'::text
-     LEFT JOIN posted returned ON returned.family = p.family AND returned.payout_id = p.id::text AND returned.step = 'returned'::text
-     LEFT JOIN posted reversed ON reversed.family = p.family AND reversed.payout_id = p.id::text AND reversed.step = 'reversed'::text
-  WHERE reserved.amount IS DISTINCT FROM (p.net_amount + p.fee) OR spent.amount IS DISTINCT FROM
+    posted.cost
+   FROM payouts p
+     LEFT JOIN posted ON posted.family = replace(p.kind, '_'::text, '-'::text) AND posted.payout_id = p.id::text
+  WHERE posted.reserved IS DISTINCT FROM (p.net_amount + p.fee) OR posted.spent IS DISTINCT FROM
         CASE
             WHEN p.status = ANY (ARRAY['succeeded'::text, 'reversed'::text]) THEN p.net_amount + p.fee
             ELSE NULL::numeric
-        END OR returned.amount IS DISTINCT FROM
+        END OR posted.returned IS DISTINCT FROM
         CASE
             WHEN p.status = 'failed'::text THEN p.net_amount + p.fee
             ELSE NULL::numeric
-        END OR reversed.amount IS DISTINCT FROM
+        END OR posted.reversed IS DISTINCT FROM
         CASE
             WHEN p.status = 'reversed'::text THEN p.net_amount
             ELSE NULL::numeric
-        END OR COALESCE(spent.cost, 0::numeric) <> p.provider_cost OR p.provider_cost <> 0::numeric AND p.provider_cost <> p.provider_fee OR num_nonnulls(reserved.cost, returned.cost, reversed.cost) > 0;
+        END OR COALESCE(posted.cost, 0::numeric) <> p.provider_cost OR p.provider_cost <> 0::numeric AND p.provider_cost <> p.provider_fee OR posted.costs_elsewhere > 0;
 
 create view check_payouts_sent_once as
  WITH made AS (

@@ -32,7 +32,8 @@ export interface BenchStack extends AsyncDisposable {
 /** Without `--durable`, commits do not wait for this machine's disk: the work is what is measured. */
 const disk = (): Record<string, string> => (flag('durable') ? {} : { fsync: 'off', full_page_writes: 'off' });
 
-export async function startBenchStack(): Promise<BenchStack> {
+/** `settings` are further ones of the database, as for `postgres -c`. */
+export async function startBenchStack(more: { settings?: Record<string, string> } = {}): Promise<BenchStack> {
   const directory = mkdtempSync(join(tmpdir(), 'amanah-bench-'));
   const parts: Part[] = [];
   const logFile = (name: string) => join(directory, `${name}.log`);
@@ -46,7 +47,7 @@ export async function startBenchStack(): Promise<BenchStack> {
     port: await findFreePort(),
     password: randomBytes(12).toString('hex'),
     database: 'amanah',
-    settings: { shared_buffers: '256MB', max_wal_size: '4GB', ...disk() },
+    settings: { shared_buffers: '256MB', max_wal_size: '4GB', ...disk(), ...more.settings },
   };
   await keep(startPostgres(options, { logFile: logFile('postgres') }));
   const databaseUrl = postgresUrl(options);

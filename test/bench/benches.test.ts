@@ -10,6 +10,7 @@ const benchMs = 300_000;
 const benches: [name: string, args: string[], names: RegExp][] = [
   ['balance', ['--rounds', '1', '--seconds', '0.2', '--connections', '16'], /\(c\) POST \/v1\/payments\/balance/],
   ['lists', ['--small', '10000', '--large', '20000', '--rounds', '2'], /owner, first page/],
+  ['growth', ['--rows', '1000,2000'], /check_journals_balance/],
   ['gateway', ['--seconds', '1', '--warm', '0.5'], /bare early return/],
   ['circles', ['--few', '2', '--many', '4', '--measured', '1', '--members', '3'], /circles live/],
   [

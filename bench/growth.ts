@@ -1,0 +1,83 @@
+import { endBench } from './bounds.ts';
+import { countBlocks, countingSettings, type Taken } from './growth/blocks.ts';
+import { fillYear } from './growth/fill-year.ts';
+import { faster, knownGrowth } from './growth/judge.ts';
+import { questionsOf } from './growth/questions.ts';
+import { findSubjects } from './growth/subjects.ts';
+import { flag, startBenchStack } from './stack.ts';
+import { printTable } from './table.ts';
+
+/**
+ * Fills a database of its own for each of `--rows` with a year of the platform, one deed for each row, and counts the
+ * blocks that lists, statements, reservations, sweeps, checks and retention read of it. What reads more of a larger
+ * database than its own answer has grown fails. Blocks are judged and not times, so that a busy machine judges alike.
+ */
+const sizes = (process.argv[process.argv.indexOf('--rows') + 1] ?? '')
+  .split(',')
+  .map(Number)
+  .filter((rows) => Number.isInteger(rows) && rows > 0);
+if (!process.argv.includes('--rows') || sizes.length < 2)
+  throw new Error('--rows: takes at least two sizes, e.g. --rows 1e5,1e6');
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+const problems: string[] = [];
+
+const checkViews = `select viewname as view from pg_views
+  where schemaname = 'public' and viewname like 'check\\_%' order by 1`;
+type Found = Map<string, Taken>;
+
+async function measure(rows: number): Promise<Found> {
+  await using stack = await startBenchStack({ settings: countingSettings });
+  const year = { rows, end: new Date(Date.now() - 60_000).toISOString() };
+  const started = performance.now();
+  await fillYear(stack.databaseUrl, year);
+  const { port } = await stack.startApi();
+  const subjects = await findSubjects(stack, year, port);
+  await using counter = await countBlocks(stack.databaseUrl);
+  const [size] = await counter.ask<{ size: string }>(
+    'select pg_size_pretty(pg_database_size(current_database())) as size',
+  );
+  say(`${rows} deeds, ${size?.size}: filled in ${Math.round((performance.now() - started) / 1000)} s`);
+  const found: Found = new Map();
+  const keep = async (name: string, taking: () => Promise<Taken>) => {
+    try {
+      found.set(name, await taking());
+    } catch (error) {
+      problems.push(`${name}, ${rows} rows: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  for (const { name, before = 2, ask } of questionsOf(subjects, { deps: stack.deps, port })) {
+    await keep(name, async () => {
+      for (let time = 0; time < before; time += 1) await ask();
+      return counter.during(ask);
+    });
+  }
+  // Each reads all that it is about: its answer is the year. That all are empty proves the year, and what was done to it.
+  for (const { view } of await counter.ask<{ view: string }>(checkViews)) {
+    await keep(view, () => counter.readEmpty(view, rows));
+  }
+  return found;
+}
+
+const measured: Found[] = [];
+for (const rows of sizes) measured.push(await measure(rows));
+const names = [...(measured[0]?.keys() ?? [])];
+const grown: string[] = [];
+const lines = names.map((name) => {
+  const all = measured.map((found) => found.get(name));
+  const isFaster = all.some((larger, index) => index > 0 && faster(all[index - 1], larger));
+  const known = knownGrowth(name);
+  if (isFaster && known === undefined) grown.push(name);
+  const cells = all.flatMap((taken) =>
+    taken === undefined
+      ? ['', '', '', '']
+      : [String(taken.answer), String(taken.blocks), String(taken.rows ?? ''), taken.ms.toFixed(1)],
+  );
+  return [name, ...cells, isFaster ? (known ?? 'GROWS') : ''];
+});
+printTable(
+  ['', ...sizes.flatMap((rows) => [`${rows}: answers`, 'blocks', 'rows', 'ms']), 'faster than its answer'],
+  lines,
+);
+if (!flag('smallest')) for (const name of grown) problems.push(`${name} grows faster than its answer`);
+endBench({ problems, bounds: [{ figure: 'what grows faster than its answer', value: grown.length, most: 0 }] }, say);

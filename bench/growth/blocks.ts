@@ -1,0 +1,80 @@
+import pg from 'pg';
+import { must } from '../../src/shared/assert.ts';
+
+/** What the database has to be started with to count what statements read. */
+export const countingSettings = {
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.max': '10000',
+  'pg_stat_statements.track': 'top',
+};
+
+/** What a thing took, in milliseconds, and what it read for its answer. */
+export interface Taken {
+  ms: number;
+  /** Blocks of 8 kB of tables and indexes that its statements looked at, in memory or on disk. */
+  blocks: number;
+  /** Rows that the nodes of its plan gave or removed; where they are known. Loops over loops show here and not in blocks. */
+  rows?: number;
+  /** How many things it answered. */
+  answer: number;
+}
+
+interface Node {
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Join Filter'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  Plans?: Node[];
+}
+
+const rowsIn = (node: Node): number =>
+  node['Actual Loops'] *
+    (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)) +
+  (node.Plans ?? []).reduce((sum, inner) => sum + rowsIn(inner), 0);
+
+/** Counts what all statements of a database read. */
+export async function countBlocks(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create extension if not exists pg_stat_statements');
+  const total = async (): Promise<number> => {
+    const { rows } = await client.query<{ blocks: string }>(
+      `select coalesce(sum(shared_blks_hit + shared_blks_read), 0) as blocks
+       from pg_stat_statements where query not like '%pg_stat_statements%'`,
+    );
+    return Number(rows[0]?.blocks);
+  };
+  return {
+    /** Does the work, and says what its statements took and what it answered. */
+    async during(work: () => Promise<number>): Promise<Taken> {
+      await client.query('select pg_stat_statements_reset()');
+      const started = performance.now();
+      const answer = await work();
+      return { answer, ms: performance.now() - started, blocks: await total() };
+    },
+    /** Reads a view that is to be empty, whose answer is of so many rows; throws with what is in it. */
+    async readEmpty(view: string, answer: number): Promise<Taken> {
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node; 'Execution Time': number }] }>(
+        `explain (analyze, buffers, timing off, format json) select * from "${view}"`,
+      );
+      const [{ Plan: plan, 'Execution Time': ms }] = must(rows[0], 'a statement has a plan')['QUERY PLAN'];
+      if (plan['Actual Rows'] > 0) {
+        const found = await client.query<object>(`select * from "${view}" limit 3`);
+        throw new Error(`it has ${plan['Actual Rows']} rows: ${JSON.stringify(found.rows)}`);
+      }
+      return {
+        ms,
+        blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+        rows: Math.round(rowsIn(plan)),
+        answer,
+      };
+    },
+    /** One statement by the owner, for what only the owner may ask. */
+    async ask<Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> {
+      return (await client.query<Row>(sql, values)).rows;
+    },
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { systemAccounts } from '../../src/ledger/account.ts';
+
+/** Who and what is asked about, in a grown database; ids follow from the size and the instant at which the year ends. */
+export interface GrownYear {
+  /** Payments, donations, payouts and contributions in the year. */
+  rows: number;
+  /** The last instant, ISO 8601. */
+  end: string;
+}
+
+const kindDigest = (kind: string): string => createHash('md5').update(kind).digest('hex').slice(0, 4);
+
+/** The instant of deed `n`, as SQL: the last is of the end, the first of a year before. */
+export const at = (number = 'n'): string =>
+  `(timestamptz ':end' - (:rows - (${number})) * (interval '365 days' / :rows))`;
+
+/**
+ * The id of the row of a kind with this number, as SQL. It begins with the row's instant, as a UUID of version 7 does,
+ * so that indexes grow as they do in life.
+ */
+export const id = (kind: string, number = 'n'): string => {
+  const digest = kindDigest(kind);
+  return `(lpad(to_hex((extract(epoch from ${at(number)}) * 1000)::bigint), 12, '0') || '7${digest.slice(0, 3)}8'
+    || lpad(to_hex((${number})::bigint), 15, '0'))::uuid`;
+};
+
+/** Deeds come by tens: three payments of a partner, three donations, two top-ups, a payout, a contribution to a circle. */
+export const turn = '((n - 1) / 10)';
+export const place = '((n - 1) % 10)';
+export const isPayment = `${place} < 3`;
+export const isDonation = `${place} in (3, 4, 5)`;
+export const isOrder = `${place} in (6, 7)`;
+export const isPayout = `${place} = 8`;
+/** All but the last forty deeds have come to their end. */
+export const isEnded = 'n <= :rows - 40';
+/** What partners were paid last is not released yet. */
+export const isReleased = 'n <= :rows - 400';
+
+export const users = ({ rows }: GrownYear) => Math.max(20, Math.floor(rows / 100));
+export const partners = ({ rows }: GrownYear) => Math.max(20, Math.floor(rows / 5000));
+export const causes = ({ rows }: GrownYear) => Math.max(10, Math.floor(rows / 1000));
+/** Pairs, each with two turns: four contributions. */
+export const circles = ({ rows }: GrownYear) => Math.floor(rows / 40);
+
+/** One deed in fifty is of the person with the long past; a third of the partners' are of the big one. */
+const userNumber = `case when ${turn} % 50 = 0 then 1 else 2 + ${turn} % (:users - 1) end`;
+const partnerNumber = `case when ${turn} % 3 = 0 then 1 else 2 + ${turn} % (:partners - 1) end`;
+const causeNumber = `case when ${turn} % 5 = 0 then 1 else 1 + ${turn} % :causes end`;
+export const user = id('user', userNumber);
+export const account = id('account', userNumber);
+export const partner = id('partner', partnerNumber);
+export const partnerAccount = (kind: 'available' | 'pending' | 'reserved') => id(kind, partnerNumber);
+export const endpoint = id('endpoint', partnerNumber);
+export const cause = id('cause', causeNumber);
+export const causeAccount = id('cause account', causeNumber);
+export const causeOrganization = id('organization', `1 + (${causeNumber}) % :partners`);
+
+/** Of contribution `m`, from 0: its circle, turn and member. */
+export const contribution = turn;
+export const circleNumber = `(1 + ${turn} / 4)`;
+export const circleTurn = `(1 + ${turn} % 4 / 2)`;
+export const memberNumber = `(2 * (${turn} / 4) + ${turn} % 2)`;
+/** One circle in twenty is at its second turn, for which nobody has paid yet. */
+const isOpenCircle = (circle: string) => `(${circle} % 20 = 0 or ${circle} > :circles - 2)`;
+export const isContribution = `${place} = 9 and not (${circleTurn} = 2 and ${isOpenCircle(circleNumber)})
+  and ${circleNumber} <= :circles`;
+export const isPot = `${isContribution} and ${turn} % 2 = 1`;
+export const openCircle = isOpenCircle;
+export const memberUser = (member: string) => id('user', `2 + (${member}) % (:users - 1)`);
+export const memberAccount = (member: string) => id('account', `2 + (${member}) % (:users - 1)`);
+
+export const clearing = `'${systemAccounts.gatewayClearing}'::uuid`;
+export const revenue = `'${systemAccounts.feeRevenue}'::uuid`;
+
+/** SQL with the size and the instant of a year in it. */
+export function ofYear(year: GrownYear, sql: string): string {
+  const values: Record<string, string | number> = {
+    rows: year.rows,
+    end: year.end,
+    users: users(year),
+    partners: partners(year),
+    causes: causes(year),
+    circles: circles(year),
+  };
+  return sql.replaceAll(/(?<!:):(rows|end|users|partners|causes|circles)\b/g, (_, name: string) =>
+    String(values[name]),
+  );
+}

@@ -1,0 +1,24 @@
+import type { Taken } from './blocks.ts';
+
+/** So much more may be read, as a factor and in blocks: a taller index, a page that is split, a plan with a bitmap. */
+const slack = { factor: 1.5, blocks: 40 };
+
+/** Below this a database plans by what fits into a few pages: nothing is judged. */
+const smallestJudged = 10_000;
+
+/** Whether what is read of the larger database has grown by more than what is answered. */
+export function faster(smaller: Taken | undefined, larger: Taken | undefined): boolean {
+  if (smaller === undefined || larger === undefined) return true;
+  const most = slack.factor * Math.max(1, larger.answer / smaller.answer);
+  const blocks = larger.blocks > most * smaller.blocks + slack.blocks;
+  return blocks || (larger.rows ?? 0) > most * (smaller.rows ?? 0) + smallestJudged;
+}
+
+/** What is known to grow, and why that is borne. */
+const known: [name: RegExp, reason: string][] = [
+  [/^platform \/events/, 'its total is counted, up to 100,000'],
+  [/^(platform|person|partner) \//, 'its total is counted'],
+  [/^sweep: (circles|what waits)/, 'each circle under way is looked at'],
+];
+
+export const knownGrowth = (name: string): string | undefined => known.find(([pattern]) => pattern.test(name))?.[1];

@@ -1,0 +1,237 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
+import { sweepCircles } from '../../src/circles/sweep-circles.ts';
+import { withTime } from '../../src/database/database-time-outs.ts';
+import { nextOf } from '../../src/database/position.ts';
+import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
+import type { Dependencies } from '../../src/dependencies.ts';
+import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
+import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
+import type { ProviderRecord } from '../../src/gateway/gateway.ts';
+import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
+import { readBacklog } from '../../src/metrics/measure-backlog.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
+import { sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
+import { settlePayment } from '../../src/payments/settle-payment.ts';
+import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
+import { sweepReceipts } from '../../src/payments/sweep-receipts.ts';
+import { payoutTextsPlace } from '../../src/payouts/payout.ts';
+import { reservePayout } from '../../src/payouts/reserve-payout.ts';
+import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
+import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
+import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
+import { must } from '../../src/shared/assert.ts';
+import { budgets } from '../../src/shared/budgets.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { sweepDeliveries } from '../../src/webhooks/redeliver-webhook.ts';
+
+/** Asks the product something and returns how many things it answered, by which what it reads may grow. */
+export interface Question {
+  name: string;
+  /** How often it is asked before it is measured: what a connection reads of the catalogue is not meant. */
+  before?: number;
+  ask(): Promise<number>;
+}
+
+/** Whom and what is asked about. */
+export interface Subjects {
+  platform: string;
+  person: { token: string; accountId: string };
+  partner: { id: string; get: (path: string) => Promise<Response> };
+  /** A cause to which many give. */
+  causeId: string;
+  /** An instant with a tenth of the year before it, ISO 8601 with microseconds. */
+  early: string;
+  /** A day of UTC+7 in the middle of the year. */
+  day: string;
+  /** Old ones of the partner. */
+  paymentId: string;
+  payoutId: string;
+  /** Open ones, to be settled. */
+  orders: { id: string; methodId: string }[];
+  /** What the provider has of the day. */
+  records: ProviderRecord[];
+}
+
+const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
+const failed = () => {
+  throw new Error('a sweep could not wake what it found');
+};
+
+interface Answer {
+  data?: Record<string, unknown>;
+}
+
+/** How many rows the page of a list has: those of its first array. */
+async function rowsOf(response: Response): Promise<number> {
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  const { data } = (await response.json()) as Answer;
+  const rows = Object.values(data ?? {}).find(Array.isArray) ?? data;
+  return Array.isArray(rows) ? rows.length : 1;
+}
+
+/** Lists by who reads them: a filter that a list has, beside its first and a deep page. */
+const lists: [as: 'person' | 'platform' | 'partner', path: string, filter: string][] = [
+  ['person', '/v1/transactions', 'type=price'],
+  ['person', '/v1/payments/orders', 'status=PAID'],
+  ['person', '/v1/donations', 'status=completed'],
+  ['person', '/v1/saving-circles', 'status=active'],
+  ['platform', '/v1/transactions', 'reference_type=donation'],
+  ['platform', '/v1/events', 'event=RESOURCE_UPDATED'],
+  ['platform', '/v1/users', 'user_type=individual'],
+  ['platform', '/v1/charitable-causes', 'status=active'],
+  ['platform', '/v1/saving-circles', 'status=active'],
+  ['platform', '/v1/partner-accounts', 'status=active'],
+  ['platform', '/v1/organizations', 'status=active'],
+  ['platform', '/v1/receipts', 'state=suspended'],
+  ['partner', '/payments', 'status=succeeded'],
+  ['partner', '/payouts', 'status=succeeded'],
+  ['partner', '/webhook-deliveries', 'status=delivered'],
+];
+
+function listQuestions(subjects: Subjects, port: number): Question[] {
+  const get = (as: 'person' | 'platform' | 'partner', path: string) => {
+    if (as === 'partner') return subjects.partner.get(path);
+    const token = as === 'person' ? subjects.person.token : subjects.platform;
+    return fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  };
+  const deep = `after=${nextOf(`${subjects.early} ffffffff-ffff-4fff-bfff-ffffffffffff`)}`;
+  return lists.flatMap(([as, path, filter]) =>
+    [
+      ['first', ''],
+      ['deep', `?${deep}`],
+      ['filtered', `?${filter}`],
+    ].map(([name, query]) => ({
+      name: `${as} ${path.replace(/^\/v1/, '')}, ${name}`,
+      ask: async () => rowsOf(await get(as, `${path}${query}`)),
+    })),
+  );
+}
+
+/** Documents and stories: one thing each, or all that happened in a time. */
+function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: number): Question[] {
+  const byPerson = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${person.token}` } });
+  const until = new Date(Date.parse(`${day}T00:00:00+07:00`) + 3 * 24 * 60 * 60 * 1000).toISOString();
+  const lines = async (response: Response) => {
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+    return (await response.text()).trim().split('\n').length;
+  };
+  const csv = { headers: { authorization: `Bearer ${person.token}`, accept: 'text/csv' } };
+  const statement = `http://127.0.0.1:${port}/v1/accounts/${person.accountId}/statement`;
+  return [
+    { name: 'statement of an old account, whole', ask: async () => lines(await fetch(statement, csv)) },
+    {
+      name: 'statement of an old account, three days long ago',
+      ask: async () =>
+        lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${encodeURIComponent(until)}`, csv)),
+    },
+    { name: 'accounts of a person', ask: async () => rowsOf(await byPerson('/v1/accounts')) },
+    {
+      name: 'settlement of a partner, a day long ago',
+      ask: async () => {
+        const response = await partner.get(`/settlements/${day}`);
+        if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+        return (await response.text()).split('journal_id').length;
+      },
+    },
+    {
+      name: 'timeline of a payment',
+      ask: async () => rowsOf(await partner.get(`/payments/${subjects.paymentId}/timeline`)),
+    },
+    {
+      name: 'timeline of a payout',
+      ask: async () => rowsOf(await partner.get(`/payouts/${subjects.payoutId}/timeline`)),
+    },
+    { name: 'balance of a partner', ask: async () => rowsOf(await partner.get('/balance')) },
+    { name: 'limits of a partner', ask: async () => rowsOf(await partner.get('/limits')) },
+  ];
+}
+
+/** Money that moves. */
+function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
+  const em = () => deps.orm.em.fork();
+  return [
+    {
+      name: 'reservation of a payout of the big partner',
+      async ask() {
+        const id = newId();
+        const texts = { bank_account_number: '1234567890', beneficiary_name: 'Budi', external_ref: null };
+        const textsSealed = await deps.sealer.seal(payoutTextsPlace(id), JSON.stringify(texts));
+        const money = { amount: '10000.0000', fee: '500.0000', net: '9500.0000', providerFee: '0.0000' };
+        const idempotency = { keyHash: id, fingerprint: 'f' };
+        const of = { partnerId: subjects.partner.id, feeMode: 'DEDUCTED', bankCode: 'BCA', requestId: id } as const;
+        const opening = { ...of, ...money, textsSealed, idempotency, stamp: await stampOpening(em()) };
+        await reservePayout(em(), deps.sealer, { payoutId: id, opening });
+        return 1;
+      },
+    },
+    {
+      name: 'settlement of a top-up',
+      async ask() {
+        const { id, methodId } = must(subjects.orders.pop(), 'there are open orders');
+        const payment = { providerPaymentId: `py-${id}`, providerPaymentMethodId: methodId, amount: '101000.0000' };
+        await settlePayment(em(), { orderId: id, payment }, nobody);
+        return 1;
+      },
+    },
+    {
+      name: 'reconciliation of a day',
+      async ask() {
+        const gateway = new Proxy(deps.gateway, {
+          get: (target, name) =>
+            name === 'listRecords'
+              ? async function* () {
+                  for (let from = 0; from < subjects.records.length; from += 100)
+                    yield subjects.records.slice(from, from + 100);
+                }
+              : Reflect.get(target, name),
+        });
+        const { open } = await reconcileDay(
+          em(),
+          { gateway, workflows: nobody, failed },
+          { day: subjects.day, takenBy: newId() },
+        );
+        if (open > 0) throw new Error(`${open} differences`);
+        return subjects.records.length;
+      },
+    },
+  ];
+}
+
+/** What runs by itself. Nothing is due here but what is to be forgotten: a sweep reads what waits, not what has been. */
+function sweepQuestions(deps: Dependencies): Question[] {
+  const em = () => deps.orm.em.fork();
+  const { gateway, sealer } = deps;
+  const sweeps: Record<string, (em: EntityManager) => Promise<unknown>> = {
+    callbacks: (of) => redeliverCallbacks(of, nobody, failed),
+    'overdue payments': (of) => sweepOverduePayments(of, nobody, failed),
+    receipts: (of) => sweepReceipts(of, nobody, failed),
+    decisions: (of) => sweepDecisions(of, { gateway, workflows: nobody }, failed),
+    payouts: (of) => sweepPayouts(of, nobody, failed),
+    circles: (of) => sweepCircles(of, nobody, failed),
+    subscriptions: (of) => sweepSubscriptions(of, nobody, failed),
+    deliveries: (of) => sweepDeliveries(of, nobody, failed),
+    uploads: (of) => sweepUploads(of, deps),
+    "partners' answers": (of) => sweepPartnerAnswers(of, sealer),
+    'what waits, for the metrics': readBacklog,
+    'days to reconcile': (of) => findDaysToReconcile(of, { at: new Date().toISOString() }),
+    retention: (of) => withTime(of, budgets.database.sweep, forgetOldRows),
+  };
+  return Object.entries(sweeps).map(([name, sweep]) => ({
+    name: `sweep: ${name}`,
+    // What is forgotten is forgotten once.
+    before: name === 'retention' || name === "partners' answers" ? 0 : 2,
+    ask: async () => Math.max(1, Number(await sweep(em())) || 0),
+  }));
+}
+
+/** Everything that is asked of a grown database, in an order in which nothing changes what comes after. */
+export function questionsOf(subjects: Subjects, { deps, port }: { deps: Dependencies; port: number }): Question[] {
+  return [
+    ...listQuestions(subjects, port),
+    ...storyQuestions(subjects, port),
+    ...moneyQuestions(subjects, deps),
+    ...sweepQuestions(deps),
+  ];
+}

@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto';
+import { issueKey } from '../../src/partners/issue-key.ts';
+import { partnerPermissions } from '../../src/partners/partner.ts';
+import { payoutTextsPlace } from '../../src/payouts/payout.ts';
+import { must } from '../../src/shared/assert.ts';
+import { westernIndonesiaDay } from '../../src/shared/clock.ts';
+import { newId } from '../../src/shared/ids.ts';
+import type { BenchStack } from '../stack.ts';
+import { type GrownYear, id, ofYear } from './grown.ts';
+import type { Subjects } from './questions.ts';
+
+/** Who asks, and about what: the person and the partner of whom there is most, and the platform. */
+export async function findSubjects(stack: BenchStack, year: GrownYear, port: number): Promise<Subjects> {
+  const em = stack.owner();
+  const platformId = newId();
+  await em.execute(
+    `insert into users (id, email, name, user_type, role_id, status, password_hash)
+     select ?, 'platform@grown.example', 'Platform', 'platform', r.id, 'active', 'none'
+     from roles r where r.name = 'platform_super_admin'`,
+    [platformId],
+  );
+  const [ids] = await em.execute<Record<'user' | 'account' | 'partner' | 'cause' | 'early' | 'middle', string>[]>(
+    ofYear(
+      year,
+      `select ${id('user', '1')} as user, ${id('account', '1')} as account, ${id('partner', '1')} as partner,
+         ${id('cause', '1')} as cause,
+         to_char((timestamptz ':end' - interval '328 days') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as early,
+         (timestamptz ':end' - interval '180 days')::text as middle`,
+    ),
+  );
+  const { user, account, partner, cause, early, middle } = must(ids, 'a select has a row');
+  const one = async (table: 'partner_payments' | 'payouts') =>
+    must(
+      (
+        await em.execute<{ id: string }[]>(
+          `select id from ${table} where partner_id = ? and created_at < ? order by created_at desc limit 1`,
+          [partner, middle],
+        )
+      )[0],
+      `the partner has ${table}`,
+    ).id;
+  const { tokens, sealer } = stack.deps;
+  const day = westernIndonesiaDay(new Date(middle));
+  const payoutId = await one('payouts');
+  const texts = { bank_account_number: '1234567890', beneficiary_name: 'Budi', external_ref: null };
+  const sealed = await sealer.seal(payoutTextsPlace(payoutId), JSON.stringify(texts));
+  await em.transactional(async (tx) => {
+    await tx.execute("set local session_replication_role = 'replica'");
+    await tx.execute('update payouts set texts_sealed = ? where id = ?', [sealed, payoutId]);
+  });
+  const { apiKey, signingSecret } = await issueKey(em, sealer, {
+    caller: null,
+    requestId: null,
+    partnerId: partner,
+    permissions: partnerPermissions,
+  });
+  const headers = {
+    authorization: `Bearer ${apiKey}`,
+    'x-partner-signature': createHmac('sha256', signingSecret).update('').digest('hex'),
+  };
+  const sign = async (userId: string, userType: 'individual' | 'platform') =>
+    (await tokens.sign({ userId, userType, organizationId: null })).token;
+  return {
+    platform: await sign(platformId, 'platform'),
+    person: { token: await sign(user, 'individual'), accountId: account },
+    partner: { id: partner, get: (path) => fetch(`http://127.0.0.1:${port}/v1/partners${path}`, { headers }) },
+    causeId: cause,
+    early,
+    day,
+    paymentId: await one('partner_payments'),
+    payoutId,
+    orders: await em.execute(
+      `select id, provider_payment_method_id as "methodId" from payment_orders where status = 'WAITING_PAYMENT'`,
+    ),
+    records: await em.execute(
+      `select * from (
+         select provider_payment_id as "entryId", 'payment' as kind, provider_payment_id as "providerId", reference,
+           amount::text as amount, 'succeeded' as status, received_at as at from receipts
+         union all
+         select provider_transfer_id, 'transfer', provider_transfer_id, p.id::text, net_amount::text, 'succeeded', sent_at
+         from payouts p join payout_attempts a on a.payout_id = p.id) records
+       where (at at time zone interval '7 hours')::date = ?::date order by at`,
+      [day],
+    ),
+  };
+}
