@@ -1,8 +1,18 @@
-import { balanceOf } from '../support/build.ts';
+import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
-import { buildActiveCircle, contribute, heldBy, readCircle } from './build-circle.ts';
+import {
+  addMembers,
+  buildActiveCircle,
+  buildMembers,
+  circleWhen,
+  contribute,
+  createCircle,
+  dayFromToday,
+  heldBy,
+  readCircle,
+} from './build-circle.ts';
 
 let stack: ProcessStack;
 beforeAll(async () => {
@@ -38,6 +48,34 @@ describe('A pot is paid once when the worker is killed', () => {
         '900000.0000',
       ]);
     }
+    await expectChecksEmpty(stack);
+  }, 120_000);
+});
+
+describe('A circle is founded and started once when the worker is killed', () => {
+  it('after its row, and after its start', async () => {
+    const members = await buildMembers(stack, 2);
+    const [creator] = members as [BuiltUser];
+    stack.arm('open-circle.after=kill');
+    const creating = createCircle(stack, creator);
+    await stack.worker.exited;
+    await stack.restart();
+    const { id } = await creating;
+    const { body } = await stack.get('/v1/saving-circles', { token: creator.token });
+    expect(body.saving_circles.map((circle: { id: string }) => circle.id)).toEqual([id]);
+    expect((await addMembers(stack, creator, id, members)).status).toBe(201);
+    stack.arm('start-circle.after=kill');
+    const today = { start_date: dayFromToday(0) };
+    expect((await stack.patch(`/v1/saving-circles/${id}`, today, { token: creator.token })).status).toBe(200);
+    await stack.worker.exited;
+    expect((await readCircle(stack, creator, id)).status).toBe('active');
+    await stack.restart();
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    const { members: shown } = await circleWhen(stack, creator, id, { current_turn: 2 });
+    expect(shown.map(({ turn_number }: { turn_number: number }) => turn_number).toSorted()).toEqual([1, 2]);
+    const started = "select 1 from events where resource_id = ? and jsonb_exists(data, 'members')";
+    expect(await stack.em().execute<unknown[]>(started, [id])).toHaveLength(1);
+    expect(await balanceOf(stack, creator.accountId)).toBe('1100000.0000');
     await expectChecksEmpty(stack);
   }, 120_000);
 });

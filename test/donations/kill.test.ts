@@ -60,8 +60,13 @@ const periodsPaid = (id: string, count: number) =>
     60_000,
   );
 
-const allocation = ['before', 'posted', 'written', 'after'].map((point) => `allocate-donations.${point}`);
-const period = ['before', 'paid', 'after'].map((point) => `pay-subscription-period.${point}`);
+const allocation = [
+  'allocate-donations.before',
+  'allocate-donations.posted',
+  'allocate-donations.written',
+  'allocate-donations.after',
+];
+const period = ['pay-subscription-period.before', 'pay-subscription-period.paid', 'pay-subscription-period.after'];
 const chosen = (points: string[]) => (isFullRun() ? points : points.slice(-1));
 
 describe('After kill -9 of the worker', () => {

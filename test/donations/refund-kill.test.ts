@@ -39,7 +39,7 @@ async function given(): Promise<string> {
 
 /** Asks while the API kills itself at the point; then, of the one started after it, until it answers. */
 async function askThrough(point: string, ask: () => ReturnType<ProcessStack['post']>) {
-  stack.arm(`refund-donation.${point}=kill`);
+  stack.arm(`${point}=kill`);
   const asked = ask().catch(() => null);
   await stack.api.exited;
   await asked;
@@ -60,16 +60,16 @@ async function expectRefundedOnce(id: string): Promise<void> {
   expect(await stack.em().execute<unknown[]>(events, [id])).toHaveLength(1);
 }
 
-const points = ['marked', 'posted', 'written', 'after'];
+const points = ['refund-donation.marked', 'refund-donation.posted', 'refund-donation.written', 'refund-donation.after'];
 const chosen = isFullRun() ? points : points.slice(-2);
 
-describe.each(chosen)('After kill -9 of the API at refund-donation.%s', (point) => {
+describe.each(chosen)('After kill -9 of the API at %s', (point) => {
   it('the donation is refunded once', async () => {
     const id = await given();
     const answer = await askThrough(point, () =>
       stack.post(`/v1/donations/${id}/refund`, undefined, { token: donor.token }),
     );
-    expect(answer?.status).toBe(point === 'after' ? 400 : 200);
+    expect(answer?.status).toBe(point === 'refund-donation.after' ? 400 : 200);
     await expectRefundedOnce(id);
   }, 120_000);
 });
@@ -78,7 +78,7 @@ it('After kill -9 of the API while it carries a decision out, the donation is re
   const id = await given();
   const proposed = await propose(stack, operators, { kind: 'refund_donation', donation_id: id });
   const decisionId = proposed.body.data.id;
-  const answer = await askThrough('written', () => approve(stack, operators, decisionId));
+  const answer = await askThrough('refund-donation.written', () => approve(stack, operators, decisionId));
   expect([200, 400]).toContain(answer?.status);
   const read = await stack.get(`/v1/decisions/${decisionId}`, { token: operators.proposer.token });
   expect(read.body.data).toMatchObject({ status: 'carried_out', approved_by: operators.approver.id });

@@ -19,19 +19,19 @@ const startNight = (workflowId: string, ...args: unknown[]) => {
 };
 
 describe('kill -9 of the worker while it seals', () => {
-  const points = ['before-row', 'before-object', 'after-object'].flatMap((point) =>
+  const points = ['make-seal.before-row', 'make-seal.before-object', 'make-seal.after-object'].flatMap((point) =>
     Array.from({ length: rounds }, (_, round) => [point, round] as const),
   );
 
   it.each(points)(
-    '%s leaves one seal with its object, never two (round %i)',
+    'at %s leaves one seal with its object, never two (round %i)',
     async (point, round) => {
       const journals = await postMany(stack, 3);
       const before = await countSeals(stack);
-      stack.arm(`make-seal.${point}=kill`);
+      stack.arm(`${point}=kill`);
       const night = await startNight(`night/${point}/${round}`);
       await stack.worker.exited;
-      if (point === 'before-object') expect(await verify(stack)).toMatchObject({ beingStored: before + 1 });
+      if (point === 'make-seal.before-object') expect(await verify(stack)).toMatchObject({ beingStored: before + 1 });
       await stack.restart();
       await night.result();
       expect(await countSeals(stack)).toBe(before + 1);

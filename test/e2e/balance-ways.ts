@@ -1,0 +1,108 @@
+import { buildCause } from '../causes/build-cause.ts';
+import { buildActiveCircle } from '../circles/build-circle.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildSuperAdmin,
+} from '../support/build.ts';
+import type { HttpAnswer } from '../support/http.ts';
+import type { ProcessStack } from '../support/processes.ts';
+import type { Stack } from '../support/stack.ts';
+
+/** Where payments from balances are made: a stack in this process, or one of processes. */
+export type BalancePlace = Pick<
+  Stack & ProcessStack,
+  'get' | 'post' | 'patch' | 'put' | 'delete' | 'em' | 'owner' | 'deps'
+>;
+
+/** IDR that each payment moves, of the million that its payer has. */
+const amount = 100_000;
+
+/** One payment from a balance, as a client asks for it. */
+export interface BalanceRequest {
+  payer: BuiltUser;
+  path: string;
+  body: { amount: number | string };
+  /** Selects what the payment leaves beside the money. */
+  effects: string;
+}
+
+/** Each way in which a payment from a balance is written, and whether that is a single statement. */
+export interface BalanceWay {
+  isOneStatement: boolean;
+  build(stack: BalancePlace): Promise<BalanceRequest>;
+}
+
+const buildPayer = (stack: BalancePlace) => buildIndividual(stack, { balance: '1000000' });
+
+export const balanceWays: Record<string, BalanceWay> = {
+  'a transfer between pockets': {
+    isOneStatement: true,
+    async build(stack) {
+      const payer = await buildPayer(stack);
+      const pocket = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token });
+      const body = { destination_account_id: pocket.body.data.id, amount: String(amount) };
+      const effects = "select id from transactions where user_id = ? and type = 'price'";
+      return { payer, path: `/v1/accounts/${payer.accountId}/transfers`, body, effects };
+    },
+  },
+  'a donation': {
+    isOneStatement: true,
+    async build(stack) {
+      const payer = await buildPayer(stack);
+      const cause = await buildCause(stack, await buildOrganizationAdmin(stack), await buildSuperAdmin(stack));
+      const to = { reference_type: 'charitable_cause_donate', reference_id: cause };
+      const body = { ...to, source_account_id: payer.accountId, amount };
+      const effects = "select id from donations where user_id = ? and status = 'completed'";
+      return { payer, path: '/v1/payments/balance', body, effects };
+    },
+  },
+  'a contribution to a circle': {
+    isOneStatement: false,
+    async build(stack) {
+      const { id, creator: payer } = await buildActiveCircle(stack, 2);
+      const to = { reference_type: 'saving_circle_contribution', reference_id: id };
+      const body = { ...to, source_account_id: payer.accountId, amount };
+      const effects = "select id from saving_circle_contributions where user_id = ? and status = 'completed'";
+      return { payer, path: '/v1/payments/balance', body, effects };
+    },
+  },
+};
+
+export const askFor = (
+  stack: BalancePlace,
+  { path, body, payer: { token } }: BalanceRequest,
+  key: string,
+  changes: object = {},
+): Promise<HttpAnswer> => stack.post(path, { ...body, ...changes }, { token, headers: { 'idempotency-key': key } });
+
+/** What of a request is there; every field is 0, or every field 1. */
+export async function readPaid(stack: BalancePlace, { payer: { id, accountId }, effects }: BalanceRequest) {
+  const count = async (sql: string) => (await stack.em().execute<unknown[]>(sql, [id])).length;
+  return {
+    moved: (1_000_000 - Number(await balanceOf(stack, accountId))) / amount,
+    effects: await count(effects),
+    transactions: await count("select 1 from transactions where user_id = ? and type = 'price'"),
+    events: await count("select 1 from events where actor_id = ? and resource_type = 'transaction'"),
+    keys: await count('select 1 from idempotency_keys where user_id = ?'),
+  };
+}
+
+const times = (count: number) => ({ moved: count, effects: count, transactions: count, events: count, keys: count });
+/** All of a request is there, once. */
+export const wholly = times(1);
+/** Nothing of it is. */
+export const notAtAll = times(0);
+
+/** A client that repeats its request under its key, twice at once and again, gets one payment and one answer. */
+export async function expectOneUnder(stack: BalancePlace, key: string, request: BalanceRequest): Promise<void> {
+  const [first, second] = await Promise.all([askFor(stack, request, key), askFor(stack, request, key)]);
+  const third = await askFor(stack, request, key);
+  expect([first.status, second.status, third.status]).toEqual([201, 201, 201]);
+  expect([second.body, third.body]).toEqual([first.body, first.body]);
+  expect(await readPaid(stack, request)).toEqual(wholly);
+  const other = { amount: typeof request.body.amount === 'string' ? '1' : 1 };
+  expect((await askFor(stack, request, key, other)).status).toBe(400);
+}

@@ -1,0 +1,96 @@
+import { holdTable } from '../support/hold-table.ts';
+import { readLockWaits, untilLocked } from '../support/lock-waits.ts';
+import { freshKey } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import {
+  askFor,
+  type BalanceRequest,
+  balanceWays,
+  expectOneUnder,
+  notAtAll,
+  readPaid,
+  wholly,
+} from './balance-ways.ts';
+
+let stack: ProcessStack;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => stack?.stop());
+afterEach(async () => {
+  await stack.restart();
+  await expectChecksEmpty(stack);
+});
+
+/** Kills the API while its statement waits inside its transaction; answers the database's process that ran it. */
+async function killInTransaction(request: BalanceRequest, key: string): Promise<number> {
+  const asked = askFor(stack, request, key).catch(() => null);
+  await untilLocked(stack);
+  const [waiting] = await readLockWaits(stack);
+  await stack.kill('api');
+  expect(await asked).toBeNull();
+  return waiting?.pid ?? 0;
+}
+
+/** The database has ended the transaction of a process that is gone, and none of its locks is left. */
+const whenGone = (pid: number) =>
+  eventually(
+    () =>
+      stack
+        .em()
+        .execute<unknown[]>('select from pg_stat_activity where pid = ? union all select from pg_locks where pid = ?', [
+          pid,
+          pid,
+        ]),
+    (rows) => rows.length === 0,
+    20_000,
+  );
+
+/** A client that was not answered repeats its request. */
+async function retry(request: BalanceRequest, key: string): Promise<void> {
+  await stack.restart();
+  await expectOneUnder(stack, key, request);
+}
+
+const ways = Object.entries(balanceWays);
+
+describe.each(isFullRun() ? ways : ways.slice(-1))('With the API killed while %s is written,', (_, way) => {
+  const left = way.isOneStatement ? 'all of it is there' : 'nothing of it is there';
+
+  it(`its transaction open, ${left}, no lock is, and a retry under the key pays once`, async () => {
+    const request = await way.build(stack);
+    const key = freshKey();
+    let pid: number;
+    {
+      await using _held = await holdTable(stack, 'account_balances');
+      pid = await killInTransaction(request, key);
+    }
+    // The database notices only when it answers: what was one statement has been done by then.
+    await whenGone(pid);
+    expect(await readPaid(stack, request)).toEqual(way.isOneStatement ? wholly : notAtAll);
+    await retry(request, key);
+  }, 120_000);
+
+  it('its transaction kept waiting, the database ends it, nothing of it is there, and a retry under the key pays once', async () => {
+    const request = await way.build(stack);
+    const key = freshKey();
+    {
+      await using _held = await holdTable(stack, 'account_balances');
+      await whenGone(await killInTransaction(request, key));
+    }
+    expect(await readPaid(stack, request)).toEqual(notAtAll);
+    await retry(request, key);
+  }, 120_000);
+
+  it('after its commit and before its answer, a retry under the key is told what was paid', async () => {
+    const request = await way.build(stack);
+    const key = freshKey();
+    stack.arm('pay-from-balance.after=kill');
+    expect(await askFor(stack, request, key).catch(() => null)).toBeNull();
+    await stack.api.exited;
+    expect(await readPaid(stack, request)).toEqual(wholly);
+    await retry(request, key);
+  }, 120_000);
+});
