@@ -1,0 +1,90 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { preloadModules, workflowInterceptorModules, workflowsPath } from '../../src/workflow-modules.ts';
+import { isFullRun } from '../support/run.ts';
+import { recordedHistories, replayHistories } from './replay-histories.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+let copy: string;
+const inCopy = (path: string) => path.replace(root, copy);
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'amanah-workflows-'));
+  for (const part of ['workflows', 'src', 'package.json'])
+    cpSync(join(root, part), join(copy, part), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+/** Some recordings of a workflow. */
+const recordingsOf = (workflow: string) =>
+  recordedHistories.filter((name) => name.startsWith(`${workflow}.`)).slice(0, 10);
+
+/** Bundles the copied workflows with one place of a file changed, and puts the file back. */
+async function bundleWith(file: string, from: string, to: string): Promise<string> {
+  const path = join(copy, file);
+  const text = readFileSync(path, 'utf8');
+  expect(text.split(from)).toHaveLength(2);
+  writeFileSync(path, text.replace(from, to));
+  try {
+    const { code } = await bundleWorkflowCode({
+      workflowsPath: inCopy(workflowsPath),
+      workflowInterceptorModules: workflowInterceptorModules.map(inCopy),
+      preloadModules: preloadModules.map(inCopy),
+      logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
+    });
+    const bundle = join(copy, 'bundle.js');
+    writeFileSync(bundle, code);
+    return bundle;
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+/** Changes that look harmless, are behind no `patched`, and would stop the runs that yesterday's code began. */
+const changes: [what: string, workflow: string, file: string, from: string, to: string][] = [
+  [
+    'a second question before a payment is settled',
+    'gatewayPayment',
+    'workflows/collect-payment.ts',
+    'const said = await steps.confirm();',
+    'await steps.confirm();\n    const said = await steps.confirm();',
+  ],
+  [
+    'a payout that asks before it sends',
+    'partnerPayout',
+    'workflows/pay-out.ts',
+    "if (isPending(run) && isNew) await proceed(run, 'send');",
+    "if (isPending(run) && isNew) await proceed(run, 'ask');",
+  ],
+  [
+    'a wait that is left out',
+    'partnerPayment',
+    'workflows/collect-payment.ts',
+    'if (wait > 0) await condition(() => hints > seen, wait);',
+    '',
+  ],
+];
+
+describe('A wrong change of a workflow', () => {
+  it.each(isFullRun() ? changes : changes.slice(0, 1))(
+    'turns the replay of recorded histories red: %s',
+    async (_, workflow, file, from, to) => {
+      const { broken } = await replayHistories(await bundleWith(file, from, to), recordingsOf(workflow));
+      expect(broken.length).toBeGreaterThan(0);
+      expect(broken.filter((line) => !/nondeterminism|TMPRL1100/i.test(line))).toEqual([]);
+    },
+    180_000,
+  );
+
+  it('is what turns it red: the copy itself, changed by a comment, replays', async () => {
+    const bundle = await bundleWith(
+      'workflows/gateway-payment.ts',
+      '/** A gateway payment, from',
+      '/** A payment, from',
+    );
+    const files = recordingsOf('gatewayPayment');
+    expect(await replayHistories(bundle, files)).toEqual({ replayed: files.length, broken: [] });
+  }, 300_000);
+});
