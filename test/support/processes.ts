@@ -7,6 +7,7 @@ import { findFreePort } from '../../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
 import { startApi, startWorker } from '../../dev/service-parts.ts';
+import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database/database.ts';
@@ -19,12 +20,21 @@ import { createHttp, type Http } from './http.ts';
 import { testRun } from './run.ts';
 
 export interface ProcessStackOptions {
-  /** A PostgreSQL of its own, which the test may stop; durable, unlike the run's. */
-  ownPostgres?: boolean;
+  /** A PostgreSQL of its own, which the test may stop; durable, unlike the run's. In a directory, if it says which. */
+  ownPostgres?: boolean | { directory: string };
   /** A Temporal server of its own with a database file, which the test may stop. */
   ownTemporal?: boolean;
+  /** A proxy on each connection of API and worker to what they depend on: `lines`. */
+  proxied?: boolean;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
+}
+
+/** The connections of API or worker, which a test cuts, delays or silences. */
+export interface Lines {
+  database: TcpProxy;
+  temporal: TcpProxy;
+  provider: TcpProxy;
 }
 
 /** API, worker and sandbox as the processes of a deployment, which a test kills, stops and starts again. */
@@ -39,6 +49,8 @@ export interface ProcessStack extends Http, AsyncDisposable {
   env: Record<string, string>;
   api: Part;
   worker: Part;
+  /** With `proxied`. */
+  lines: { api: Lines; worker: Lines };
   /** Arms failpoints in API and worker, as in `FAILPOINTS`; the empty text disarms all. */
   arm(failpoints: string): void;
   /** kill -9, and wait until it is gone. */
@@ -46,6 +58,7 @@ export interface ProcessStack extends Http, AsyncDisposable {
   /** Starts what is not running, with nothing armed. */
   restart(): Promise<void>;
   stopPostgresImmediately(): Promise<void>;
+  /** Unless it runs. */
   startPostgresAgain(): Promise<void>;
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
@@ -69,7 +82,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     port: options.ownPostgres ? await findFreePort() : 0,
     password: randomBytes(8).toString('hex'),
     database: 'amanah',
-    directory: join(directory, 'postgres'),
+    directory: typeof options.ownPostgres === 'object' ? options.ownPostgres.directory : join(directory, 'postgres'),
     settings: { max_connections: '200' },
   };
   const beginPostgres = async () =>
@@ -100,9 +113,11 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     FAILPOINTS: `@${failpoints}`,
     ...options.env,
   };
+  const lines = options.proxied ? { api: await drawLines(env), worker: await drawLines(env) } : undefined;
   const begin = async (which: 'api' | 'worker') => {
     const start = which === 'api' ? startApi : startWorker;
-    parts.set(which, await start({ env, logFile: logFile(which) }));
+    const through = lines === undefined ? env : { ...env, ...addressesOf(lines[which], env) };
+    parts.set(which, await start({ env: through, logFile: logFile(which) }));
   };
   await Promise.all([
     begin('api'),
@@ -137,6 +152,9 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     await orm.close(true);
     await owner.close(true);
     for (const name of ['api', 'worker', 'sandbox', 'temporal', 'postgres']) await parts.get(name)?.stop();
+    for (const line of lines ? [lines.api, lines.worker] : []) {
+      await Promise.all([line.database.close(), line.temporal.close(), line.provider.close()]);
+    }
     await clone?.drop();
   };
   const killTemporal = async () => {
@@ -159,6 +177,10 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     get worker() {
       return get('worker');
     },
+    get lines() {
+      if (lines === undefined) throw new Error('this stack has no proxies');
+      return lines;
+    },
     arm,
     kill,
     async restart() {
@@ -171,7 +193,9 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
       process.kill(pid, 'SIGQUIT');
       await get('postgres').exited;
     },
-    startPostgresAgain: beginPostgres,
+    startPostgresAgain: async () => {
+      if (!get('postgres').isRunning()) await beginPostgres();
+    },
     killTemporal,
     startTemporalAgain: beginTemporal,
     async loseTemporal(meanwhile, { workerLives = false } = {}) {
@@ -184,5 +208,32 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     },
     stop,
     [Symbol.asyncDispose]: stop,
+  };
+}
+
+type Environment = Record<string, string>;
+
+/** The addresses of one process, by the variable that names each. */
+const portOf = {
+  database: (env: Environment) => new URL(env.DATABASE_URL ?? '').port,
+  temporal: (env: Environment) => (env.TEMPORAL_ADDRESS ?? '').split(':')[1],
+  provider: (env: Environment) => new URL(env.XENDIT_URL ?? '').port,
+};
+
+async function drawLines(env: Environment): Promise<Lines> {
+  const draw = (name: keyof Lines) => startTcpProxy(name, [Number(portOf[name](env))]);
+  return { database: await draw('database'), temporal: await draw('temporal'), provider: await draw('provider') };
+}
+
+function addressesOf({ database, temporal, provider }: Lines, env: Environment): Environment {
+  const at = (address: string | undefined, { port }: TcpProxy) => {
+    const url = new URL(address ?? '');
+    url.port = String(port);
+    return url.href.replace(/\/$/, '');
+  };
+  return {
+    DATABASE_URL: at(env.DATABASE_URL, database),
+    TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}`,
+    XENDIT_URL: at(env.XENDIT_URL, provider),
   };
 }

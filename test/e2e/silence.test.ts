@@ -1,0 +1,192 @@
+import type { TcpProxy } from '../../dev/tcp-proxy.ts';
+import { budgets } from '../../src/shared/budgets.ts';
+import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import type { HttpAnswer } from '../support/http.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { within } from '../support/within.ts';
+
+let stack: ProcessStack;
+let payer: BuiltUser;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startProcessStack({ proxied: true });
+}, 90_000);
+afterAll(() => stack?.stop());
+beforeEach(async () => {
+  payer = await buildIndividual(stack, { balance: '1000' });
+  partner = await buildPayer(stack);
+});
+afterEach(async () => {
+  stack.arm('');
+  for (const line of [stack.lines.api.temporal, stack.lines.worker.temporal, stack.lines.worker.provider]) {
+    line.set({ kind: 'pass' });
+  }
+  await expectChecksEmpty(stack);
+});
+
+interface Kind {
+  table: string;
+  owner: () => [column: string, id: string];
+  ask: (key: string) => Promise<HttpAnswer>;
+  /** After the row, in the worker. */
+  opened: string;
+  /** What the request is answered when its row is there and nobody says more, and how long it waits for that. */
+  undecided: { status: number; afterMs: number };
+  /** The final status, once everybody answers again. */
+  ends: (id: string) => Promise<void>;
+}
+
+const va = { method: 'virtual_account', channel: 'BNI', amount: '50000' };
+const kinds: Record<string, Kind> = {
+  'A top-up': {
+    table: 'payment_orders',
+    owner: () => ['user_id', payer.id],
+    ask: (key) =>
+      stack.post(
+        '/v1/payments/gateway',
+        { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 },
+        { token: payer.token, headers: { 'idempotency-key': key } },
+      ),
+    opened: 'open-payment-order.after',
+    undecided: { status: 201, afterMs: budgets.requests.gatewayPayment },
+    async ends(id) {
+      await payAtProvider(id, `select payment_code from payment_orders where id = ?`);
+      await eventually(
+        () => balanceOf(stack, payer.accountId),
+        (balance) => balance === '51000.0000',
+      );
+    },
+  },
+  'A partner’s payment': {
+    table: 'partner_payments',
+    owner: () => ['partner_id', partner.id],
+    ask: (key) => partner.post('/payments', va, key),
+    opened: 'open-partner-payment.after',
+    undecided: { status: 504, afterMs: budgets.requests.partnerPayment },
+    async ends(id) {
+      await payAtProvider(id, `select payment_code from partner_payments where id = ?`);
+      await eventually(
+        async () => (await partner.get(`/payments/${id}`)).body.data.status,
+        (status) => status === 'succeeded',
+      );
+    },
+  },
+  'A payout': {
+    table: 'payouts',
+    owner: () => ['partner_id', partner.id],
+    ask: (key) => partner.post('/payouts', payoutBody(), key),
+    opened: 'reserve-payout.after',
+    undecided: { status: 200, afterMs: budgets.requests.payoutReservation },
+    async ends(id) {
+      await payoutWhen(partner, id, 'succeeded', 120_000);
+      expect(await transfersOf(stack, id)).toHaveLength(1);
+    },
+  },
+};
+const all = Object.entries(kinds);
+const chosen = isFullRun() ? all : all.slice(0, 1);
+
+async function payAtProvider(id: string, codeOf: string): Promise<void> {
+  const [row] = await eventually(
+    () => stack.em().execute<{ payment_code: string | null }[]>(codeOf, [id]),
+    ([found]) => found?.payment_code != null,
+  );
+  await stack.sandbox.post('/sandbox/pay', { payment_code: row?.payment_code });
+}
+
+async function rowsOf({ table, owner }: Kind): Promise<string[]> {
+  const [column, id] = owner();
+  const rows = await stack.em().execute<{ id: string }[]>(`select id from ${table} where ${column} = ?`, [id]);
+  return rows.map((row) => row.id);
+}
+
+/** A client that repeats its request under its key until it is answered gets one resource, which ends. */
+async function expectOne(kind: Kind, key: string): Promise<void> {
+  const answer = await eventually(
+    () => kind.ask(key),
+    ({ status }) => status === 200 || status === 201,
+  );
+  const { payment_order_id, id = payment_order_id } = answer.body.data;
+  expect(await rowsOf(kind)).toEqual([id]);
+  await kind.ends(id);
+  const { payments, transfers } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
+  expect(payments.length + transfers.length).toBe(1);
+  expect(await rowsOf(kind)).toEqual([id]);
+}
+
+const troubles: [what: string, trouble: (line: TcpProxy) => void][] = [
+  ['takes connections and answers nothing', (line) => line.set({ kind: 'black-hole' })],
+  ['is slower than a request may wait', (line) => line.set({ kind: 'delay', ms: budgets.requests.away })],
+];
+
+describe.each(troubles)('While Temporal %s', (_, trouble) => {
+  it.each(chosen)(
+    '%s is answered 503 within 3 seconds with nothing begun, and a retry under the key begins it once',
+    async (_, kind) => {
+      const key = freshKey();
+      trouble(stack.lines.api.temporal);
+      const refused = await within(budgets.requests.away, () => kind.ask(key));
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+      expect(await rowsOf(kind)).toEqual([]);
+      // What was on its way arrives now.
+      stack.lines.api.temporal.set({ kind: 'pass' });
+      await expectOne(kind, key);
+    },
+    240_000,
+  );
+});
+
+describe('Temporal', () => {
+  it('that answers slowly is waited for', async () => {
+    for (const line of [stack.lines.api.temporal, stack.lines.worker.temporal]) line.set({ kind: 'delay', ms: 100 });
+    const [, topUp] = all[0] as (typeof all)[number];
+    await expectOne(topUp, freshKey());
+  }, 120_000);
+
+  it.each(chosen)(
+    'that falls silent when the row is there leaves no doubt: %s is there when the request ends, and a retry joins it',
+    async (_, kind) => {
+      const key = freshKey();
+      stack.arm(`${kind.opened}=hold`);
+      const startedAt = performance.now();
+      const asked = kind.ask(key);
+      await eventually(
+        () => rowsOf(kind),
+        ({ length }) => length === 1,
+      );
+      stack.lines.api.temporal.set({ kind: 'black-hole' });
+      const { status } = await asked;
+      const tookMs = performance.now() - startedAt;
+      expect([kind.undecided.status, 503]).toContain(status);
+      expect(tookMs).toBeLessThan(kind.undecided.afterMs + 2 * budgets.requests.away);
+      expect(await rowsOf(kind)).toHaveLength(1);
+      stack.arm('');
+      stack.lines.api.temporal.set({ kind: 'pass' });
+      await expectOne(kind, key);
+    },
+    240_000,
+  );
+});
+
+describe('A provider that takes connections and answers nothing', () => {
+  it.each(chosen)(
+    'is unknown, not refused: %s waits, and is made once when it answers',
+    async (_, kind) => {
+      const key = freshKey();
+      stack.lines.worker.provider.set({ kind: 'black-hole' });
+      const startedAt = performance.now();
+      const { status } = await kind.ask(key);
+      expect(performance.now() - startedAt).toBeLessThan(kind.undecided.afterMs + 2 * budgets.requests.away);
+      expect(status).toBe(kind.undecided.status);
+      expect(await rowsOf(kind)).toHaveLength(1);
+      // The requests that it held back arrive late, beside those that are made again.
+      stack.lines.worker.provider.set({ kind: 'pass' });
+      await expectOne(kind, key);
+    },
+    240_000,
+  );
+});
