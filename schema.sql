@@ -2117,6 +2117,25 @@ begin
   return decided;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.await_replay(p_position pg_lsn, p_within interval)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  ends_at constant timestamptz := clock_timestamp() + p_within;
+begin
+  if not pg_is_in_recovery() then
+    raise exception 'this is not a replica' using errcode = 'AM011';
+  end if;
+  while pg_last_wal_replay_lsn() is null or pg_last_wal_replay_lsn() < p_position loop
+    if clock_timestamp() >= ends_at then
+      raise exception 'the replica has not replayed %', p_position using errcode = 'AM011';
+    end if;
+    perform pg_sleep(0.002);
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.book_external(p_journal_id uuid, p_decision_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -4907,6 +4926,10 @@ revoke execute on function apply_receipt(uuid,text,text,uuid,uuid) from public;
 grant execute on function apply_receipt(uuid,text,text,uuid,uuid) to amanah_app;
 
 revoke execute on function approved_decision(uuid,text) from public;
+
+revoke execute on function await_replay(pg_lsn,interval) from public;
+
+grant execute on function await_replay(pg_lsn,interval) to amanah_app;
 
 revoke execute on function book_external(uuid,uuid) from public;
 

@@ -4,6 +4,7 @@ import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { refuseMightyRole } from './database/database-roles.ts';
 import { refuseOtherTimeOuts } from './database/database-time-outs.ts';
+import { refuseOtherReplica } from './database/replica.ts';
 import { openDependencies } from './dependencies.ts';
 import { keepUploadsSwept } from './documents/sweep-uploads.ts';
 import { createHttpServer } from './http/create-http-server.ts';
@@ -20,6 +21,7 @@ await runMain(async () => {
   // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
   if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
   await refuseOtherTimeOuts(deps.orm.em.fork());
+  await refuseOtherReplica(deps.orm);
   await deps.tokens.jwks();
   const serve = createApp(deps).callback();
   await using _metrics = config.METRICS_PORT === undefined ? null : await serveProbes(deps, config.METRICS_PORT);

@@ -97,6 +97,7 @@ const schema = z
     TRUST_PROXY: flag.optional(),
     LOG_LEVEL: logLevel,
     ...databases,
+    DATABASE_READ_URL: databaseUrl.optional(),
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     ...temporalServer,
     /**
@@ -165,11 +166,20 @@ const schema = z
       });
     }
     complainAboutTls(env, ctx);
+    if (env.DATABASE_READ_URL !== undefined && placeOf(env.DATABASE_READ_URL) === placeOf(env.DATABASE_URL)) {
+      ctx.addIssue({ code: 'custom', path: ['DATABASE_READ_URL'], message: 'names the database of DATABASE_URL' });
+    }
     if ((env.WORKER_DEPLOYMENT_NAME === undefined) !== (env.WORKER_BUILD_ID === undefined)) {
       const missing = env.WORKER_BUILD_ID === undefined ? 'WORKER_BUILD_ID' : 'WORKER_DEPLOYMENT_NAME';
       ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
     }
   });
+
+/** Which database of which server a URL names. */
+const placeOf = (url: string): string => {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+};
 
 function complainAboutTls(env: TemporalEnvironment, ctx: Complaints): void {
   for (const { name, message } of complaintsAbout(env)) ctx.addIssue({ code: 'custom', path: [name], message });

@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
+import { attachReplica } from './database/replica.ts';
 import { createProver, type Prover } from './encryption/prover.ts';
 import { createSealer, type Sealer } from './encryption/sealer.ts';
 import { createCallBudget } from './gateway/call-budget.ts';
@@ -10,10 +11,11 @@ import { createXenditGateway } from './gateway/xendit/create-xendit-gateway.ts';
 import { createFindCaller, type FindCaller } from './identity/find-caller.ts';
 import { createTokens, type Tokens } from './identity/tokens.ts';
 import { createLogger, type Logger } from './log.ts';
-import { measurePool, measureProvider } from './metrics/measure.ts';
+import { measurePool, measureProvider, measureReplica } from './metrics/measure.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { createPayTogether, type PayTogether } from './payments/pay-from-balance.ts';
 import { createSealKeys, type SealKeys } from './seals/seal-keys.ts';
+import { budgets } from './shared/budgets.ts';
 import { armFailpoints } from './shared/failpoint.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
@@ -46,13 +48,18 @@ export async function openDependencies(config: Config, options: { process: strin
   armFailpoints(config.FAILPOINTS);
   const telemetry = startTelemetry({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, process: options.process });
   const log = createLogger({ level: config.LOG_LEVEL, process: options.process });
-  const orm = await openDatabase({
-    url: config.DATABASE_URL,
+  const database = {
     poolSize: config.DATABASE_POOL_SIZE,
-    log: (message) => log.debug({ orm: message.slice(0, 200) }, 'database'),
-  });
+    log: (message: string) => log.debug({ orm: message.slice(0, 200) }, 'database'),
+  };
+  const orm = await openDatabase({ url: config.DATABASE_URL, ...database });
   const metrics = createMetrics();
   measurePool(metrics, orm);
+  const replica =
+    config.DATABASE_READ_URL === undefined
+      ? null
+      : await openDatabase({ url: config.DATABASE_READ_URL, ...database, connectWithinMs: budgets.replica.begun });
+  if (replica !== null) attachReplica(orm, replica, measureReplica(metrics, log));
   const client = openTemporal({
     ...connectionOptions(config),
     namespace: config.TEMPORAL_NAMESPACE,
@@ -96,6 +103,7 @@ export async function openDependencies(config: Config, options: { process: strin
     async [Symbol.asyncDispose]() {
       await workflows.close().catch((error: unknown) => log.debug({ err: error }, 'closing Temporal'));
       storage.close();
+      await replica?.close(true);
       await orm.close(true);
       await telemetry.close();
     },

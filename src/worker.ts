@@ -4,6 +4,7 @@ import { readConfig } from './config.ts';
 import { createWorkers, installRuntime } from './create-worker.ts';
 import { refuseMightyRole } from './database/database-roles.ts';
 import { refuseOtherTimeOuts } from './database/database-time-outs.ts';
+import { refuseOtherReplica } from './database/replica.ts';
 import { openDependencies } from './dependencies.ts';
 import { lookAtEverythingAgain } from './housekeeping/sweep-rows.ts';
 import { measureBacklog } from './metrics/measure-backlog.ts';
@@ -24,6 +25,7 @@ await runMain(async () => {
   // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
   if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
   await refuseOtherTimeOuts(deps.orm.em.fork());
+  await refuseOtherReplica(deps.orm);
   measureBacklog(deps.metrics, deps.orm);
   measureClearingDifference(deps.metrics, deps.orm);
   measureSeals(deps.metrics, deps.orm);

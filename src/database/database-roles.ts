@@ -134,6 +134,7 @@ const ownFunctions = [
   'refund_exceeds',
   'refund_is_void',
   'refuse_old_snapshot',
+  'await_replay',
   'is_operator',
 ];
 /** Append-only tables. */

@@ -1,6 +1,7 @@
 import { type EntityClass, type EntityDictionary, type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { comesAfter, cutPage, type Listed, type Placed, paramsOf, positionOf, startOfPage } from './position.ts';
+import { readFresh } from './replica.ts';
 
 /**
  * The part of a list to read: a page, or the rows after `after`, the `next` of the page before or the id of a row
@@ -22,17 +23,30 @@ interface Created {
 const columns = ['"row".created_at', '"row".id'] as const;
 
 /**
- * One page of a list in the order of creation, with the number of all matches, and `next` when rows follow
+ * One page of a list (`readFresh`) in the order of creation, with the number of all matches, and `next` when rows follow
  * (docs/contract.md 0). A page past the end is empty. An `after` that is an id names a row `within` the list, whatever
  * the filter leaves of it; without `within` a row that matches. Throws REQUEST_INVALID when there is none.
  */
-export async function findPage<T extends Created>(
+export function findPage<T extends Created>(
   em: EntityManager,
   entity: EntityClass<T>,
   where: FilterQuery<T>,
-  { page, limit, after, order = 'desc' }: ListWindow,
+  window: ListWindow,
   { within = where }: { within?: FilterQuery<T> } = {},
 ): Promise<Listed & { items: T[] }> {
+  return readFresh(em, async (reader) => {
+    const { rows, ...listed } = await readPage(reader, entity, where, within, window);
+    return { ...listed, items: rows.map((row) => em.map(entity, row as EntityDictionary<T>)) };
+  });
+}
+
+async function readPage<T extends Created>(
+  em: EntityManager,
+  entity: EntityClass<T>,
+  where: FilterQuery<T>,
+  within: FilterQuery<T>,
+  { page, limit, after, order = 'desc' }: ListWindow,
+): Promise<Listed & { rows: unknown[] }> {
   const position = raw(`${positionOf(...columns)} as position`);
   const start = await startOfPage(after, (id) =>
     em
@@ -51,5 +65,5 @@ export async function findPage<T extends Created>(
     .limit(limit + 1, start === undefined ? (page - 1) * limit : 0)
     .execute<(EntityDictionary<T> & Placed)[]>('all', false);
   const { rows, next } = cutPage(read, limit);
-  return { items: rows.map((row) => em.map(entity, row as EntityDictionary<T>)), total, next };
+  return { rows, total, next };
 }

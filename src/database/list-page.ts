@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from './find-page.ts';
 import { comesAfter, cutPage, type Listed, type Placed, paramsOf, positionOf, startOfPage } from './position.ts';
+import { readFresh } from './replica.ts';
 
 /** A condition in SQL, with its parameters in order. */
 interface Condition {
@@ -28,10 +29,16 @@ const filterOf = (conditions: readonly Condition[]): string =>
 const valuesOf = (conditions: readonly Condition[]): unknown[] => conditions.flatMap(({ params }) => params ?? []);
 
 /**
- * One page of rows ordered by `instant`, the number of all matches, and `next` when rows follow. The table has `id` and
+ * One page of rows (`readFresh`) ordered by `instant`, the number of all matches, and `next` when rows follow. The table has `id` and
  * that column. An `after` that is an id names a row `within` the list. Throws REQUEST_INVALID when there is none.
  */
-export async function listPage<Row extends object>(
+export const listPage = <Row extends object>(
+  em: EntityManager,
+  source: PageSource,
+  window: ListWindow,
+): Promise<Listed & { rows: Row[] }> => readFresh(em, (reader) => readPage(reader, source, window));
+
+async function readPage<Row extends object>(
   em: EntityManager,
   { columns, table, joins = '', instant = 'created_at', within = [], where = [] }: PageSource,
   { page, limit, order = 'desc', after }: ListWindow,

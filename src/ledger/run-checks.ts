@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { withTime } from '../database/database-time-outs.ts';
+import { readFresh } from '../database/replica.ts';
 import { budgets } from '../shared/budgets.ts';
 import { isDataError } from '../shared/errors.ts';
 
@@ -15,7 +15,7 @@ export interface CheckResult {
 const sampleSize = 5;
 
 /**
- * Reads every `check_*` view: the database's own proof that its invariants hold. A view that fails on a row's data
+ * Reads every `check_*` view (`readFresh`): the database's own proof that its invariants hold. A view that fails on a row's data
  * counts as one violation and does not hide the others. Throws when the database does not answer.
  */
 export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
@@ -27,12 +27,14 @@ export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
   for (const { name } of views) {
     // The name comes from the catalogue and is quoted; a view name cannot be a parameter.
     const sql = `select *, count(*) over () as violations from "${name}" limit ${sampleSize}`;
-    const rows = await withTime(em, budgets.database.checks, (tx) => tx.execute<Record<string, unknown>[]>(sql)).catch(
-      (error: unknown) => {
-        if (!isDataError(error)) throw error;
-        return [{ violations: 1, cannot_be_read: String(error) }];
-      },
-    );
+    const rows = await readFresh(
+      em,
+      (reader) => reader.execute<Record<string, unknown>[]>(sql),
+      budgets.database.checks,
+    ).catch((error: unknown) => {
+      if (!isDataError(error)) throw error;
+      return [{ violations: 1, cannot_be_read: String(error) }];
+    });
     results.push({
       check: name,
       violations: Number(rows[0]?.violations ?? 0),

@@ -1,5 +1,7 @@
 import { type MikroORM, PostgreSqlConnection } from '@mikro-orm/postgresql';
-import { Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { ReadOutcome } from '../database/replica.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from './metrics.ts';
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -20,6 +22,20 @@ export function measurePool({ registry }: Metrics, orm: MikroORM): void {
       this.set({ state: 'waiting' }, pool.waitingCount);
     },
   });
+}
+
+/** Counts the reads that a replica may answer by who answered them, and logs why the replica did not. */
+export function measureReplica({ registry }: Metrics, log: Logger): (outcome: ReadOutcome, error?: unknown) => void {
+  const reads = new Counter({
+    name: 'amanah_replica_reads_total',
+    help: 'Lists, documents and checks by who answered: the replica, or the primary because the replica was late, away, failed or resting.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  return (outcome, error) => {
+    reads.inc({ outcome });
+    if (error !== undefined) log.warn({ err: error, outcome }, 'the primary answers instead of its replica');
+  };
 }
 
 /**

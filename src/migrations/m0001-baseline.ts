@@ -45,6 +45,7 @@ const domains = [
   'instants',
   'proofs',
   'retention',
+  'replicas',
   'roles',
 ];
 

@@ -143,6 +143,16 @@ const reach = {
   probe: 2 * second,
 };
 
+/** Lists, documents and checks on a replica. */
+const replica = {
+  /** Until it has replayed what the primary has written; otherwise the primary answers. */
+  replayed: 0.1 * second,
+  /** Until a read has begun there, connecting and waiting included. */
+  begun: second / 2,
+  /** How long the primary answers alone after the replica was late or away. */
+  rests: 5 * second,
+};
+
 const storage = {
   /** Looking up or removing an object. */
   call: 5 * second,
@@ -198,6 +208,7 @@ export const budgets = {
   opening,
   database,
   reach,
+  replica,
   callerLookUp,
   balancePayment,
   webhook,

@@ -1,4 +1,4 @@
-import { chownSync, cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,6 +10,7 @@ import { applicationRole, readerRole, refuseMightyRole } from '../../src/databas
 import { refuseOtherTimeOuts } from '../../src/database/database-time-outs.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { migrate } from '../../src/migrate.ts';
+import { own } from '../support/replicated.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'amanah-restored-'));
 const parts: Part[] = [];
@@ -59,16 +60,6 @@ async function backUp(from: { directory: string }, to: string, client: pg.Client
   writeFileSync(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
   const { uid, gid } = statSync(from.directory);
   own(to, uid, gid);
-}
-
-function own(path: string, uid: number, gid: number): void {
-  if (process.getuid?.() !== 0) return;
-  chownSync(path, uid, gid);
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const inner = join(path, entry.name);
-    if (entry.isDirectory()) own(inner, uid, gid);
-    else chownSync(inner, uid, gid);
-  }
 }
 
 describe('A restored base backup', () => {

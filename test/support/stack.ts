@@ -14,7 +14,7 @@ import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { createHttpServer } from '../../src/http/create-http-server.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { schedules } from '../../src/temporal/prepare.ts';
-import { cloneDatabase, letOwnerWait } from './database.ts';
+import { cloneDatabase, letOwnerWait, type TestDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
 import { createHttp, type Http } from './http.ts';
 import { recordHistories } from './record-histories.ts';
@@ -29,6 +29,8 @@ export interface StackOptions {
   sandbox?: boolean;
   /** Failpoints armed in the worker, as in `FAILPOINTS`. */
   workerFailpoints?: string;
+  /** A migrated database on a server of the test's own, instead of one of the run's. */
+  database?: TestDatabase;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
   /** Another application over the same dependencies, e.g. with routeGroups of the test's own. */
@@ -77,9 +79,9 @@ async function buildStack(
   const run = testRun();
   const secrets = createSecrets();
   const logs = join(run.directory, 'logs', secrets.taskQueue);
-  const database = await cloneDatabase();
+  const database = options.database ?? (await cloneDatabase());
   cleanups.push(database.drop);
-  await letOwnerWait(database);
+  if (options.database === undefined) await letOwnerWait(database);
 
   let serve: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = createHttpServer((request, response) => serve(request, response), { maxConnections: 10_000 });

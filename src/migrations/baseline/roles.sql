@@ -130,6 +130,8 @@ grant execute on function
   to amanah_app, amanah_reader;
 -- What triggers call runs with the rights of whoever writes.
 grant execute on function refuse_old_snapshot to amanah_app;
+-- Called on a replica before a list, a document or a check is read there.
+grant execute on function await_replay to amanah_app;
 
 -- The reader: the views whole, and of tables every column but those that hold a secret, by their names.
 do $$

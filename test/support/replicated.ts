@@ -1,0 +1,108 @@
+import { chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Part } from '../../dev/part.ts';
+import { findFreePort } from '../../dev/ports.ts';
+import { type PostgresOptions, postgresUrl, startPostgres } from '../../dev/postgres.ts';
+import { applicationRole, readerRole } from '../../src/database/database-roles.ts';
+import { migrate } from '../../src/migrate.ts';
+import type { TestDatabase } from './database.ts';
+
+export interface Replicated {
+  /** A migrated database on the primary. */
+  database: TestDatabase;
+  /** The replica, as the role of API and worker. */
+  replicaUrl: string;
+  /** Runs a statement as the cluster's owner, on the replica. */
+  onReplica(sql: string): Promise<Record<string, unknown>[]>;
+  stopReplica(): Promise<void>;
+  startReplica(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A primary and a streaming replica of it, both of their own: the binaries that `npm start` uses. */
+export async function startReplicated(): Promise<Replicated> {
+  const directory = mkdtempSync(join(tmpdir(), 'amanah-replicated-'));
+  const place = { password: 'of-the-test', database: 'amanah' };
+  const settings = { fsync: 'off' };
+  const primary = { ...place, directory: join(directory, 'primary'), port: await findFreePort(), settings };
+  const parts: { primary?: Part; replica?: Part | undefined } = {};
+  parts.primary = await startPostgres(primary, { logFile: join(directory, 'primary.log') });
+  const url = postgresUrl(primary);
+  await migrate(url, { [applicationRole]: place.password, [readerRole]: place.password });
+
+  const replica: PostgresOptions & { port: number } = {
+    ...place,
+    directory: join(directory, 'replica'),
+    port: await findFreePort(),
+    settings: {
+      ...settings,
+      hot_standby_feedback: 'on',
+      primary_slot_name: 'replica',
+      primary_conninfo: `host=127.0.0.1 port=${primary.port} user=amanah password=${place.password}`,
+    },
+  };
+  await query(url, (client) => copyCluster(client, primary.directory, replica.directory));
+  const startReplica = async () => {
+    parts.replica = await startPostgres(replica, { logFile: join(directory, 'replica.log') });
+  };
+  const stopReplica = async () => {
+    await parts.replica?.stop();
+    parts.replica = undefined;
+  };
+  await startReplica();
+  return {
+    database: {
+      ownerUrl: url,
+      url: postgresUrl({ ...primary, role: applicationRole }),
+      readerUrl: postgresUrl({ ...primary, role: readerRole }),
+      drop: async () => undefined,
+    },
+    replicaUrl: postgresUrl({ ...replica, role: applicationRole }),
+    onReplica: (sql) => query(postgresUrl(replica), async (client) => (await client.query(sql)).rows),
+    startReplica,
+    stopReplica,
+    stop: async () => {
+      await stopReplica();
+      await parts.primary?.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function query<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A base backup that a replica begins with; the slot keeps the log that it will ask for. */
+async function copyCluster(client: pg.Client, from: string, to: string): Promise<void> {
+  const log = join(from, 'pg_wal');
+  await client.query("select pg_create_physical_replication_slot('replica', true)");
+  await client.query("select pg_backup_start('replica', true)");
+  const isCopied = (path: string) => !path.startsWith(`${log}/`) && !path.endsWith('postmaster.pid');
+  cpSync(from, to, { recursive: true, preserveTimestamps: true, filter: isCopied });
+  const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+  writeFileSync(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
+  writeFileSync(join(to, 'standby.signal'), '');
+  for (const inner of ['archive_status', 'summaries']) mkdirSync(join(to, 'pg_wal', inner), { recursive: true });
+  const { uid, gid } = statSync(from);
+  own(to, uid, gid);
+}
+
+/** As root the server runs as another user, to whom its files must belong. */
+export function own(path: string, uid: number, gid: number): void {
+  if (process.getuid?.() !== 0) return;
+  chownSync(path, uid, gid);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const inner = join(path, entry.name);
+    if (entry.isDirectory()) own(inner, uid, gid);
+    else chownSync(inner, uid, gid);
+  }
+}
