@@ -23,10 +23,10 @@ await runCommand(usage, async () => {
   const client = new pg.Client({
     connectionString: readDatabaseToRead(),
     connectionTimeoutMillis: budgets.reach.database,
-    options: '-c default_transaction_read_only=on',
   });
   try {
     await client.connect();
+    await client.query('start transaction read only');
     // Several statements have one result each.
     const answers = [await client.query(statements)].flat();
     return answers.map((answer) => (values.json ? JSON.stringify(answer.rows, null, 2) : table(answer))).join('\n\n');
