@@ -16,4 +16,4 @@ export const workflowInterceptorModules = ['carry-trace', 'go-on', 'route-steps'
  * Evaluated once for each worker instead of once for each workflow: all modules of the bundle. So none of them may keep
  * anything of a workflow in a variable of its own; what they export is frozen, and a test looks at the rest.
  */
-export const preloadModules = [workflowsPath, ...workflowInterceptorModules];
+export const preloadModules = [inWorkflows('short-stacks'), workflowsPath, ...workflowInterceptorModules];

@@ -77,6 +77,14 @@ describe('The workflow bundle', () => {
     expect(Object.keys(evaluated)).toEqual(shared);
   });
 
+  it('keeps short what an error costs that is made only for its stack', () => {
+    const { context } = evaluateBundle(readFileSync(testRun().workflowBundle, 'utf8'));
+    runInContext('__TEMPORAL__.preloadModules()', context);
+    const frames = (stack: string) => stack.split('\n').length - 1;
+    const deep = 'const deep = (n) => n === 0 ? new Error("here").stack : deep(n - 1); deep(20)';
+    expect(frames(runInContext(deep, context))).toBe(2);
+  });
+
   it('exports every workflow under the name that histories and schedules know', async () => {
     const exported = await import('../../workflows/index.ts');
     expect(Object.keys(exported)).toEqual(
