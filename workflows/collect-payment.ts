@@ -32,6 +32,8 @@ export type NotOpened = 'REFUSED' | 'LAPSED';
 export interface PaymentSteps<Opened extends OpenedOrder> {
   /** True when the workflow resumes from an existing row, so that a missing row is a defect and not a refusal. */
   again: boolean;
+  /** What operators' search says of the payment already. */
+  shown: PaymentOrderStatus | undefined;
   /** Creates the row; `at` is the workflow's clock, ISO 8601. */
   open(at: string): Promise<Opened>;
   /** Requests the instrument from the provider, retrying until the deadline. */
@@ -147,7 +149,7 @@ async function getInstrument(
   steps: PaymentSteps<OpenedOrder>,
   { status, deadline, ...opened }: OpenedOrder,
 ): Promise<PaymentOrderStatus> {
-  tellPayment(status, { status, deadline, ...opened });
+  tellPayment(status, { status, deadline, ...opened }, undefined, steps.shown);
   if (status !== 'PENDING' || timeLeft(deadline) <= 0) return status;
   try {
     return await steps.request(timeLeft(deadline));

@@ -14,9 +14,11 @@ const { expireInstrument } = proxyActivities<Activities>(expiryStep);
 export async function gatewayPayment({
   orderId,
   opening,
+  shown,
 }: GatewayPaymentInput): Promise<PaymentOrderStatus | NotOpened> {
   const { status } = await collectPayment({
     again: opening === undefined,
+    shown,
     open: (at) => openPaymentOrder({ orderId, opening: opening ?? null, at }),
     request: (untilDeadlineMs) => {
       const { requestInstrument } = proxyActivities<Activities>({

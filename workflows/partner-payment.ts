@@ -21,6 +21,7 @@ const { expirePartnerInstrument } = proxyActivities<Activities>(expiryStep);
 export async function partnerPayment({
   paymentId,
   opening,
+  shown,
 }: PartnerPaymentInput): Promise<PaymentOrderStatus | NotOpened> {
   let availableAt: string | null = null;
   const told = async ({
@@ -35,6 +36,7 @@ export async function partnerPayment({
   };
   const end = await collectPayment({
     again: opening === undefined,
+    shown,
     open: (at) => openPartnerPayment({ paymentId, opening: opening ?? null, at }),
     request: async (untilDeadlineMs) => {
       const { requestPartnerInstrument } = proxyActivities<Activities>({

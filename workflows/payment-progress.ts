@@ -40,10 +40,19 @@ function stateOf(status: PaymentOrderStatus, settlingSince: number | null): stri
   return Date.now() - settlingSince < settlingBoundMs ? 'SETTLING' : 'OPERATOR';
 }
 
-/** Shows operators, in the web UI and its search, what this payment waits for and what happens next. */
-export function tellPayment(status: PaymentOrderStatus, { deadline }: OpenedOrder, wait?: PaymentWait): void {
+/**
+ * Shows operators, in the web UI and its search, what this payment waits for and what happens next; `shown` is what the
+ * search says already.
+ */
+export function tellPayment(
+  status: PaymentOrderStatus,
+  { deadline }: OpenedOrder,
+  wait?: PaymentWait,
+  shown?: PaymentOrderStatus,
+): void {
   const { waitMs = 0, settlingSince = null } = wait ?? {};
-  upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: stateOf(status, settlingSince) }]);
+  const state = stateOf(status, settlingSince);
+  if (state !== shown) upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: state }]);
   const story =
     settlingSince === null
       ? stories[status]

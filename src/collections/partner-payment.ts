@@ -68,6 +68,11 @@ export interface PartnerPaymentInput {
   paymentId: string;
   /** What the request asked for. Absent when the workflow is started again for an existing row. */
   opening?: PartnerPaymentOpening;
+  /**
+   * What `PaymentState` was when the workflow was started, so that it need not be written again; absent in histories of
+   * older releases, which wrote it.
+   */
+  shown?: 'PENDING';
 }
 
 /** The port to the workflows of partners' payments; implemented in `temporal/`, injected. */

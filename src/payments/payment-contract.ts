@@ -31,6 +31,11 @@ export interface GatewayPaymentInput {
   orderId: string;
   /** What the request asked for. Absent when the workflow is started again for an existing row. */
   opening?: PaymentOpening;
+  /**
+   * What `PaymentState` was when the workflow was started, so that it need not be written again; absent in histories of
+   * older releases, which wrote it.
+   */
+  shown?: 'PENDING';
 }
 
 /** The port to the workflows of payment orders; implemented in `temporal/`, injected. */

@@ -10,7 +10,11 @@ export const createGatewayPaymentWorkflows = (temporal: Temporal): GatewayPaymen
     const run = {
       workflow: 'gatewayPayment' as const,
       subject: orderId,
-      input: { orderId, opening: temporal.prove({ kind: 'payment_order', resourceId: orderId }, opening) },
+      input: {
+        orderId,
+        opening: temporal.prove({ kind: 'payment_order', resourceId: orderId }, opening),
+        shown: 'PENDING' as const,
+      },
       summary: `${opening.referenceType}: IDR ${opening.nominal} + fee ${opening.adminFee}`,
       attributes: attributesOf(opening),
     };

@@ -14,7 +14,11 @@ export const createPartnerPaymentWorkflows = (temporal: Temporal): PartnerPaymen
       input:
         opening === null
           ? { paymentId }
-          : { paymentId, opening: temporal.prove({ kind: 'partner_payment', resourceId: paymentId }, opening) },
+          : {
+              paymentId,
+              opening: temporal.prove({ kind: 'partner_payment', resourceId: paymentId }, opening),
+              shown: 'PENDING' as const,
+            },
       ...(opening !== null && {
         summary: `Partner payment: IDR ${opening.gross}, of it fee ${opening.fee}`,
         attributes: attributesOf(opening),
