@@ -41,15 +41,20 @@ export async function openPartnerPayment(
   };
 }
 
+/** What the workflow hears of its row. */
+type Standing = Pick<PartnerPayment, 'status' | 'expires_at'> &
+  Partial<Pick<PartnerPayment, 'cancelled_at' | 'released_at' | 'available_at'>>;
+
 async function open(
   em: EntityManager,
   sealer: Sealer,
   { paymentId, opening, at }: { paymentId: string; opening: PartnerPaymentOpening; at: string },
   find: (tx: EntityManager) => Promise<PartnerPayment | null>,
-): Promise<PartnerPayment | null> {
+): Promise<Standing | null> {
   const texts: PartnerTexts = JSON.parse(await sealer.open(partnerTextsPlace(paymentId), opening.textsSealed));
   const payment = paymentInsert(opening, texts, new Date(at));
-  if (await openAtOnce(em, { paymentId, opening, payment })) return find(em);
+  if (await openAtOnce(em, { paymentId, opening, payment }))
+    return { status: 'PENDING', expires_at: payment.expiresAt };
   const { partnerId, idempotency } = opening;
   const make = async (tx: EntityManager) => {
     await refuseInactivePartner(tx, partnerId);
@@ -65,6 +70,7 @@ async function open(
 interface Insert {
   sql: string;
   params: unknown[];
+  expiresAt: Date;
 }
 
 /**
@@ -116,6 +122,7 @@ async function openAtOnce(
 /** Inserts row and event of the payment whose id is the `resource_id` of `claim`. */
 function paymentInsert(opening: PartnerPaymentOpening, texts: PartnerTexts, openedAt: Date): Insert {
   const { partnerId, requestId } = opening;
+  const expiresAt = new Date(openedAt.getTime() + opening.lifetimeMinutes * 60_000);
   const sql = `payment as (
        insert into partner_payments (id, partner_id, organization_id, external_ref, channel_id, fee_mode, amount, fee,
          net_amount, provider_fee, status, customer_sealed, request_id, expires_at, created_at, updated_at)
@@ -136,11 +143,11 @@ function paymentInsert(opening: PartnerPaymentOpening, texts: PartnerTexts, open
     opening.providerFee,
     opening.textsSealed,
     requestId,
-    new Date(openedAt.getTime() + opening.lifetimeMinutes * 60_000),
+    expiresAt,
     openedAt,
     openedAt,
     requestId,
     JSON.stringify({ partner_id: partnerId }),
   ];
-  return { sql, params };
+  return { sql, params, expiresAt };
 }
