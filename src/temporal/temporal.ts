@@ -89,10 +89,14 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
   const ping = async (): Promise<void> => {
     await serverVersion();
   };
-  /** Called before anything is started. */
+  let asking: Promise<void> | null = null;
+  /** Called before anything is started. Requests that come while Temporal is being asked share the answer. */
   const reach = async (): Promise<void> => {
+    asking ??= ping().finally(() => {
+      asking = null;
+    });
     try {
-      await ping();
+      await asking;
     } catch (cause) {
       refuse('SERVICE_UNAVAILABLE', 'Temporal cannot be reached; try again', { cause, retryAfterSeconds });
     }
