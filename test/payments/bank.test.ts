@@ -2,16 +2,23 @@ import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '
 import { buildActiveCause, buildProduct } from '../support/build-targets.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildClerk, expectClerksEven } from './bank-clerks.ts';
 
-/** The bank test: many clients pay, top up and transfer at random while others read the whole. */
+/**
+ * The bank test: many clients pay, top up and transfer at random, and partners pay out and refund, while others read the
+ * whole.
+ */
 const clients = isFullRun() ? 64 : 8;
+const partners = isFullRun() ? 16 : 3;
 const seconds = isFullRun() ? 60 : 4;
+/** However busy the machine is, each of them does so much. */
+const leastDeeds = 3;
 const opening = 100_000;
 
 let stack: Stack;
 let admin: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ worker: true, sandbox: true, env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' } });
   admin = await buildPlatformAdmin(stack);
 }, 60_000);
 afterAll(() => stack.stop());
@@ -25,7 +32,7 @@ const random = (limit: number) => Math.floor(Math.random() * limit);
 const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 
 describe('The bank', () => {
-  it(`stays consistent while ${clients} clients move money for ${seconds} seconds`, async () => {
+  it(`stays consistent while ${clients} clients and ${partners} partners move money for ${seconds} seconds`, async () => {
     const people = await Promise.all(
       Array.from({ length: clients }, () => buildIndividual(stack, { balance: String(opening) })),
     );
@@ -37,6 +44,7 @@ describe('The bank', () => {
       await buildProduct(stack, admin, { kind: 'investment' }),
       await buildProduct(stack, admin, { kind: 'investment', target: '5000' }),
     ];
+    const clerks = await Promise.all(Array.from({ length: partners }, () => buildClerk(stack)));
     const until = Date.now() + seconds * 1000;
     const acknowledged: Acknowledged = { transactions: [], topUps: [] };
     const refusals = new Map<number, number>();
@@ -45,7 +53,7 @@ describe('The bank', () => {
       const person = people[index] as BuiltUser;
       const accounts = [person.accountId, pockets[index] as string];
       const token = person.token;
-      while (Date.now() < until) {
+      for (let deeds = 0; deeds < leastDeeds || Date.now() < until; deeds += 1) {
         const source_account_id = pick(accounts);
         const amount = 1 + random(20_000);
         const choice = random(20);
@@ -80,9 +88,12 @@ describe('The bank', () => {
         }
       }
     };
+    const payOut = async (clerk: (typeof clerks)[number]): Promise<void> => {
+      for (let deeds = 0; deeds < leastDeeds || Date.now() < until; deeds += 1) await clerk.act();
+    };
     let reads = 0;
     const read = async (): Promise<void> => {
-      while (Date.now() < until) {
+      while (reads <= 2 || Date.now() < until) {
         const [whole] = await stack.em().execute<{ total: string; lowest: string }[]>(
           `select sum(balance)::text as total, min(balance) filter (where not may_go_negative)::text as lowest
            from (select a.may_go_negative, sum(b.balance) as balance
@@ -95,7 +106,7 @@ describe('The bank', () => {
         reads += 1;
       }
     };
-    await Promise.all([...people.map((_, index) => act(index)), read(), read()]);
+    await Promise.all([...people.map((_, index) => act(index)), ...clerks.map(payOut), read(), read()]);
 
     expect(reads).toBeGreaterThan(2);
     // 503: a machine too busy to give a connection in time; nothing was acknowledged.
@@ -131,7 +142,13 @@ describe('The bank', () => {
       (open) => open.length === 0,
       60_000,
     );
+    const moved = await expectClerksEven(stack, clerks);
+    expect(moved.length).toBeGreaterThan(partners);
+    // What a partner has not, has paid out or refunded already, or that its wallet refunds something else just now.
+    const whys = new Set(clerks.flatMap(({ refused }) => [...refused.keys()]));
+    const may = /^(422 FUNDS_(INSUFFICIENT_BALANCE|REFUND_EXCEEDED)|50[34] .*)$/;
+    expect([...whys].filter((why) => !may.test(why))).toEqual([]);
     await expectChecksEmpty(stack);
     expect(Number(await balanceOf(stack, products[1]?.accountId ?? ''))).toBeLessThanOrEqual(5000);
-  }, 240_000);
+  }, 400_000);
 });
