@@ -84,7 +84,7 @@ describe('Each step of a circle', () => {
   it('changes nothing before its time', async () => {
     const { circleId, members } = await circleOf(2);
     await start(circleId, january31);
-    const early = iso('2026-02-27T23:59:59+07:00');
+    const early = iso('2026-02-27T23:59:59.999+07:00');
     await reportOverdue(stack.em(), { circleId, at: early });
     expect(await eventsOf(stack, 'CONTRIBUTION_OVERDUE', circleId)).toEqual([]);
     await contribute(stack, members[0] as BuiltUser, circleId);

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { addMembers, createCircle } from '../circles/build-circle.ts';
 import { give } from '../donations/build-donations.ts';
 import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause, buildOrganizationCause } from '../support/build-targets.ts';
+import { buildOperators, decide } from '../support/decide.ts';
 import { followClock, moveClock } from '../support/moved-clock.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
@@ -114,6 +116,34 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
       );
     expect(looks?.furthest).toBeLessThan(600);
   }, 60_000);
+
+  it('a refund to a wallet is made within its window, and two people decide within their day', async () => {
+    const refunder = await buildPayer(stack);
+    const paymentId = await buildPaid(stack, refunder);
+    await refundWhen(refunder, await refund(refunder, paymentId, { amount: '50000' }), 'succeeded', 60_000);
+    const order = await topUp();
+    await atProvider('pay', { payment_code: order.payment_code, amount: 4_321 });
+    const [receipt] = await eventually(
+      () => stack.em().execute<{ id: string }[]>("select id from receipts where state = 'suspended' and amount = 4321"),
+      (receipts) => receipts.length === 1,
+    );
+    const credit = { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'credit', account_id: payer.accountId };
+    expect(await decide(stack, await buildOperators(stack), credit)).toMatchObject({ status: 'carried_out' });
+  }, 120_000);
+
+  it('a donation is given back within its seven days, and a goal pays out what was saved', async () => {
+    const { id: causeId } = await buildActiveCause(stack);
+    expect((await give(stack, payer, 10_000, causeId)).status).toBe(201);
+    const { items } = (await stack.get('/v1/donations', token())).body.data;
+    const [donation] = items.filter(({ cause_id }: { cause_id: string }) => cause_id === causeId);
+    expect((await stack.post(`/v1/donations/${donation.id}/refund`, undefined, token())).status).toBe(200);
+    const goal = (await stack.post('/v1/saving-goals', { name: 'Hajj', target_amount: '20000' }, token())).body.data;
+    const saving = { reference_type: 'saving_goal_contribution', reference_id: goal.id, amount: 20_000 };
+    const paid = await stack.post('/v1/payments/balance', { ...saving, source_account_id: payer.accountId }, token());
+    expect(paid.status).toBe(201);
+    const release = { account_id: payer.accountId };
+    expect((await stack.post(`/v1/saving-goals/${goal.id}/release`, release, token())).status).toBe(200);
+  });
 
   it('a cause is disbursed, changed, stopped and reinstated at the true time', async () => {
     const owner = await buildOrganizationAdmin(stack);

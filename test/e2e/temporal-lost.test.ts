@@ -1,6 +1,15 @@
 import { buildCause } from '../causes/build-cause.ts';
 import { buildActiveCircle, circleWhen, contribute, heldBy } from '../circles/build-circle.ts';
-import { buildPayer, magicAccount, pay, payoutWhen, setFaults, settleAtProvider } from '../payouts/build-payouts.ts';
+import {
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  setFaults,
+  settleAtProvider,
+  transfersOf,
+} from '../payouts/build-payouts.ts';
+import { atProvider, buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -13,13 +22,14 @@ import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: ProcessStack;
 let receiver: Receiver;
 let payer: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startProcessStack({ ownTemporal: true });
+  stack = await startProcessStack({ ownTemporal: true, env: noWait });
   receiver = await startReceiver();
   payer = await buildIndividual(stack, { balance: '100000' });
   partner = await buildPayer(stack, { settlementDelayHours: 1, webhook: { url: receiver.url } });
@@ -123,15 +133,22 @@ describe('When Temporal loses all its data and starts empty', () => {
     const circle = await buildActiveCircle(stack, 2);
     const [first, second] = circle.members as [BuiltUser, BuiltUser];
     expect((await contribute(stack, first, circle.id)).status).toBe(201);
+    const refunder = await buildPayer(stack);
+    const paidId = await buildPaid(stack, refunder);
+    const owner = await buildOwner(stack);
     await setFaults(stack, { callbacks: { drop: true } });
     const payout = await pay(partner, { bank_account_number: magicAccount('131313') });
+    const withdrawal = await withdraw(stack, owner, { digits: '131313' });
+    const refunded = await refund(refunder, paidId, { amount: '131313' });
     const [order, payment] = [await topUp(), await collect()];
-    await rowWhen('payouts', payout.id, "last_word = 'accepted'");
+    for (const { id } of [payout, withdrawal, refunded]) await rowWhen('payouts', id, "last_word = 'accepted'");
 
     await stack.loseTemporal(async () => {
       await payAtProvider(order);
       await payAtProvider(payment);
       await settleAtProvider(stack, payout.id, 'SUCCEEDED');
+      await settleAtProvider(stack, withdrawal.id, 'SUCCEEDED');
+      await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: refunded.id, status: 'SUCCEEDED' });
       expect((await contribute(stack, second, circle.id)).status).toBe(201);
       receiver.behave((response) => void response.writeHead(200).end());
       await letTimePass();
@@ -142,6 +159,10 @@ describe('When Temporal loses all its data and starts empty', () => {
     await rowWhen('partner_payments', payment.id, "status = 'PAID'");
     await rowWhen('partner_payments', unreleased.id, 'released_at is not null');
     await payoutWhen(partner, payout.id, 'succeeded', 60_000);
+    await withdrawalWhen(stack, owner, withdrawal.id, 'succeeded');
+    await refundWhen(refunder, refunded, 'succeeded', 60_000);
+    for (const { id } of [payout, withdrawal]) expect(await transfersOf(stack, id)).toHaveLength(1);
+    expect((await atProvider(stack, refunded.id)).refunds).toHaveLength(1);
     await circleWhen(stack, first, circle.id, { current_turn: 2 });
     expect(await heldBy(stack, circle.id)).toBe('0.0000');
     await rowWhen('donation_subscriptions', subscriptionId, 'periods_paid = 2');
