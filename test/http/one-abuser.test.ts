@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { buildPayer, readBalance } from '../payouts/build-payouts.ts';
+import { asAClient } from '../support/as-a-client.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { expectChecksEmpty } from '../support/stack.ts';
+
+/**
+ * One caller does what they can to occupy the API; what others ask for is still done. Judged by what they are answered,
+ * and by how many of the abuser's requests are answered meanwhile, never by a time of the clock.
+ */
+let stack: ProcessStack;
+let victim: BuiltUser;
+let partner: BuiltPartner;
+let abuser: BuiltPartner;
+beforeAll(async () => {
+  stack = await startProcessStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: String(turns + 5) } });
+  victim = await buildIndividual(stack, { balance: '1000000' });
+  [partner, abuser] = [await buildPayer(stack), await buildPayer(stack)];
+}, 120_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const turns = isFullRun() ? 30 : 8;
+const width = isFullRun() ? 64 : 16;
+
+/** What others do: read, move money between pockets, and pay out; each has to succeed, every time. */
+async function others(): Promise<void> {
+  const { token } = victim;
+  const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
+  for (let turn = 0; turn < turns; turn += 1) {
+    const transfer = { destination_account_id: pocket, amount: '10' };
+    const answers = await Promise.all([
+      stack.get('/v1/auth/me', { token }),
+      stack.post(`/v1/accounts/${victim.accountId}/transfers`, transfer, { token }),
+      stack.get(`/v1/accounts/${victim.accountId}/statement`, { token }),
+      partner.get('/balance'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 201, 200, 200]);
+  }
+  const { body } = await stack.get(`/v1/accounts/${pocket}`, { token });
+  expect(body.data.balance).toBe(`${10 * turns}.0000`);
+  const { status } = await partner.post('/payouts', {
+    amount: '10000',
+    bank_code: 'BRI',
+    bank_account_number: '00100012111111',
+    beneficiary_name: 'Budi Santoso',
+  });
+  expect(status).toBe(200);
+}
+
+/** Abuses in so many loops for as long as the others need; answers how often each loop came round. */
+async function beside(abuse: (loop: number) => Promise<unknown>): Promise<number> {
+  let going = true;
+  let rounds = 0;
+  const loops = Array.from({ length: width }, async (_, loop) => {
+    while (going) {
+      await abuse(loop);
+      rounds += 1;
+    }
+  });
+  await others().finally(() => {
+    going = false;
+  });
+  await Promise.all(loops);
+  return rounds;
+}
+
+const ports = () => Number(new URL(stack.url).port);
+/** A connection that says this and then nothing more. */
+async function hang(text: string): Promise<Socket> {
+  const socket = connect(ports(), '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+describe('While one caller', () => {
+  it('floods the partners’ API far beyond its limit, all others are served, and the flood is refused', async () => {
+    const statuses: number[] = [];
+    const rounds = await beside(async () => statuses.push((await abuser.get('/balance')).status));
+    expect(rounds).toBeGreaterThan(width);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect((await asAClient(() => abuser.get('/balance'))).status).toBe(200);
+    expect(await readBalance(partner)).toMatchObject({ pending: expect.any(String) });
+  }, 180_000);
+
+  it('sends passwords to be hashed, all others are served', async () => {
+    const rounds = await beside(async (loop) => {
+      const body = { email: `nobody-${loop}@example.org`, password: 'a long enough pass phrase' };
+      const { status } = await stack.post('/v1/auth/login', body);
+      expect([401, 429, 503]).toContain(status);
+    });
+    expect(rounds).toBeGreaterThan(0);
+  }, 180_000);
+
+  it('sends bodies that are too large, all others are served', async () => {
+    const large = 'x'.repeat(2 * 1024 * 1024);
+    const rounds = await beside(async () => {
+      // The connection may end under the rest of a body that nobody reads.
+      const answer = await stack.post('/v1/auth/login', { email: large }).catch(() => null);
+      if (answer !== null) expect(answer.status).toBe(413);
+    });
+    expect(rounds).toBeGreaterThan(0);
+  }, 180_000);
+
+  it('asks for one long list after the other, all others are served', async () => {
+    const { token } = await buildIndividual(stack);
+    const rounds = await beside(async () => {
+      const { status } = await stack.get('/v1/transactions?limit=100', { token });
+      expect([200, 503]).toContain(status);
+    });
+    expect(rounds).toBeGreaterThan(0);
+  }, 180_000);
+
+  it('holds hundreds of connections open with half a request, all others are served', async () => {
+    const count = isFullRun() ? 2_000 : 300;
+    const half = [
+      'POST /v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"email":',
+      'GET /v1/use',
+      '',
+    ];
+    const held = await Promise.all(Array.from({ length: count }, (_, index) => hang(half[index % half.length] ?? '')));
+    try {
+      await others();
+      expect(held.filter((socket) => !socket.destroyed).length).toBeGreaterThan(0);
+    } finally {
+      for (const socket of held) socket.destroy();
+    }
+  }, 180_000);
+});
