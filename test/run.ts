@@ -7,8 +7,9 @@ import { whenNpmEnds } from '../dev/launcher.ts';
 
 /**
  * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with one line,
- * `N passed, N failed`. `--full` runs the tests in their full sizes; `--torture` ends with two minutes of random faults,
- * always from the same seed, counted as one test; other arguments go to jest.
+ * `N passed, N failed`. `--full` runs the tests in their full sizes, and then a part of the fuzzing (test/fuzz), the same
+ * at every time, counted as one test; `--torture` ends with two minutes of random faults, always from the same seed,
+ * counted as one test; other arguments go to jest.
  */
 const root = join(import.meta.dirname, '..');
 const binaries = join(root, 'node_modules');
@@ -84,6 +85,8 @@ whenNpmEnds(() => {
 const ours = ['--full', '--torture'];
 const args = process.argv.slice(2);
 const torture = ['--seed', '399', '--minutes', '2', '--no-shrink'];
+/** Few examples of each operation, which find what is broken for many; `npm run test:fuzz` has them all. */
+const fuzz = ['--examples', '2', '--callers', 'individual,partner', '--seed', '1', '--phases', 'examples,fuzzing'];
 /** It comes to rest within six minutes, or says what did not. */
 const tortureMs = 20 * 60_000;
 const outcomes = [
@@ -94,6 +97,10 @@ const outcomes = [
     args.includes('--full'),
   ),
 ];
+if (args.includes('--full')) {
+  const script = join(import.meta.dirname, 'fuzz', 'run.ts');
+  outcomes.push(await check(`fuzz ${fuzz.join(' ')}`, script, fuzz));
+}
 if (args.includes('--torture')) {
   const script = join(import.meta.dirname, 'torture', 'run.ts');
   outcomes.push(await check(`torture ${torture.join(' ')}`, script, torture, tortureMs));

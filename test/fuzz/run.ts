@@ -1,8 +1,8 @@
 /**
  * `npm run test:fuzz`: schemathesis, all its checks, over `/openapi.json` of a stack that is started for it, once as each
  * kind of caller. It is kept in the user's cache (Python and pip are needed). `--examples 3` says how many examples each
- * operation gets (50), `--callers partner,nobody` who calls (all); further arguments go to schemathesis, e.g.
- * `-- --include-path /v1/partners/quotes`.
+ * operation gets (50), `--callers partner,nobody` who calls (all), `--seed 1` makes a run repeatable, and `--phases` names
+ * the phases of schemathesis (all); further arguments go to schemathesis, e.g. `-- --include-path /v1/partners/quotes`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const tool = join(environment, 'bin', 'schemathesis');
  * rights of those below, who would then only be refused.
  */
 const everybody = ['nobody', 'individual', 'partner', 'organization_admin', 'platform_admin', 'platform_super_admin'];
-const own = ['--examples', '--callers'];
+const own = ['--examples', '--callers', '--seed', '--phases'];
 const given = process.argv.slice(2);
 const isOwn = (_: string, index: number) =>
   own.some(
@@ -32,6 +32,8 @@ const { values } = parseArgs({
   options: {
     examples: { type: 'string', default: '50' },
     callers: { type: 'string', default: everybody.join(',') },
+    seed: { type: 'string' },
+    phases: { type: 'string' },
   },
 });
 const callers = values.callers.split(',');
@@ -97,6 +99,8 @@ try {
     '--max-examples',
     values.examples,
     '--no-color',
+    ...(values.seed === undefined ? [] : ['--seed', values.seed]),
+    ...(values.phases === undefined ? [] : ['--phases', values.phases]),
   ];
   const env = {
     ...process.env,
