@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { quantile } from './figures.ts';
 
 /** The number of accounts, users and causes; the first account is the hot one. */
 export const accountCount = 1000;
@@ -84,8 +85,7 @@ async function runPgbench({ databaseUrl, connections, seconds, hot }: BareLoad):
     const latencies = (await promisify(execFile)('sh', ['-c', `cat ${log}*`], { maxBuffer: 1 << 28 })).stdout
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => Number(line.split(' ')[2]) / 1000)
-      .sort((left, right) => left - right);
+      .map((line) => Number(line.split(' ')[2]) / 1000);
     return { perSecond, ...percentiles(latencies) };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -113,11 +113,10 @@ async function runClients({ databaseUrl, connections, seconds, hot, ids }: BareL
       await client.end();
     }),
   );
-  latencies.sort((left, right) => left - right);
   return { perSecond: latencies.length / seconds, ...percentiles(latencies) };
 }
 
-const percentiles = (sorted: readonly number[]) => ({
-  p50Ms: sorted[Math.floor(sorted.length * 0.5)] ?? 0,
-  p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
+const percentiles = (latencies: readonly number[]) => ({
+  p50Ms: quantile(latencies, 0.5),
+  p99Ms: quantile(latencies, 0.99),
 });

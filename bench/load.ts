@@ -1,9 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { must } from '../src/shared/assert.ts';
+import { quantile } from './figures.ts';
 
 /** The load: requests as they are sent, and how their answers must begin. */
 export interface LoadOptions {
-  port: number;
+  /** Where to; the connections are divided among several ports. */
+  port: number | readonly number[];
   connections: number;
   seconds: number;
   /** The next complete request. */
@@ -24,12 +27,19 @@ export interface LoadResult {
 }
 
 /** One complete HTTP request with a JSON body. */
-export function httpRequest(method: string, path: string, token: string, body?: object): string {
+export function httpRequest(
+  method: string,
+  path: string,
+  token: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): string {
   const text = body === undefined ? '' : JSON.stringify(body);
   return [
     `${method} ${path} HTTP/1.1`,
     'Host: bench',
     `Authorization: Bearer ${token}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...(body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`]),
     '',
     text,
@@ -43,23 +53,31 @@ const headEnd = '\r\n\r\n';
  * generator shares the cores with what it measures, so it does as little as possible.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  const { connections, seconds } = options;
+  const { connections, seconds, port } = options;
+  const ports = typeof port === 'number' ? [port] : port;
   const latencies: number[] = [];
   const errors: Record<string, number> = {};
   let running = true;
-  const clients = Array.from({ length: connections }, () => runConnection(options, () => running, latencies, errors));
+  const clients = Array.from({ length: connections }, (_, index) => {
+    const to = must(ports[index % ports.length], 'there is a port');
+    return runConnection({ ...options, port: to }, () => running, latencies, errors);
+  });
   const started = performance.now();
   await Promise.race([sleep(seconds * 1000), Promise.all(clients)]);
   running = false;
   await Promise.all(clients);
   const elapsed = (performance.now() - started) / 1000;
-  latencies.sort((left, right) => left - right);
-  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
-  return { perSecond: latencies.length / elapsed, p50Ms: at(0.5), p99Ms: at(0.99), answers: latencies.length, errors };
+  return {
+    perSecond: latencies.length / elapsed,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    answers: latencies.length,
+    errors,
+  };
 }
 
 async function runConnection(
-  { port, next, status, onAnswer }: LoadOptions,
+  { port, next, status, onAnswer }: LoadOptions & { port: number },
   isRunning: () => boolean,
   latencies: number[],
   errors: Record<string, number>,

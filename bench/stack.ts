@@ -21,10 +21,11 @@ export interface BenchStack extends AsyncDisposable {
   /** URL with the owner's role. */
   databaseUrl: string;
   owner(): EntityManager;
+  postgres: Part;
   /** With the application's role. */
   deps: Dependencies;
   env: Record<string, string>;
-  /** Starts `src/api.ts` as a deployment does. */
+  /** Starts `src/api.ts` as a deployment does; each call one more process, on a port of its own. */
   startApi(): Promise<{ port: number; part: Part }>;
   startBareRoute(options: object): Promise<{ port: number; part: Part }>;
 }
@@ -47,9 +48,9 @@ export async function startBenchStack(more: { settings?: Record<string, string> 
     port: await findFreePort(),
     password: randomBytes(12).toString('hex'),
     database: 'amanah',
-    settings: { shared_buffers: '256MB', max_wal_size: '4GB', ...disk(), ...more.settings },
+    settings: { shared_buffers: '256MB', max_wal_size: '4GB', max_connections: '400', ...disk(), ...more.settings },
   };
-  await keep(startPostgres(options, { logFile: logFile('postgres') }));
+  const postgres = await keep(startPostgres(options, { logFile: logFile('postgres') }));
   const databaseUrl = postgresUrl(options);
   await migrate(databaseUrl, { [applicationRole]: options.password });
   const owner = await openDatabase({ url: databaseUrl, poolSize: 2 });
@@ -80,9 +81,14 @@ export async function startBenchStack(more: { settings?: Record<string, string> 
   return {
     databaseUrl,
     owner: () => owner.em.fork(),
+    postgres,
     deps,
     env,
-    startApi: async () => ({ port, part: await keep(startApi({ env, logFile: logFile('api') })) }),
+    startApi: async () => {
+      const ownPort = await findFreePort();
+      const part = await keep(startApi({ env: { ...env, PORT: String(ownPort) }, logFile: logFile('api') }));
+      return { port: ownPort, part };
+    },
     startBareRoute: async (bare) => {
       const barePort = await findFreePort();
       const part = await keep(

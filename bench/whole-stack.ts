@@ -19,10 +19,14 @@ export interface WholeStack extends AsyncDisposable {
   apiPort: number;
   temporalAddress: string;
   providerUrl: string;
+  temporal: Part;
+  sandbox: Part;
+  worker: Part;
+  api: Part;
   /** Where a part writes its log. */
   place(name: string): { logFile: string };
   /** Registers a part to be stopped at the end, before the parts registered earlier. */
-  keep(starting: Promise<Part>): Promise<void>;
+  keep(starting: Promise<Part>): Promise<Part>;
 }
 
 /** Starts everything that a gateway payment needs. */
@@ -34,7 +38,11 @@ export async function startWholeStack(
   const directory = mkdtempSync(join(tmpdir(), 'amanah-bench-'));
   const parts: Part[] = [];
   const place = (name: string) => ({ logFile: join(directory, `${name}.log`) });
-  const keep = async (starting: Promise<Part>): Promise<void> => void parts.push(await starting);
+  const keep = async (starting: Promise<Part>): Promise<Part> => {
+    const part = await starting;
+    parts.push(part);
+    return part;
+  };
   const [temporalPort, sandboxPort, apiPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const temporalAddress = `127.0.0.1:${temporalPort}`;
   const providerUrl = `http://127.0.0.1:${sandboxPort}`;
@@ -50,7 +58,7 @@ export async function startWholeStack(
     ...more,
   };
   const binary = await findTemporalBinary(say);
-  await keep(
+  const temporal = await keep(
     startTemporal({ binary, port: temporalPort, databaseFile: join(directory, 'temporal.db') }, place('temporal')),
   );
   const provider = {
@@ -60,14 +68,18 @@ export async function startWholeStack(
     callbackToken: stack.env.XENDIT_CALLBACK_TOKEN ?? '',
     secretKey: stack.env.XENDIT_SECRET_KEY ?? '',
   };
-  await keep(startSandbox(provider, place('sandbox')));
+  const sandbox = await keep(startSandbox(provider, place('sandbox')));
   const WORKFLOW_BUNDLE = await ensureWorkflowBundle(place('bundle'));
-  await keep(startWorker({ ...place('worker'), env: { ...env, WORKFLOW_BUNDLE } }));
-  await keep(startApi({ ...place('api'), env }));
+  const worker = await keep(startWorker({ ...place('worker'), env: { ...env, WORKFLOW_BUNDLE } }));
+  const api = await keep(startApi({ ...place('api'), env }));
   return {
     apiPort,
     temporalAddress,
     providerUrl,
+    temporal,
+    sandbox,
+    worker,
+    api,
     place,
     keep,
     async [Symbol.asyncDispose]() {

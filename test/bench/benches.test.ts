@@ -8,7 +8,11 @@ const benchMs = 300_000;
 
 /** Each bench with the least that it can measure, and what its table names. */
 const benches: [name: string, args: string[], names: RegExp][] = [
-  ['balance', ['--rounds', '1', '--seconds', '0.2', '--connections', '16'], /\(c\) POST \/v1\/payments\/balance/],
+  [
+    'balance',
+    ['--rounds', '1', '--seconds', '0.2', '--connections', '16', '--keys', '--apis', '2'],
+    /\(c\) POST \/v1\/payments\/balance/,
+  ],
   ['lists', ['--small', '10000', '--large', '20000', '--rounds', '2'], /owner, first page/],
   ['growth', ['--rows', '1000,2000'], /check_journals_balance/],
   ['gateway', ['--seconds', '1', '--warm', '0.5'], /bare early return/],
