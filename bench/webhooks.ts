@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { runChecks } from '../src/ledger/run-checks.ts';
 import { must } from '../src/shared/assert.ts';
 import { newId } from '../src/shared/ids.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { recordWebhook } from '../src/webhooks/record-webhook.ts';
 import { endBench } from './bounds.ts';
+import { quantile } from './figures.ts';
+import { findViolations } from './prove-checks.ts';
 import { argument, startBenchStack } from './stack.ts';
 import { printTable } from './table.ts';
 import { seedPartners, startWholeStack } from './whole-stack.ts';
@@ -156,10 +157,6 @@ async function slice(hanging: boolean): Promise<number[]> {
   }
 }
 
-const at = (values: number[], share: number): number => {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-};
 await slice(false);
 const [quiet, hung]: [number[], number[]] = [[], []];
 for (let round = 0; round < rounds; round += 1) {
@@ -169,21 +166,21 @@ for (let round = 0; round < rounds; round += 1) {
 const row = (name: string, values: number[]) => [
   name,
   String(values.length),
-  at(values, 0.5).toFixed(1),
-  at(values, 0.95).toFixed(1),
+  quantile(values, 0.5).toFixed(1),
+  quantile(values, 0.95).toFixed(1),
 ];
 printTable(
   ['settled', 'payments', 'p50 ms', 'p95 ms'],
   [row('undisturbed', quiet), row('beside an endpoint that hangs', hung)],
 );
-for (const { check, violations } of await runChecks(em())) if (violations > 0) problems.push(`${check}: ${violations}`);
+problems.push(...(await findViolations(em())));
 endBench(
   {
     problems,
     bounds: [
       {
         figure: 'p50 beside an endpoint that hangs, of the undisturbed one',
-        value: at(hung, 0.5) / at(quiet, 0.5),
+        value: quantile(hung, 0.5) / quantile(quiet, 0.5),
         most: mostLatency,
       },
     ],

@@ -16,6 +16,12 @@ const benches: [name: string, args: string[], names: RegExp][] = [
   ['lists', ['--small', '10000', '--large', '20000', '--rounds', '2'], /owner, first page/],
   ['growth', ['--rows', '1000,2000'], /check_journals_balance/],
   ['gateway', ['--seconds', '1', '--warm', '0.5'], /bare early return/],
+  [
+    'payouts',
+    ['--rounds', '1', '--alone', '1', '--together', '6', '--crowd', '3', '--partners', '2'],
+    /payouts of one partner/,
+  ],
+  ['collect', ['--rounds', '1', '--alone', '1', '--together', '6', '--crowd', '3'], /CPU ms for one/],
   ['circles', ['--few', '2', '--many', '4', '--measured', '1', '--members', '3'], /circles live/],
   [
     'webhooks',

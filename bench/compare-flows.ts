@@ -1,0 +1,103 @@
+import type { Part } from '../dev/part.ts';
+import { must } from '../src/shared/assert.ts';
+import { median, quantile, sum } from './figures.ts';
+import { printTable } from './table.ts';
+import { countCpu } from './usage.ts';
+
+/** One way to do something from its request to its end. */
+export interface Flow<Mark extends string> {
+  name: string;
+  /** Does it once; the milliseconds that each mark of it took. */
+  run(): Promise<Record<Mark, number>>;
+  /** Whose CPU time is counted, by the name of their column. */
+  parts: Record<string, Part>;
+}
+
+interface Slice {
+  perSecond: number;
+  marks: Record<string, number[]>;
+  cpu: Record<string, number>;
+}
+
+export interface Comparison<Mark extends string> {
+  /** The median, over the rounds, of a flow's figure of the baseline's in the same round. */
+  ratio(flow: string, atOnce: number, figure: 'perSecond' | 'cpu' | Mark): number;
+}
+
+/**
+ * Runs each flow in turns, once one after the other and once so many at once, after a round that is discarded. Prints
+ * the median of the slices, and the CPU milliseconds that each part took for one. The first flow is the baseline.
+ */
+export async function compareFlows<Mark extends string>(
+  flows: readonly Flow<Mark>[],
+  marks: readonly Mark[],
+  { rounds, settings }: { rounds: number; settings: readonly { atOnce: number; count: number }[] },
+): Promise<Comparison<Mark>> {
+  const kept = new Map<string, Slice[]>();
+  const of = (flow: string, atOnce: number) => kept.get(`${atOnce} ${flow}`) ?? [];
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { atOnce, count } of settings) {
+      for (const flow of round % 2 === 0 ? flows : flows.toReversed()) {
+        const slice = await runSlice(flow, marks, atOnce, count);
+        if (round > 0) kept.set(`${atOnce} ${flow.name}`, [...of(flow.name, atOnce), slice]);
+      }
+    }
+  }
+  const baseline = must(flows[0], 'the first flow is the baseline').name;
+  const figureOf = ({ perSecond, cpu, marks: taken }: Slice, figure: string): number => {
+    if (figure === 'perSecond') return perSecond;
+    return figure === 'cpu' ? sum(Object.values(cpu)) : median(taken[figure] ?? []);
+  };
+  const ratio: Comparison<Mark>['ratio'] = (flow, atOnce, figure) => {
+    const under = of(baseline, atOnce).map((slice) => figureOf(slice, figure));
+    return median(of(flow, atOnce).map((slice, round) => figureOf(slice, figure) / (under[round] ?? Number.NaN)));
+  };
+  const cells = settings.flatMap(({ atOnce }) => flows.map(({ name }) => ({ name, atOnce, slices: of(name, atOnce) })));
+  printTable(
+    ['', 'at once', 'per second', ...marks.flatMap((mark) => [`${mark} p50 ms`, 'p95 ms']), 'rate of the bare one'],
+    cells.map(({ name, atOnce, slices }) => [
+      name,
+      String(atOnce),
+      median(slices.map(({ perSecond }) => perSecond)).toFixed(1),
+      ...marks.flatMap((mark) =>
+        [0.5, 0.95].map((share) => median(slices.map((slice) => quantile(slice.marks[mark] ?? [], share))).toFixed(0)),
+      ),
+      ratio(name, atOnce, 'perSecond').toFixed(2),
+    ]),
+  );
+  const columns = [...new Set(flows.flatMap(({ parts }) => Object.keys(parts)))];
+  const shown = (value: number) => (Number.isNaN(value) ? '' : value.toFixed(1));
+  printTable(
+    ['CPU ms for one', 'at once', ...columns, 'all', 'of the bare one'],
+    cells.map(({ name, atOnce, slices }) => [
+      name,
+      String(atOnce),
+      ...columns.map((column) => shown(median(slices.map(({ cpu }) => cpu[column] ?? Number.NaN)))),
+      shown(median(slices.map((slice) => figureOf(slice, 'cpu')))),
+      ratio(name, atOnce, 'cpu').toFixed(2),
+    ]),
+  );
+  return { ratio };
+}
+
+async function runSlice<Mark extends string>(
+  { run, parts }: Flow<Mark>,
+  marks: readonly Mark[],
+  atOnce: number,
+  count: number,
+): Promise<Slice> {
+  const used = countCpu(parts);
+  const began = performance.now();
+  const taken: Record<Mark, number>[] = [];
+  let left = count;
+  const work = async () => {
+    for (; left > 0; ) {
+      left -= 1;
+      taken.push(await run());
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  const perSecond = count / ((performance.now() - began) / 1000);
+  const cpu = Object.fromEntries(Object.entries(used()).map(([name, ms]) => [name, ms / count]));
+  return { perSecond, marks: Object.fromEntries(marks.map((mark) => [mark, taken.map((each) => each[mark])])), cpu };
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+const lookEveryMs = 5;
+const withinMs = 120_000;
+
+/**
+ * Waits for rows to end, with one question for all that are waited for, so that waiting costs the database little. `sql`
+ * takes one array of ids and selects, as `id`, those that have ended. Throws after two minutes.
+ */
+export function createWatch(em: () => EntityManager, sql: string): (id: string) => Promise<void> {
+  const waiting = new Map<string, { ended: () => void; failed: (error: Error) => void; until: number }>();
+  let isLooking = false;
+  async function look(): Promise<void> {
+    while (waiting.size > 0) {
+      const rows = await em().execute<{ id: string }[]>(sql, [`{${[...waiting.keys()].join(',')}}`]);
+      for (const { id } of rows) {
+        waiting.get(id)?.ended();
+        waiting.delete(id);
+      }
+      for (const [id, { until, failed }] of waiting) {
+        if (performance.now() < until) continue;
+        failed(new Error(`${id} did not end within two minutes`));
+        waiting.delete(id);
+      }
+      await sleep(lookEveryMs);
+    }
+  }
+  return (id) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    waiting.set(id, { ended: resolve, failed: reject, until: performance.now() + withinMs });
+    if (!isLooking) {
+      isLooking = true;
+      look()
+        .catch((error: Error) => {
+          for (const { failed } of waiting.values()) failed(error);
+          waiting.clear();
+        })
+        .finally(() => {
+          isLooking = false;
+        });
+    }
+    return promise;
+  };
+}
