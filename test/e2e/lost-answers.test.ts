@@ -1,0 +1,123 @@
+import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from '../payouts/build-payouts.ts';
+import { balanceOf, buildIndividual } from '../support/build.ts';
+import { holdTable } from '../support/hold-table.ts';
+import { untilLocked } from '../support/lock-waits.ts';
+import { freshKey } from '../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { askFor, balanceWays, expectOneUnder, notAtAll, readPaid, wholly } from './balance-ways.ts';
+
+let stack: ProcessStack;
+beforeAll(async () => {
+  stack = await startProcessStack({ ownPostgres: true, proxied: true });
+}, 120_000);
+afterAll(() => stack?.stop(), 60_000);
+afterEach(async () => {
+  for (const { database } of [stack.lines.api, stack.lines.worker]) database.set({ kind: 'pass' });
+  await expectChecksEmpty(stack);
+});
+
+const ways = Object.entries(balanceWays);
+/** Each connection that carries this text to the database is cut once the text is through: what it does is not told. */
+const loseAnswersTo = (which: 'api' | 'worker', text: string) => {
+  const { database } = stack.lines[which];
+  // Only a new connection is sent the text of a prepared statement.
+  database.cut();
+  database.set({ kind: 'cut-after', text });
+};
+
+describe('With the answer of its commit lost,', () => {
+  it.each(isFullRun() ? ways : ways.slice(-1))(
+    '%s is not refused, and a retry under the key finds it',
+    async (_, way) => {
+      const request = await way.build(stack);
+      const key = freshKey();
+      loseAnswersTo('api', way.isOneStatement ? 'pay_from_balance' : 'commit');
+      const told: [number, boolean][] = [];
+      // Until a commit got through whose answer did not.
+      await eventually(
+        async () => {
+          const { status, headers } = await askFor(stack, request, key);
+          told.push([status, headers.has('retry-after')]);
+          return readPaid(stack, request);
+        },
+        ({ keys }) => keys === 1,
+      );
+      stack.lines.api.database.set({ kind: 'pass' });
+      expect(told.at(0)).toEqual([503, true]);
+      expect(told.filter(([status, isLater]) => !(status === 503 ? isLater : status === 201))).toEqual([]);
+      expect(await readPaid(stack, request)).toEqual(wholly);
+      await expectOneUnder(stack, key, request);
+    },
+    120_000,
+  );
+
+  it('a top-up is booked once, however often the worker has to ask whether it is', async () => {
+    const payer = await buildIndividual(stack);
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    const order = await eventually(
+      () => stack.post('/v1/payments/gateway', body, { token: payer.token, headers: { 'idempotency-key': payer.id } }),
+      ({ status, body: answered }) => status === 201 && answered.data.payment_code !== null,
+    );
+    const { payment_order_id: id, payment_code } = order.body.data;
+    loseAnswersTo('worker', 'commit');
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    await eventually(
+      () => balanceOf(stack, payer.accountId),
+      (balance) => balance === '50000.0000',
+      120_000,
+    );
+    stack.lines.worker.database.set({ kind: 'pass' });
+    const workflow = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${id}`);
+    expect(await workflow.result()).toBe('PAID');
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+    const { body: transactions } = await stack.get('/v1/transactions', { token: payer.token });
+    expect(transactions.data.count).toBe(2);
+  }, 240_000);
+
+  it('a payout is reserved once and sent once', async () => {
+    const partner = await buildPayer(stack);
+    const key = freshKey();
+    loseAnswersTo('worker', 'commit');
+    const first = partner.post('/payouts', payoutBody(), key).catch(() => null);
+    const rows = await eventually(
+      () => stack.em().execute<{ id: string }[]>('select id from payouts where partner_id = ?', [partner.id]),
+      ({ length }) => length > 0,
+    );
+    stack.lines.worker.database.set({ kind: 'pass' });
+    // Whatever it was told: never that it was refused.
+    expect([200, 503]).toContain((await first)?.status);
+    const answer = await eventually(
+      () => partner.post('/payouts', payoutBody(), key),
+      ({ status }) => status === 200,
+    );
+    expect([answer.body.data.id]).toEqual(rows.map(({ id }) => id));
+    await payoutWhen(partner, answer.body.data.id, 'succeeded', 120_000);
+    expect(await transfersOf(stack, answer.body.data.id)).toHaveLength(1);
+    expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
+  }, 240_000);
+});
+
+describe('PostgreSQL that is restarted', () => {
+  it('under open transactions leaves nothing of them, refuses nobody, and each retry under its key pays once', async () => {
+    const requests = [];
+    for (const [, way] of ways) {
+      const count = isFullRun() && way.isOneStatement ? 5 : 1;
+      for (let n = 0; n < count; n += 1) requests.push({ request: await way.build(stack), key: freshKey() });
+    }
+    const pids = [stack.api.pid, stack.worker.pid];
+    {
+      await using _held = await holdTable(stack, 'account_balances');
+      const asked = requests.map(({ request, key }) => askFor(stack, request, key));
+      await untilLocked(stack, { count: ways.length });
+      await stack.stopPostgresImmediately();
+      const told = (await Promise.all(asked)).map(({ status, headers }) => [status, headers.has('retry-after')]);
+      expect(told).toEqual(requests.map(() => [503, true]));
+      await stack.startPostgresAgain();
+    }
+    for (const { request } of requests) expect(await readPaid(stack, request)).toEqual(notAtAll);
+    for (const { request, key } of requests) await expectOneUnder(stack, key, request);
+    expect([stack.api.pid, stack.worker.pid]).toEqual(pids);
+  }, 240_000);
+});

@@ -1,0 +1,119 @@
+import { must } from '../../src/shared/assert.ts';
+import { askFor, balanceWays, expectOneUnder, notAtAll, readPaid, wholly } from '../e2e/balance-ways.ts';
+import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from '../payouts/build-payouts.ts';
+import { balanceOf, buildIndividual } from '../support/build.ts';
+import { freshKey } from '../support/partner.ts';
+import { isFullRun } from '../support/run.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  // Outside any transaction, a sequence counts also what is rolled back.
+  await stack.owner().execute(`create sequence planted_conflicts;
+    create function plant_conflict() returns trigger language plpgsql security definer
+    set search_path = pg_catalog, public as $$ begin
+      if nextval('planted_conflicts') <= tg_argv[1]::bigint then
+        raise exception 'a conflict that was planted' using errcode = tg_argv[0];
+      end if;
+      return new;
+    end $$`);
+}, 90_000);
+afterAll(() => stack?.stop());
+afterEach(async () => {
+  await unplant();
+  await expectChecksEmpty(stack);
+});
+
+const unplant = () =>
+  stack.owner().execute('drop trigger if exists planted on journals; drop trigger if exists planted on postings');
+
+/** Where PostgreSQL may find a conflict: at a statement, or only at the commit. */
+const moments = {
+  'while it is written': 'create trigger planted before insert on journals for each row',
+  'at its commit':
+    'create constraint trigger planted after insert on postings deferrable initially deferred for each row',
+} as const;
+const conflicts = { 'a serialization failure': '40001', 'a deadlock': '40P01' } as const;
+
+/** The next so many transactions that write a journal end with this error. */
+async function plant(trigger: string, code: string, count: number): Promise<void> {
+  await unplant();
+  await stack
+    .owner()
+    .execute(
+      `alter sequence planted_conflicts restart; ${trigger} execute function plant_conflict('${code}', '${count}')`,
+    );
+}
+
+const every = Object.entries(conflicts).flatMap(([conflict, code]) =>
+  Object.entries(moments).map(([moment, trigger]) => ({ conflict, code, moment, trigger })),
+);
+/** In the shorter run a deadlock at a statement, and a serialization failure at the commit. */
+const chosen = isFullRun() ? every : every.filter(({ code, moment }) => (code === '40P01') === /written/.test(moment));
+
+describe.each(chosen)('$conflict of a transaction $moment', ({ code, trigger }) => {
+  it.each(Object.entries(balanceWays))(
+    'leaves nothing of %s, says 503, and a retry under the key pays once',
+    async (_, way) => {
+      const request = await way.build(stack);
+      const key = freshKey();
+      await plant(trigger, code, 1);
+      const answer = await askFor(stack, request, key);
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+      expect(await readPaid(stack, request)).toEqual(notAtAll);
+      await expectOneUnder(stack, key, request);
+    },
+  );
+
+  it('of many donations made together leaves each made or not at all, and refuses none', async () => {
+    const first = await must(balanceWays['a donation'], 'a donation is a way to pay').build(stack);
+    // Of twelve donors to one cause.
+    const requests = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const payer = await buildIndividual(stack, { balance: '1000000' });
+        return { ...first, payer, body: { ...first.body, source_account_id: payer.accountId } };
+      }),
+    );
+    await plant(trigger, code, 1);
+    const made = requests.map((request) => ({ request, key: freshKey() }));
+    const answers = await Promise.all(made.map(({ request, key }) => askFor(stack, request, key)));
+    const refused = answers.filter(({ status, headers }) => status !== 201 && !headers.has('retry-after'));
+    expect(refused).toEqual([]);
+    for (const [index, { request, key }] of made.entries()) {
+      expect(await readPaid(stack, request)).toEqual(answers[index]?.status === 201 ? wholly : notAtAll);
+      await expectOneUnder(stack, key, request);
+    }
+  }, 120_000);
+
+  it('that settles a top-up is repeated until it is booked once', async () => {
+    const payer = await buildIndividual(stack);
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    const { data } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;
+    await plant(trigger, code, 3);
+    await stack.sandbox.post('/sandbox/pay', { payment_code: data.payment_code });
+    await eventually(
+      async () => (await stack.get(`/v1/payments/orders/${data.payment_order_id}`, { token: payer.token })).body.data,
+      ({ status }) => status === 'PAID',
+      90_000,
+    );
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+    expect((await stack.get('/v1/transactions', { token: payer.token })).body.data.count).toBe(2);
+  }, 120_000);
+
+  it('that reserves or ends a payout is repeated until it is booked once', async () => {
+    const partner = await buildPayer(stack);
+    const key = freshKey();
+    await plant(trigger, code, 2);
+    const answer = await eventually(
+      () => partner.post('/payouts', payoutBody(), key),
+      ({ status }) => status !== 503,
+    );
+    expect(answer.status).toBe(200);
+    const { id } = answer.body.data;
+    await plant(trigger, code, 2);
+    await payoutWhen(partner, id, 'succeeded', 90_000);
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+    expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
+  }, 120_000);
+});
