@@ -1,0 +1,18 @@
+/** A transfer from an account of one cell to one of the other: ids and an amount, as in every workflow. */
+export interface Transfer {
+  id: string;
+  fromAccountId: string;
+  toAccountId: string;
+  /** IDR, scale 4. */
+  amount: string;
+}
+
+export type Verdict = 'accepted' | 'refused';
+
+export interface TransferSteps {
+  /** Takes the money from its account; it is in transit from then on. */
+  sendTransfer(transfer: Transfer): Promise<void>;
+  /** Asks the destination for its verdict until it says one. */
+  askForVerdict(transfer: Transfer): Promise<Verdict>;
+  concludeTransfer(id: string, verdict: Verdict): Promise<void>;
+}
