@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { apiNodeOptions } from '../../dev/service-parts.ts';
+import { serviceNodeOptions } from '../../dev/service-parts.ts';
 import { configVariables, verificationVariables } from '../../src/config.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { certificateFiles } from '../../src/temporal/connection-options.ts';
@@ -413,15 +413,25 @@ describe('The Kubernetes example', () => {
   });
 });
 
-describe('The API’s Node', () => {
-  it('is started with the same options on Kubernetes, by docker compose, by the image, by npm run api and by npm start', () => {
-    const expected = ['node', ...apiNodeOptions, 'src/api.ts'];
-    const api = workloads().find(({ name }) => name === 'amanah-api');
-    expect(api?.pod.containers[0].command).toEqual(expected);
-    expect(compose().services.api?.command).toEqual(expected);
-    expect(read('Dockerfile')).toContain(`\nCMD ${JSON.stringify(expected).replaceAll(',', ', ')}\n`);
-    const { scripts } = z.object({ scripts: z.object({ api: z.string() }) }).parse(JSON.parse(read('package.json')));
-    expect(scripts.api).toBe(expected.join(' '));
+describe('Node', () => {
+  const commandOf = (service: 'api' | 'worker') => ['node', ...serviceNodeOptions, `src/${service}.ts`];
+
+  it.each(['api', 'worker'] as const)(
+    'is started with the same options for the %s on Kubernetes, by docker compose, by npm run and by npm start',
+    (service) => {
+      const expected = commandOf(service);
+      const workload = workloads().find(({ name }) => name === `amanah-${service}`);
+      expect(workload?.pod.containers[0].command).toEqual(expected);
+      expect(compose().services[service]?.command).toEqual(expected);
+      const { scripts } = z
+        .object({ scripts: z.record(z.string(), z.string()) })
+        .parse(JSON.parse(read('package.json')));
+      expect(scripts[service]).toBe(expected.join(' '));
+    },
+  );
+
+  it('is started with them by the image, too', () => {
+    expect(read('Dockerfile')).toContain(`\nCMD ${JSON.stringify(commandOf('api')).replaceAll(',', ', ')}\n`);
   });
 });
 
