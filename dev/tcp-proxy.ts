@@ -10,6 +10,7 @@ import { connect, createServer, type Socket } from 'node:net';
  * - `truncate`: an answer is cut after a number of its bytes.
  * - `cut-after`: the connection is cut right after a request that contains the text has been sent, so that its answer
  *   is lost while its effect may have happened.
+ * - `cut-before`: the connection is cut instead of sending a request that contains the text, which so has no effect.
  */
 export type ProxyMode =
   | { kind: 'pass' }
@@ -17,7 +18,8 @@ export type ProxyMode =
   | { kind: 'black-hole' }
   | { kind: 'refuse' }
   | { kind: 'truncate'; bytes: number }
-  | { kind: 'cut-after'; text: string };
+  | { kind: 'cut-after'; text: string }
+  | { kind: 'cut-before'; text: string };
 
 export interface TcpProxy extends AsyncDisposable {
   readonly name: string;
@@ -152,6 +154,7 @@ function forward(pair: Pair, direction: 'out' | 'back', modeNow: () => ProxyMode
       setTimeout(() => cutPair(pair), beforeCutMs);
       return;
     }
+    if (mode.kind === 'cut-before' && direction === 'out' && chunk.includes(mode.text)) return cutPair(pair);
     later(() => {
       if (to.destroyed) return;
       if (!to.write(chunk)) {

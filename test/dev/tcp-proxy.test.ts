@@ -72,3 +72,10 @@ it('A connection is cut after a request with the given text, and not after any o
   await expect(ask('/commit')).rejects.toThrow();
   expect(served).toEqual(['/harmless', '/commit']);
 });
+
+it('A connection is cut instead of sending a request with the given text', async () => {
+  proxy.set({ kind: 'cut-before', text: '/commit' });
+  expect(await ask('/harmless')).toBe(longAnswer);
+  await expect(ask('/commit')).rejects.toThrow();
+  expect(served).toEqual(['/harmless']);
+});

@@ -6,6 +6,7 @@ export const attempt = (changes: Partial<Attempt>): Attempt => ({
   operation: 'o1',
   kind: 'payout',
   requestId: 'r1',
+  by: null,
   key: 'key-0001',
   variant: 'same',
   amount: null,

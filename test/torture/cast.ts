@@ -12,8 +12,8 @@ import {
 import { buildOperators, type Operators, secureSession } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner, everyEvent } from '../support/partner.ts';
 import { castSize } from './cast-size.ts';
-import type { PaidType } from './plan.ts';
 import { payoutAccounts } from './plan-money-out.ts';
+import type { PaidType } from './plan-work.ts';
 import type { Topology } from './topology.ts';
 
 /** Who and what a plan speaks of by number or name. */
@@ -48,6 +48,8 @@ const given = 300_000;
 /** IDR for a minute of work: enough for many payments, and little enough that some are refused. */
 const balance = 600_000;
 const available = 400_000;
+/** IDR, for every minute of work: what the second partner may pay out in a day, less than it will have. */
+const payable = 250_000;
 const limits = { max_payout_amount: '5000000', max_daily_amount: '50000000', max_hourly_count: 10_000 };
 const fees = [
   { method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500', provider_basis_points: 0 },
@@ -79,7 +81,12 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
   const webhook = { url: topology.webhookUrl, events: [...everyEvent, 'refund.succeeded', 'refund.failed'] };
   const partners = [
     await buildPartner(place, { limits, webhook }),
-    await buildPartner(place, { limits, webhook, feeMode: 'ADDED', fees }),
+    await buildPartner(place, {
+      limits: { ...limits, max_daily_amount: forAll(payable) },
+      webhook,
+      feeMode: 'ADDED',
+      fees,
+    }),
   ];
   for (const partner of partners) await fund(place, partner.account.available, forAll(available));
   const accounts: Record<string, string> = { [openPoolAccount]: openPoolAccount };

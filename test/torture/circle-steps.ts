@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltUser } from '../support/build.ts';
 import type { Http } from '../support/http.ts';
 import type { Answer } from './client.ts';
-import type { Work } from './plan.ts';
+import type { Work } from './plan-work.ts';
 import { atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
 
 /** A circle with terms or without, which is founded, paid into and cancelled in the same way. */

@@ -1,5 +1,5 @@
 import { cancelCircle, contribute, foundCircle, insist, untilOpen } from './circle-steps.ts';
-import type { Work } from './plan.ts';
+import type { Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 
 /**

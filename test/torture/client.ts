@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAtDoor } from './at-door.ts';
 import type { Attempt, EndingKind, OperationKind } from './facts.ts';
-import type { Manners } from './plan.ts';
+import type { Manners } from './plan-work.ts';
 
 /** What one operation sends; the key, where there is one, is the operation's own. */
 export interface Operation {
@@ -9,6 +9,8 @@ export interface Operation {
   /** Tells operations of one piece of work apart. */
   name: string;
   kind: OperationKind | EndingKind;
+  /** The user who asks; null for a partner. */
+  by: string | null;
   key: string | null;
   path: string;
   body: Record<string, unknown>;
@@ -59,7 +61,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
     operation: Operation,
     { api, patienceMs, variant }: { api: number; patienceMs: number; variant: Attempt['variant'] },
   ): Promise<Attempt> {
-    const { work, name, kind, key, path } = operation;
+    const { work, name, kind, by, key, path } = operation;
     const requestId = `${run}-${work}-${name}-${attempts.length}`;
     const sent = (variant === 'same' ? operation.body : operation.otherBody) ?? {};
     const raw = JSON.stringify(sent);
@@ -68,6 +70,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       operation: `${work}/${name}`,
       kind,
       requestId,
+      by,
       key,
       variant,
       amount: textOf(sent.amount ?? sent.contribution_amount),

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../../src/shared/assert.ts';
+import { openPoolAccount } from '../support/build-targets.ts';
 import type { Cast } from './cast.ts';
 import { runCircle } from './circle-story.ts';
 import type { Answer, Operation } from './client.ts';
 import { giveVerdict } from './give-verdict.ts';
+import { makePeriodsDue } from './make-periods-due.ts';
 import { bankOf, collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
-import type { Work } from './plan.ts';
+import type { Work } from './plan-work.ts';
 import { refundPayment, takeBack } from './refund-story.ts';
 import { settleReceipt } from './settle-receipt.ts';
 import { runTermsCircle } from './terms-story.ts';
@@ -102,10 +104,12 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       if (donations.length === 0) return;
       const body = { donation_ids: donations, cause_id: cast.causes[work.cause] };
       const resourceOf = (answer: Answer) => answer.data?.allocation_batch_id;
-      const asked = { path: '/v1/donations/allocate', body, resourceOf };
+      const asked = { path: '/v1/donations/allocate', body, source: openPoolAccount, resourceOf };
       await client.operate(personal(place, { ...work, keyed: false }, 'allocation', cast.admin.token, asked), work);
       return;
     }
+    case 'period':
+      return makePeriodsDue(topology);
     case 'operator':
       return settleReceipt(place, work, { operators: cast.operators, accountId: person(work.user).user.accountId });
     case 'withdrawal':

@@ -1,5 +1,6 @@
 import type { CheckResult } from '../../src/ledger/run-checks.ts';
 import type { InstantSpan } from '../support/read-instants.ts';
+import type { GuardFacts } from './guard-facts.ts';
 import type { ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
 import type { DonationFact, RefundFact } from './refund-facts.ts';
 
@@ -31,6 +32,8 @@ export interface Attempt {
   operation: string;
   kind: OperationKind | EndingKind;
   requestId: string;
+  /** The user whose token was sent; null for a partner. */
+  by: string | null;
   /** The idempotency key; null when none was sent. */
   key: string | null;
   /** Which body was sent under the key: a client that changes its mind sends `other`. */
@@ -56,6 +59,8 @@ export interface EffectEvent {
   impact: string;
   resourceType: string;
   resourceId: string | null;
+  /** The user that it names as who did it; null for a partner, and where nobody asked. */
+  actorId: string | null;
   /** When its transaction began, by the database's clock, and when it was committed. */
   begunAt: number;
   at: number;
@@ -109,6 +114,9 @@ export interface PayoutFact {
   /** Of a refund to the wallet that paid: the provider's id of the payment request. */
   refundOf: string | null;
   fee: string;
+  /** What was asked for, IDR, which counts in a partner's limits; and the partner, of a payout of one. */
+  amount: string;
+  partnerId: string | null;
   version: number;
   contradicted: boolean;
   /** It failed as people said no, or did not decide. */
@@ -141,6 +149,8 @@ export interface ReceiptFact {
   reference: string;
   amount: string;
   state: 'applied' | 'suspended' | 'credited' | 'refunded';
+  /** Why it could not be applied; null where it was. */
+  reason: string | null;
   /** The order or partner payment that it was applied to. */
   appliedTo: string | null;
   /** The account that the money went to from suspense, by the posting. */
@@ -238,6 +248,7 @@ export interface Facts {
   dailyLimit: string;
   /** The account to which the money of a released goal goes, by the goal. */
   released: Record<string, string>;
+  guards: GuardFacts;
   receipts: ReceiptFact[];
   journals: JournalFact[];
   deliveries: DeliveryFact[];

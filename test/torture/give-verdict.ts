@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BuiltUser } from '../support/build.ts';
 import type { Http } from '../support/http.ts';
 import type { VerdictFact } from './facts.ts';
-import type { Work } from './plan.ts';
+import type { Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 
 const patienceMs = 25_000;

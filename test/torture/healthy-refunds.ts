@@ -24,6 +24,7 @@ export function addRefunds(facts: Facts): void {
     impact: 'MEDIUM',
     resourceType: 'refund',
     resourceId: 'refund-1',
+    actorId: null,
     begunAt: 1_400,
     at: 1_500,
   });
@@ -35,6 +36,7 @@ export function addRefunds(facts: Facts): void {
     reference: 'payment-4',
     amount: '50000.0000',
     state: 'applied',
+    reason: null,
     appliedTo: 'payment-4',
     creditedTo: null,
   });
@@ -49,13 +51,31 @@ export function addRefunds(facts: Facts): void {
   addDonations(facts);
 }
 
-const ofRefund = { kind: 'payment_refund', fee: '0.0000', reference: 'w8' } as const;
+const ofRefund = { kind: 'payment_refund', fee: '0.0000', partnerId: 'partner-1', reference: 'w8' } as const;
 const calm = { contradicted: false, isDecided: false };
 
 function addParts(facts: Facts): void {
   facts.payouts.push(
-    { id: 'refund-1', status: 'succeeded', net: '30000.0000', refundOf: 'pr-2', version: 1, ...ofRefund, ...calm },
-    { id: 'refund-2', status: 'reversed', net: '20000.0000', refundOf: null, version: 2, ...ofRefund, ...calm },
+    {
+      id: 'refund-1',
+      status: 'succeeded',
+      net: '30000.0000',
+      amount: '30000.0000',
+      refundOf: 'pr-2',
+      version: 1,
+      ...ofRefund,
+      ...calm,
+    },
+    {
+      id: 'refund-2',
+      status: 'reversed',
+      net: '20000.0000',
+      amount: '20000.0000',
+      refundOf: null,
+      version: 2,
+      ...ofRefund,
+      ...calm,
+    },
   );
   for (const { id, net: amount } of facts.payouts.filter(({ kind }) => kind === 'payment_refund')) {
     facts.refunds.push({ id, paymentId: 'payment-4' });

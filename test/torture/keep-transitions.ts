@@ -12,6 +12,7 @@ export async function keepTransitions(em: EntityManager): Promise<void> {
       number bigint generated always as identity primary key,
       place text not null, row_id text not null, was text, became text not null,
       at timestamptz not null default clock_timestamp());
+    create table torture.periods (subscription_id uuid not null);
     create function torture.note() returns trigger language plpgsql security definer set search_path = pg_catalog, torture, pg_temp as $$
     declare
       was text := to_jsonb(old) ->> tg_argv[0];

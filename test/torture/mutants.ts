@@ -8,7 +8,8 @@ import { oracles } from './oracles/index.ts';
 /**
  * `npm run torture:mutants [-- name ...]`: applies each patch of `mutants/` to a copy of the project, one at a time, and
  * runs the torture there. Each takes one guard of the product away, and must be found within its time: a torture that
- * does not find it proves nothing about that guard. Ends with 1 when one was not found.
+ * does not find it proves nothing about that guard. Ends with 1 when one was not found. With `--together` all that are
+ * named are applied to one copy, for one run: each is found when the oracle that its patch names has found something.
  */
 const root = join(import.meta.dirname, '..', '..');
 const directory = join(import.meta.dirname, 'mutants');
@@ -22,6 +23,8 @@ export interface Mutant {
   minutes: number;
   /** Without this guard things are late for ever: then that counts, where the product itself is not late. */
   lateness: boolean;
+  /** The oracle that sees it, and no other mutant that is tried together with it. */
+  by: string | undefined;
 }
 
 /** The mutants, from the head of each patch: what it takes away, the seeds to try in turn, and minutes for each. */
@@ -44,6 +47,7 @@ export function readMutants(): Mutant[] {
         seeds: seeds.split(' ').map(Number),
         minutes: Number(minutes),
         lateness: field('sign') === 'lateness',
+        by: field('by'),
       };
     });
 }
@@ -144,11 +148,42 @@ async function hunt({ name, file, takes, seeds, minutes, lateness }: Mutant): Pr
   }
 }
 
+/** Applies all of them to one copy and runs the torture there once, with the first's seed; answers how many were found. */
+async function huntTogether(mutants: readonly Mutant[]): Promise<number> {
+  const copy = copyProject();
+  const started = Date.now();
+  const [first] = mutants;
+  try {
+    for (const { name, file, by } of mutants) {
+      if (by === undefined) throw new Error(`${name} does not name the oracle that sees it ("by: ...")`);
+      const applied = spawnSync('git', ['apply', file], { cwd: copy, encoding: 'utf8' });
+      if (applied.status !== 0) throw new Error(`${name} does not fit beside the others: ${applied.stderr.trim()}`);
+    }
+    const [seed = 1] = first?.seeds ?? [];
+    const { output } = await torture(copy, seed, first?.minutes ?? 1);
+    const found = new Set(findingsOf(output));
+    const seconds = Math.round((Date.now() - started) / 1000);
+    for (const { name, by = '', takes } of mutants) {
+      const what = found.has(by) ? 'FOUND' : 'NOT FOUND';
+      process.stdout.write(`${name}: ${what} by seed ${seed} and ${by}, with others, in ${seconds} s: ${takes}\n`);
+    }
+    process.stdout.write(`All findings were by: ${[...found].join(', ') || 'nobody'}.\n`);
+    if (found.size === 0) process.stdout.write(`${output.slice(-500)}\n`);
+    return mutants.filter(({ by = '' }) => found.has(by)).length;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
 if (import.meta.main) {
-  const { positionals } = parseArgs({ allowPositionals: true });
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { together: { type: 'boolean', default: false } },
+  });
   const chosen = readMutants().filter(({ name }) => positionals.length === 0 || positionals.includes(name));
   let found = 0;
-  for (const mutant of chosen) if (await hunt(mutant)) found += 1;
+  if (values.together) found = await huntTogether(chosen);
+  else for (const mutant of chosen) if (await hunt(mutant)) found += 1;
   process.stdout.write(`${found} of ${chosen.length} mutants were found.\n`);
   process.exit(found === chosen.length && chosen.length > 0 ? 0 : 1);
 }

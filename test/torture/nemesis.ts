@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forgeCallback } from './forge.ts';
 import { harmWorkflow, startSweepsTwice } from './harm-workflows.ts';
 import { holdBalance } from './hold-balance.ts';
+import { killWhileSending } from './kill-while-sending.ts';
 import { type DiskName, diskNames, linkNames, type PartName, partNames, serviceNames, workerNames } from './parts.ts';
-import type { CallbackTrouble, Fault, ProviderTrouble } from './plan-faults.ts';
+import type { Fault } from './plan-faults.ts';
+import { callbackFaults, providerFaults } from './provider-troubles.ts';
 import { createRandom, type Random } from './random.ts';
 import { createReleases } from './releases.ts';
 import type { Topology } from './topology.ts';
@@ -36,21 +38,6 @@ interface NemesisOptions {
 }
 
 const hourMs = 3_600_000;
-
-const providerFaults: Record<ProviderTrouble, object> = {
-  slow: { requests: { delay_ms: 2_500 } },
-  failing: { requests: { error_rate: 0.8 } },
-  'hanging-before': { requests: { hang_rate: 0.6 } },
-  'hanging-after': { requests: { hang_rate: 0.6, hang_after_effect: true } },
-  busy: { requests: { limit_rate: 0.6 } },
-  'listing-late': { listing: { lag_ms: 4_000 } },
-};
-const callbackFaults: Record<CallbackTrouble, object> = {
-  lost: { callbacks: { drop: true } },
-  repeated: { callbacks: { copies: 100 } },
-  shuffled: { callbacks: { shuffle: true, copies: 3 } },
-  late: { callbacks: { delay_ms: 8_000 } },
-};
 
 export function createNemesis({ topology, seed, token, note, aloud, over }: NemesisOptions): Nemesis {
   const { signal, link } = topology;
@@ -212,11 +199,22 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
         await Promise.all(fault.parts.map((name) => topology.kill(name)));
         await last(fault.forMs);
         return bringAllBack(fault.parts);
+      case 'kill-while-sending':
+        return killWhileSending(topology, {
+          hang: (forMs) => during(fault.id, { requests: { hang_rate: 1, hang_after_effect: true } }, forMs),
+          over,
+          dead: () => last(fault.forMs),
+          bringBack: () => bringAllBack(workerNames),
+        });
       case 'pause':
         for (const name of fault.parts) signal(name, 'SIGSTOP');
         await last(fault.forMs);
         for (const name of fault.parts) signal(name, 'SIGCONT');
         return;
+      case 'hold-balance': {
+        await using _holder = await holdBalance(topology.ownerUrl);
+        return void (await last(fault.forMs));
+      }
       case 'pause-backend':
         return pauseBackend(fault.forMs, random);
       case 'network':

@@ -2,6 +2,7 @@ import { attempt, journal, webhook } from './build-facts.ts';
 import type { Facts } from './facts.ts';
 import { healthyFacts } from './healthy-facts.ts';
 import { judge, oracles } from './oracles/index.ts';
+import { plantedGuards, rightGuards } from './planted-guards.ts';
 import { plantedRefunds, rightRefunds } from './planted-refunds.ts';
 
 const only = <T>(list: T[]): T => {
@@ -23,6 +24,7 @@ const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decision
 /** For each oracle, what may never be true, made so in a healthy world. */
 const planted: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   ...plantedRefunds,
+  ...plantedGuards,
   [
     'clients-get-through',
     'whatever is asked for is refused',
@@ -774,7 +776,7 @@ it('No oracle misses money that an operator has returned', () => {
   expect(judge(facts)).toEqual([]);
 });
 
-it.each(rightRefunds)('No oracle finds anything in %s', (_, make) => {
+it.each([...rightRefunds, ...rightGuards])('No oracle finds anything in %s', (_, make) => {
   const facts = healthyFacts();
   make(facts);
   expect(judge(facts)).toEqual([]);

@@ -2,7 +2,7 @@ import { type BuiltPartner, signature } from '../support/partner.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Operation } from './client.ts';
 import type { EndingKind, OperationKind } from './facts.ts';
-import type { PaidType, Work } from './plan.ts';
+import type { PaidType, Work } from './plan-work.ts';
 import { type Asked, personal, type Workplace } from './workplace.ts';
 
 /** An operation of a partner, signed and under a key. */
@@ -20,6 +20,7 @@ export function ofPartner(
     work: id,
     name,
     kind,
+    by: null,
     key,
     headers: (raw) => ({
       authorization: `Bearer ${partner.apiKey}`,

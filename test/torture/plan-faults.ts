@@ -21,15 +21,20 @@ export type NetworkTrouble =
   | { kind: 'black-hole' }
   | { kind: 'refuse' }
   | { kind: 'truncate'; bytes: number }
-  | { kind: 'cut-after'; text: string };
+  | { kind: 'cut-after'; text: string }
+  | { kind: 'cut-before'; text: string };
 
 export type FaultAction =
   /** kill -9 of all of them at once, started again after a while. */
   | { do: 'kill'; parts: PartName[]; forMs: number }
+  /** kill -9 of both workers at a moment at which the provider has the request of a transfer and does not answer. */
+  | { do: 'kill-while-sending'; forMs: number }
   /** SIGSTOP, and SIGCONT after a while. */
   | { do: 'pause'; parts: PartName[]; forMs: number }
   /** SIGSTOP of one PostgreSQL backend: one of the product, or one with a lock, which is so held too long. */
   | { do: 'pause-backend'; forMs: number }
+  /** The balance of somebody who has just paid is locked, as by a payment that takes long. */
+  | { do: 'hold-balance'; forMs: number }
   | { do: 'network'; link: LinkName; trouble: NetworkTrouble; forMs: number }
   | { do: 'provider'; trouble: ProviderTrouble; forMs: number }
   | { do: 'callbacks'; trouble: CallbackTrouble; forMs: number }
@@ -54,11 +59,13 @@ export type Fault = { id: string; at: number } & FaultAction;
 /** What `--list` prints. */
 export const faultStories: Readonly<Record<FaultAction['do'], string>> = {
   kill: 'kill -9 of one part, or of several at once, started again after a while (PostgreSQL by immediate shutdown)',
+  'hold-balance': 'the balance of somebody who has just paid locked for a while, as by a payment that takes long',
+  'kill-while-sending': 'kill -9 of both workers while the provider has the request of a transfer and does not answer',
   pause: 'SIGSTOP of processes for 1 to 30 seconds, then SIGCONT',
   'pause-backend':
     'SIGSTOP for 1 to 30 seconds of a PostgreSQL backend, of the product or one that holds the balance debited last',
   network:
-    'one connection between two parts delayed, black-holed, refused, its answers truncated, or cut right after a commit went out',
+    'one connection between two parts delayed, black-holed, refused, its answers truncated, or cut right after a commit went out or before it does',
   provider: 'the provider slow, failing, hanging before or after the effect, answering 429, or listing payments late',
   callbacks: 'callbacks lost, repeated a hundred times, shuffled, or late',
   forge:
@@ -74,7 +81,8 @@ export const faultStories: Readonly<Record<FaultAction['do'], string>> = {
   clock: 'the clocks of APIs and workers moved by 1 to 20 hours in either direction, and back',
 };
 
-const weights: Record<FaultAction['do'], number> = {
+/** What is drawn; the others are where `plan-targeted.ts` wants them. */
+const weights: Record<Exclude<FaultAction['do'], 'kill-while-sending' | 'hold-balance'>, number> = {
   kill: 8,
   pause: 6,
   'pause-backend': 5,
@@ -104,9 +112,9 @@ function createDeal(random: Random): Deal {
   };
 }
 
-const everyKind = Object.keys(weights) as FaultAction['do'][];
+const everyKind = Object.keys(weights) as (keyof typeof weights)[];
 /** So often, as their variants are dealt in turn, and some depend on what there is. */
-const variants: Partial<Record<FaultAction['do'], number>> = {
+const variants: Partial<Record<keyof typeof weights, number>> = {
   kill: 12,
   pause: 12,
   network: 14,
@@ -124,20 +132,21 @@ const meanPauseMs = 5_000;
 /** At the beginning and at the end nothing goes wrong, so that there is something to break, and to come back to. */
 const quietMs = 2_000;
 
-export function planFaults(random: Random, durationMs: number): Fault[] {
+export function planFaults(random: Random, durationMs: number): ({ at: number } & FaultAction)[] {
   const count = Math.floor((durationMs - 2 * quietMs) / meanPauseMs);
   // Each kind comes once, and in a long plan each variant; the others, and those of a short plan, as the weights say.
   const sure = [everyVariant, everyKind].find(({ length }) => length <= count) ?? [];
   const kinds = Array.from({ length: count }, (_, index) => sure[index] ?? random.weighted(weights));
   const deal = createDeal(random);
-  const faults = kinds.map((kind) => {
+  return kinds.map((kind) => {
     const at = random.int(quietMs, durationMs - quietMs);
     return { at, ...drawFault(random, deal, { kind, leftMs: durationMs - at }) };
   });
-  return faults
-    .toSorted((one, other) => one.at - other.at)
-    .map((fault, index) => ({ ...fault, id: `f${index + 1}` }) as Fault);
 }
+
+/** The faults of a plan in the order of their times, each with an id. */
+export const inOrder = (faults: readonly ({ at: number } & FaultAction)[]): Fault[] =>
+  faults.toSorted((one, other) => one.at - other.at).map((fault, index) => ({ ...fault, id: `f${index + 1}` }));
 
 /** A token of the torture lives for a day: most requests are more than an expired token. */
 const mostHours = 20;
@@ -145,7 +154,7 @@ const mostHours = 20;
 function drawFault(
   random: Random,
   deal: Deal,
-  { kind, leftMs }: { kind: FaultAction['do']; leftMs: number },
+  { kind, leftMs }: { kind: keyof typeof weights; leftMs: number },
 ): FaultAction {
   const forMs = Math.min(random.chance(0.7) ? random.int(500, 5_000) : random.int(5_000, 20_000), leftMs);
   switch (kind) {

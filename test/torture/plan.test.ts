@@ -29,7 +29,9 @@ describe('A plan', () => {
         'worker2',
       ]);
       const troubles = plan.faults.flatMap((fault) => (fault.do === 'network' ? [fault.trouble.kind] : []));
-      expect(new Set(troubles)).toEqual(new Set(['delay', 'black-hole', 'refuse', 'truncate', 'cut-after']));
+      expect(new Set(troubles)).toEqual(
+        new Set(['delay', 'black-hole', 'refuse', 'truncate', 'cut-after', 'cut-before']),
+      );
     },
   );
 

@@ -1,60 +1,22 @@
 import { z } from 'zod';
 import { below, castSize, inARow, whole } from './cast-size.ts';
-import { type Fault, faultStories, planFaults } from './plan-faults.ts';
-import { drawMoneyOut, type MoneyOut, payoutAccounts } from './plan-money-out.ts';
-import { drawRefund, type Refunding, refundFields, takeBackFields } from './plan-refunds.ts';
-import { planTerms, type TermsOperation, termsFields } from './plan-terms.ts';
+import { type Fault, faultStories, inOrder, planFaults } from './plan-faults.ts';
+import { drawMoneyOut, payoutAccounts } from './plan-money-out.ts';
+import { drawRefund, refundFields, takeBackFields } from './plan-refunds.ts';
+import { planTargeted } from './plan-targeted.ts';
+import { planTerms, termsFields } from './plan-terms.ts';
+import {
+  balanceTypes,
+  type Drawn,
+  type Ending,
+  endings,
+  gatewayTypes,
+  gatheredTypes,
+  type Manners,
+  type Operation,
+  type Work,
+} from './plan-work.ts';
 import { createRandom, type Random } from './random.ts';
-
-/** What happens at the provider once a customer has an instrument. */
-export const endings = [
-  'pay',
-  'pay-twice',
-  'pay-wrong-then-right',
-  'pay-wrong',
-  'decline',
-  'expire',
-  'expire-then-pay',
-  'cancel',
-  'cancel-while-paying',
-  'nothing',
-] as const;
-export type Ending = (typeof endings)[number];
-
-/** How a client behaves around one operation. */
-export interface Manners {
-  /** Which API it asks first; retries go to the other one in turn. */
-  api: 0 | 1;
-  /** Whether it sends an idempotency key, where it may choose. */
-  keyed: boolean;
-  /** After so many milliseconds without an answer it gives up and takes the answer for lost. */
-  patienceMs: number;
-  /** How often it asks again under the same key after a lost answer or a 5xx. */
-  retries: number;
-  /** Whether it sends the first request to both APIs at once. */
-  twin: boolean;
-  /** Whether it changes its mind and sends another body under the same key. */
-  otherBody: boolean;
-}
-
-export type Operation =
-  | { do: 'balance'; user: number; type: PaidType; amount: number }
-  | { do: 'transfer'; user: number; amount: number }
-  | { do: 'gateway'; user: number; type: PaidType; channel: number; amount: number; ending: Ending; afterMs: number }
-  | { do: 'partner-payment'; partner: number; method: string; amount: number; ending: Ending; afterMs: number }
-  | { do: 'payout'; partner: number; amount: number; account: string }
-  | { do: 'circle'; members: number[]; amount: number; channel: number; rounds: number; end: 'run' | 'cancel' }
-  | TermsOperation
-  | { do: 'subscription'; user: number; amount: number; stop: boolean }
-  | { do: 'allocation'; cause: number }
-  /** An operator ends a case of suspense: for the account of a user, or as given back at the provider. */
-  | { do: 'operator'; action: 'credit' | 'refund'; user: number }
-  | MoneyOut
-  | Refunding;
-
-/** One piece of work: at so many milliseconds from the start, a client does this. */
-export type Work = { id: string } & Drawn;
-type Drawn = { at: number } & Operation & Manners;
 
 /** Everything that a run does, made before it begins, so that it can be recorded, repeated and made smaller. */
 export interface Plan {
@@ -65,19 +27,6 @@ export interface Plan {
   faults: Fault[];
 }
 
-const balanceTypes = [
-  'charitable_cause_donate',
-  'charitable_cause_open_donate',
-  'saving_goal_contribution',
-  'investment',
-  'commodity_financing_payment',
-  'takaful_tabaru_contribution',
-] as const;
-/** Those that the product writes together when they arrive together. */
-const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
-const gatewayTypes = [...balanceTypes, 'account_top_up', 'trusted_partner_investment', 'takaful_insurance'] as const;
-/** A reference type that clients pay for. */
-export type PaidType = (typeof gatewayTypes)[number];
 const channels = [1, 2, 4, 20, 30, 31] as const;
 const operations = {
   balance: 22,
@@ -130,11 +79,13 @@ export function makePlan(seed: number, minutes: number): Plan {
   const terms = random.fork('terms');
   const circles = planTerms(terms, { durationMs, channels });
   items.push(...circles.map((circle): Drawn => ({ ...drawManners(terms), ...circle })));
+  const targeted = planTargeted(random.fork('targeted'), durationMs);
+  items.push(...targeted.work);
   return {
     seed,
     durationMs,
     work: items.toSorted((one, other) => one.at - other.at).map((item, index) => ({ ...item, id: `w${index + 1}` })),
-    faults: planFaults(random.fork('faults'), durationMs),
+    faults: inOrder([...planFaults(random.fork('faults'), durationMs), ...targeted.faults]),
   };
 }
 
@@ -254,6 +205,7 @@ const kinds: Record<Operation['do'], z.ZodRawShape> = {
     stop: z.boolean(),
   },
   allocation: { cause: below(castSize.causes) },
+  period: {},
   operator: {
     action: z.enum(['credit', 'refund']),
     user: below(castSize.users),

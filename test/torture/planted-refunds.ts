@@ -154,6 +154,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
         impact: 'MEDIUM',
         resourceType: 'donation',
         resourceId: 'donation-1',
+        actorId: null,
         begunAt: 1_400,
         at: 1_500,
       });

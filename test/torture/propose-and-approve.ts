@@ -1,7 +1,7 @@
 import type { Operators } from '../support/decide.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import type { Decided } from './facts.ts';
-import type { Work } from './plan.ts';
+import type { Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 
 const patienceMs = 25_000;

@@ -10,6 +10,7 @@ import type { Facts, MadeFact, OperatorsLists } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import { moneyOutTerms } from './money-out-terms.ts';
 import type { ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
+import { readGuards, withTrueStarts } from './read-guards.ts';
 import { readRefunds } from './read-refunds.ts';
 import type { Topology } from './topology.ts';
 import { readWaiting } from './waiting-rows.ts';
@@ -101,9 +102,13 @@ const isAgreedTo = `exists (select from transactions t join saving_circle_contri
     or exists (select from events a where a.resource_id = m.saving_circle_id::text
       and a.data->>'member_id' = m.id::text and a.data->>'standing_order' is not null)))`;
 
+/** A period of a subscription after the first, which nobody asks for. */
+const isLaterPeriod = `exists (select from donations d
+  where d.transaction_id::text = split_part(j.business_key, '/', 2) and d.period > 0)`;
+
 const queries = {
   events: `select request_id as "requestId", event, impact, resource_type as "resourceType",
-      resource_id as "resourceId", extract(epoch from created_at) * 1000 as "begunAt",
+      resource_id as "resourceId", actor_id::text as "actorId", extract(epoch from created_at) * 1000 as "begunAt",
       extract(epoch from coalesce(pg_xact_commit_timestamp(xmin), created_at)) * 1000 as at
     from events where request_id like ? || '-%' order by id`,
   made: `select id::text, amount::text, array[reference_id, destination_account_id]::text[] as targets,
@@ -128,7 +133,7 @@ const queries = {
     union all select 'payout', id::text, request_id from payouts
     union all select 'balance payment', split_part(j.business_key, '/', 2), e.request_id from journals j
       left join events e on e.resource_id = split_part(j.business_key, '/', 2) and e.event = 'RESOURCE_CREATED'
-      where j.business_key like 'balance-payment/%' and not (e.request_id is null and ${isAgreedTo})`,
+      where j.business_key like 'balance-payment/%' and not (e.request_id is null and (${isAgreedTo} or ${isLaterPeriod}))`,
   ends: `select 'order' as kind, id::text, status from payment_orders
     union all select 'payment', id::text, status from partner_payments
     union all select 'circle', id::text, status from saving_circles
@@ -138,7 +143,7 @@ const queries = {
   orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version
       from payment_orders
     union all select id, 'partner-payment', status, amount::text, version from partner_payments`,
-  payouts: `select id, kind, status, net_amount::text as net, fee::text, ${workOfPayout} as reference,
+  payouts: `select id, kind, status, net_amount::text as net, fee::text, amount::text, partner_id::text as "partnerId", ${workOfPayout} as reference,
       refund_of as "refundOf", version, contradicted_at is not null as contradicted, coalesce(failure_code like 'DECISION_%', false) as "isDecided"
     from payouts`,
   withdrawals: `select w.id, w.user_id as "userId", w.cause_id as "causeId", p.amount::text
@@ -146,7 +151,7 @@ const queries = {
   given: `select cause_id as id, sum(amount)::text as amount from donations
     where status = 'completed' and cause_id is not null group by cause_id`,
   released: 'select id, released_to as "accountId" from saving_goals where released_to is not null',
-  receipts: `select id, provider_payment_id as "providerPaymentId", reference, amount::text, state,
+  receipts: `select id, provider_payment_id as "providerPaymentId", reference, amount::text, state, reason,
       coalesce(order_id, partner_payment_id)::text as "appliedTo",
       (select p.account_id::text from journals j join postings p on p.journal_id = j.id
         where j.business_key = 'receipt/' || receipts.id || '/settled' and p.amount > 0
@@ -155,7 +160,7 @@ const queries = {
       coalesce(array_agg(distinct a.id::text) filter (where p.amount > 0 and ${isTheirs}), '{}') as credited,
       coalesce(array_agg(distinct a.id::text) filter (where p.amount < 0 and ${isTheirs}), '{}') as debited
     from journals j join postings p on p.journal_id = j.id join accounts a on a.id = p.account_id
-    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|payment-refund|withdrawal|receipt|balance-payment|donation)/' group by j.id`,
+    where j.business_key ~ '^(payment-order|partner-payment|partner-payout|payment-refund|withdrawal|receipt|balance-payment|donation|donation-allocation)/' group by j.id`,
   deliveries: `select id, resource_type as "resourceType", resource_id as "resourceId", partner_id as "partnerId",
       version, type, status
     from webhook_deliveries`,
@@ -271,6 +276,7 @@ export async function readFacts(
     payouts: await rows(queries.payouts),
     ...(await readMoneyOut(em, known.cast)),
     ...(await readRefunds(topology, known.cast)),
+    guards: await readGuards(topology),
     verdicts: known.verdicts,
     receipts: await rows(queries.receipts),
     journals: await rows(queries.journals),
@@ -283,7 +289,7 @@ export async function readFacts(
     webhooks: await readWebhooks(topology, known.cast.partners),
     money: { before: known.before, after: await readMoney(topology.em()) },
     lists: await readLists(topology, known.token),
-    instants: await readInstants(topology.em()),
+    instants: await withTrueStarts(topology.owner(), await readInstants(topology.em())),
     window: { from: known.from, to: Date.now() + marginMs },
     restless: known.restless,
     died: known.died,

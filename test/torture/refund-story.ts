@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './client.ts';
 import { bankOf, collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
-import type { Work } from './plan.ts';
 import { refundChannels } from './plan-refunds.ts';
+import type { Work } from './plan-work.ts';
 import { proposeAndApprove } from './propose-and-approve.ts';
 import { atProvider, codeOf, personal, untilFound, type Workplace } from './workplace.ts';
 

@@ -1,5 +1,5 @@
 import type { Operators } from '../support/decide.ts';
-import type { Work } from './plan.ts';
+import type { Work } from './plan-work.ts';
 import { proposeAndApprove } from './propose-and-approve.ts';
 import type { Workplace } from './workplace.ts';
 

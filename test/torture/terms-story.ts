@@ -1,6 +1,6 @@
 import type { BuiltUser } from '../support/build.ts';
 import { cancelCircle, contribute, foundCircle, insist, pollMs, untilOpen } from './circle-steps.ts';
-import type { Work } from './plan.ts';
+import type { Work } from './plan-work.ts';
 import { atProvider, codeOf, untilFound, type Workplace } from './workplace.ts';
 
 type TermsWork = Extract<Work, { do: 'terms' }>;

@@ -3,7 +3,7 @@ import type { Http } from '../support/http.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Client, Operation } from './client.ts';
 import type { DecisionFact, EndingKind, OperationKind, RefundDecisionFact, VerdictFact } from './facts.ts';
-import type { Ending, Work } from './plan.ts';
+import type { Ending, Work } from './plan-work.ts';
 import type { Topology } from './topology.ts';
 
 export interface Workplace {
@@ -48,9 +48,16 @@ export function personal(
     work: id,
     name,
     kind,
+    by: userOf(token),
     key,
     headers: () => ({ authorization: `Bearer ${token}`, ...(key !== null && { 'idempotency-key': key }) }),
   };
+}
+
+/** The user of a token, which is a JWT. */
+function userOf(token: string): string {
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  return String(claims.sub);
 }
 
 const patienceMs = 8_000;

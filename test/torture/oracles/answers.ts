@@ -3,7 +3,7 @@ import { isAtDoor } from '../at-door.ts';
 import type { Attempt, EffectEvent, EndFact, Facts, Finding, OperationKind } from '../facts.ts';
 
 /** The event that says that an operation was done; each is written in the transaction that does it. */
-const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | null> = {
+export const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | null> = {
   balance: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
   transfer: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
   gateway: { event: 'RESOURCE_CREATED', resourceType: 'payment_order' },
@@ -25,21 +25,21 @@ const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | 
 } satisfies Record<OperationKind, object> & Record<string, object | null>;
 const isEnding = ({ kind }: Attempt): boolean => doneBy[kind] === null;
 
-const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
+export const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
 /** Whether it was answered with 4xx. */
 export const isRefusal = ({ status }: Attempt): boolean => status !== null && status >= 400 && status < 500;
 
-const tell = ({ kind, requestId, status, answer }: Attempt): string =>
+export const tell = ({ kind, requestId, status, answer }: Attempt): string =>
   `${kind} ${requestId} was answered ${status ?? 'nothing'} (${answer.slice(0, 160)})`;
 
-function byRequest(events: readonly EffectEvent[]): Map<string, EffectEvent[]> {
+export function byRequest(events: readonly EffectEvent[]): Map<string, EffectEvent[]> {
   const found = new Map<string, EffectEvent[]>();
   for (const event of events) found.set(event.requestId, [...(found.get(event.requestId) ?? []), event]);
   return found;
 }
 
 /** Those that make something. */
-const operationsOf = ({ attempts }: Facts): Attempt[][] => [
+export const operationsOf = ({ attempts }: Facts): Attempt[][] => [
   ...Map.groupBy(
     attempts.filter((attempt) => !isEnding(attempt)),
     ({ operation }) => operation,
@@ -47,7 +47,7 @@ const operationsOf = ({ attempts }: Facts): Attempt[][] => [
 ];
 
 /** The effects of one operation: of all requests that share its key. */
-function effectsOf(operation: readonly Attempt[], events: Map<string, EffectEvent[]>): EffectEvent[] {
+export function effectsOf(operation: readonly Attempt[], events: Map<string, EffectEvent[]>): EffectEvent[] {
   return operation.flatMap(({ requestId, kind }) =>
     (events.get(requestId) ?? []).filter(
       ({ event, resourceType }) => event === doneBy[kind]?.event && resourceType === doneBy[kind]?.resourceType,
@@ -176,28 +176,6 @@ function mayStand(attempt: Attempt, { kind, status }: EndFact): boolean {
   if (kind === 'donation') return attempt.status === 400;
   // What is cancelled already is refused as what is completed.
   return kind === 'circle' && attempt.status === 400 && (status === 'completed' || status === 'cancelled');
-}
-
-/** A retry under a key that has made its resource is never refused. */
-export function madeIsNotRefused(facts: Facts): Finding[] {
-  const events = byRequest(facts.events);
-  return operationsOf(facts).flatMap((operation) => {
-    const made = effectsOf(operation, events);
-    return operation
-      .filter((attempt) => attempt.key !== null && isRefusal(attempt) && !isAtDoor(attempt))
-      .flatMap((attempt) =>
-        made
-          .filter(({ requestId, at }) => {
-            const maker = operation.find((other) => other.requestId === requestId);
-            return maker?.variant === attempt.variant && at < attempt.sentAt;
-          })
-          .map(({ resourceId, requestId }) => ({
-            oracle: 'made-is-not-refused',
-            resourceId,
-            says: `${tell(attempt)}, although ${requestId} had made ${resourceId} under the same key before`,
-          })),
-      );
-  });
 }
 
 /** A success has exactly one effect, and it is the one that the answer names; no request has two, whatever it was answered. */

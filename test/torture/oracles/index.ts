@@ -6,7 +6,6 @@ import {
   effectsWereAskedFor,
   endsAreKept,
   keyHasOneResource,
-  madeIsNotRefused,
   providersRefusalIsKept,
   refusedHasNoEffect,
   replaysAreTheSame,
@@ -22,6 +21,15 @@ import {
   webhooksArrive,
   workflowsDoNotFail,
 } from './books.ts';
+import {
+  checksCanSee,
+  doersAreTheAskers,
+  locksHaveAnOrder,
+  payoutsStayWithin,
+  periodsArePaidOnce,
+  suspenseHasItsReason,
+} from './guards.ts';
+import { madeIsNotRefused, refusedKeysAreFree } from './keys.ts';
 import { decisionsAreKept, feesAreAsAgreed, moneyLandsWhereAsked } from './landing.ts';
 import { operatorsAreToldExactly } from './lists.ts';
 import { disbursementsAreApproved, withdrawalsStayWithin } from './money-out.ts';
@@ -33,6 +41,8 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'clients-get-through': clientsGetThrough,
   'refused-has-no-effect': refusedHasNoEffect,
   'made-is-not-refused': madeIsNotRefused,
+  'refused-keys-are-free': refusedKeysAreFree,
+  'doers-are-the-askers': doersAreTheAskers,
   'success-has-one-effect': successHasOneEffect,
   'key-has-one-resource': keyHasOneResource,
   'replays-are-the-same': replaysAreTheSame,
@@ -41,6 +51,7 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'answers-tell-the-books': answersTellTheBooks,
   'effects-were-asked-for': effectsWereAskedFor,
   'ends-are-kept': endsAreKept,
+  'suspense-has-its-reason': suspenseHasItsReason,
   'payments-match-receipts': paymentsMatchReceipts,
   'orders-match-instruments': ordersMatchInstruments,
   'payouts-match-transfers': payoutsMatchTransfers,
@@ -49,10 +60,14 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'fees-are-as-agreed': feesAreAsAgreed,
   'decisions-are-kept': decisionsAreKept,
   'withdrawals-stay-within': withdrawalsStayWithin,
+  'payouts-stay-within': payoutsStayWithin,
+  'periods-are-paid-once': periodsArePaidOnce,
   'disbursements-are-approved': disbursementsAreApproved,
   'refunds-stay-within': refundsStayWithin,
   'donations-are-given-back': donationsAreGivenBack,
   'checks-are-empty': checksAreEmpty,
+  'checks-can-see': checksCanSee,
+  'locks-have-an-order': locksHaveAnOrder,
   'statuses-move-by-their-tables': statusesMoveByTheirTables,
   'webhooks-arrive': webhooksArrive,
   'rows-and-workflows-match': rowsAndWorkflowsMatch,

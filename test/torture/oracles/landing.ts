@@ -1,3 +1,4 @@
+import { subscriptionPaymentIdFor } from '../../../src/shared/ids.ts';
 import { compareMoney } from '../../../src/shared/money.ts';
 import type { Attempt, Facts, Finding } from '../facts.ts';
 
@@ -8,6 +9,9 @@ const journalOf: Partial<Record<Attempt['kind'], (id: string) => string>> = {
   balance: (id) => `balance-payment/${id}`,
   transfer: (id) => `balance-payment/${id}`,
   gateway: (id) => `payment-order/${id}/settled`,
+  allocation: (id) => `donation-allocation/${id}`,
+  // Of its first period.
+  subscription: (id) => `balance-payment/${subscriptionPaymentIdFor(id, 0)}`,
 };
 
 /**

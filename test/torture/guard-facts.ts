@@ -1,0 +1,22 @@
+/** A subscription, and how much of it was paid. */
+export interface SubscriptionFact {
+  id: string;
+  /** Periods that are noted as paid, and donations that were made for it. */
+  periodsPaid: number;
+  donations: number;
+  /** Periods that have begun, the first among them. */
+  periodsDue: number;
+}
+
+/** What guards of the product say of themselves. */
+export interface GuardFacts {
+  /** Ids under whose opening a refusal is written down. */
+  refusedOpenings: string[];
+  /** What partners may pay out in a day, IDR, by their id. */
+  payoutLimits: Record<string, string>;
+  subscriptions: SubscriptionFact[];
+  /** Deadlocks that the database has found, as its log tells them. */
+  deadlocks: string[];
+  /** `check_*` views that did not show a violation that was planted for them, and taken back. */
+  blindChecks: string[];
+}

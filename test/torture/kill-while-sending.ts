@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { workerNames } from './parts.ts';
+import type { Topology } from './topology.ts';
+
+interface Hands {
+  /** Lets the provider take requests and not answer them for so long. */
+  hang(forMs: number): Promise<void>;
+  over: AbortSignal;
+  /** Waits for as long as the workers are away. */
+  dead(): Promise<unknown>;
+  bringBack(): Promise<void>;
+}
+
+/** For so long the provider does not answer, at most. */
+const hangingMs = 6_000;
+const betweenLooksMs = 100;
+
+/** Both workers die while the provider has the request of a transfer; each finds the attempt begun when it is back. */
+export async function killWhileSending(topology: Topology, { hang, over, dead, bringBack }: Hands): Promise<void> {
+  const hanging = hang(hangingMs);
+  for (let left = hangingMs / betweenLooksMs; left > 0 && !over.aborted; left -= 1) {
+    if (await isSending(topology)) break;
+    await sleep(betweenLooksMs);
+  }
+  await Promise.all(workerNames.map((name) => topology.kill(name)));
+  await dead();
+  await bringBack();
+  await hanging;
+}
+
+/** So long after an attempt was written its request has reached the provider, if that hangs. */
+const underWay = "interval '300 milliseconds'";
+
+/** Whether a request for a transfer is with the provider, which has not answered it. */
+async function isSending({ em }: Pick<Topology, 'em'>): Promise<boolean> {
+  const rows = await em()
+    .execute<unknown[]>(
+      `select 1 from payout_attempts where outcome is null
+         and sent_at between now() - interval '4 seconds' and now() - ${underWay} limit 1`,
+    )
+    // The database may be away by another fault.
+    .catch(() => []);
+  return rows.length > 0;
+}

@@ -1,0 +1,71 @@
+import { compareMoney } from '../../../src/shared/money.ts';
+import type { Facts, Finding } from '../facts.ts';
+import { doneBy } from './answers.ts';
+
+/** Nobody does anything in the name of another: what a request has made names the user whose token was sent. */
+export function doersAreTheAskers({ attempts, events }: Facts): Finding[] {
+  const asked = new Map(attempts.map((attempt) => [attempt.requestId, attempt]));
+  return events.flatMap(({ requestId, event, resourceType, resourceId, actorId }): Finding[] => {
+    const { by: asker = null, kind } = asked.get(requestId) ?? {};
+    const done = kind === undefined ? null : doneBy[kind];
+    if (event !== done?.event || resourceType !== done.resourceType) return [];
+    if (asker === null || actorId === null || actorId === asker) return [];
+    const says = `${requestId} was asked by ${asker}, and ${event} of ${resourceType} ${resourceId} names ${actorId}`;
+    return [{ oracle: 'doers-are-the-askers', resourceId, says }];
+  });
+}
+
+/** Money in suspense is there for the reason that the order which it came for gives. */
+export function suspenseHasItsReason({ receipts, orders }: Facts): Finding[] {
+  const known = new Map(orders.map((order) => [order.id, order]));
+  return receipts.flatMap(({ id, reference, amount, state, reason }): Finding[] => {
+    if (state === 'applied') return [];
+    const order = known.get(reference);
+    const isWhole = order !== undefined && compareMoney(amount, order.total) === 0;
+    const due = order === undefined ? 'unknown' : ofKnown(order.status, isWhole);
+    if (reason === due) return [];
+    const says = `the receipt ${id} of ${amount} for ${reference} is in suspense as ${reason ?? 'nothing'}, and it is ${due}`;
+    return [{ oracle: 'suspense-has-its-reason', resourceId: reference, says }];
+  });
+}
+
+function ofKnown(status: string, isWhole: boolean): string {
+  if (!isWhole) return 'wrong_amount';
+  return status === 'PAID' ? 'double' : 'late';
+}
+
+/** No partner has paid out more than a day's limit, whatever came at once, as a run is shorter than a day. */
+export function payoutsStayWithin({ payouts, guards: { payoutLimits } }: Facts): Finding[] {
+  const counted = payouts.filter(({ kind, status }) => kind === 'partner_payout' && status !== 'failed');
+  return [...Map.groupBy(counted, ({ partnerId }) => partnerId ?? '')].flatMap(([partnerId, own]): Finding[] => {
+    const limit = payoutLimits[partnerId];
+    const used = own.reduce((sum, { amount }) => sum + Number(amount), 0);
+    if (limit === undefined || used <= Number(limit)) return [];
+    const says = `the partner ${partnerId} has paid out ${used} of the day's ${limit}`;
+    return [{ oracle: 'payouts-stay-within', resourceId: own.at(-1)?.id ?? null, says }];
+  });
+}
+
+/** Of a subscription no period is paid before it begins, and each once. */
+export function periodsArePaidOnce({ guards: { subscriptions } }: Facts): Finding[] {
+  const oracle = 'periods-are-paid-once';
+  return subscriptions.flatMap(({ id, periodsPaid, periodsDue, donations }): Finding[] => {
+    const find = (says: string) => [{ oracle, resourceId: id, says: `the subscription ${id} ${says}` }];
+    if (periodsPaid > periodsDue) return find(`has ${periodsPaid} paid periods, and ${periodsDue} have begun`);
+    return donations === periodsPaid ? [] : find(`has ${periodsPaid} paid periods, and ${donations} donations`);
+  });
+}
+
+/** Everybody who needs several locks takes them in one order: the database finds no two who wait for each other. */
+export function locksHaveAnOrder({ guards: { deadlocks } }: Facts): Finding[] {
+  return deadlocks.map((says) => ({ oracle: 'locks-have-an-order', resourceId: null, says }));
+}
+
+/** Each `check_*` view shows what it is for. */
+export function checksCanSee({ guards: { blindChecks } }: Facts): Finding[] {
+  return blindChecks.map((check) => ({
+    oracle: 'checks-can-see',
+    resourceId: null,
+    says: `${check} does not show the violation that was planted for it`,
+  }));
+}

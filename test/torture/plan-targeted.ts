@@ -1,0 +1,134 @@
+import { castSize, inARow } from './cast-size.ts';
+import { apiNames, type ServiceName, workerNames } from './parts.ts';
+import type { FaultAction } from './plan-faults.ts';
+import type { Drawn } from './plan-work.ts';
+import type { Random } from './random.ts';
+
+/** Work and faults that meet in one place, where chance alone would let them meet in one run of many. */
+export interface Targeted {
+  work: Drawn[];
+  faults: ({ at: number } & FaultAction)[];
+}
+
+const longPatienceMs = 26_000;
+const patient = { keyed: true, patienceMs: longPatienceMs, retries: 3, twin: false, otherBody: false } as const;
+/** More than anybody has. */
+const tooMuch = 900_000_000;
+const periodMs = 6_000;
+const share = (durationMs: number, part: number): number => Math.round(durationMs * part);
+
+/**
+ * What a plan of half a minute or more has, whatever its seed: requests that use up what their own twins would be refused
+ * for, with APIs that are slow to ask the database; two crowds that pay from the same accounts at both APIs; the same
+ * donations allocated to two causes at once; keys that are used again after a refusal; periods of subscriptions that
+ * become due, of which workers do not hear that they are paid; workers that die while the provider has their request; and
+ * commits that never reach the database.
+ */
+export function planTargeted(random: Random, durationMs: number): Targeted {
+  if (durationMs < 30_000) return { work: [], faults: [] };
+  return {
+    work: [
+      ...twins(random),
+      ...crowdsAt.flatMap((part) => crowds(random, share(durationMs, part))),
+      ...[0.3, 0.6, 0.9].flatMap((part) => allocations(share(durationMs, part))),
+      ...[0.25, 0.5, 0.75].flatMap((part) => keysAgain(random, share(durationMs, part))),
+      ...periods(random, durationMs),
+      ...payments(random, share(durationMs, 0.4) - 2_500),
+    ],
+    faults: [
+      // The one asks at once, and the other when the first has done it.
+      { at: 0, do: 'network', link: 'api1>postgres', trouble: { kind: 'delay', ms: 120 }, forMs: slowMs },
+      { at: 0, do: 'network', link: 'api2>postgres', trouble: { kind: 'delay', ms: 240 }, forMs: slowMs },
+      { at: share(durationMs, 0.65), do: 'kill-while-sending', forMs: 500 },
+      ...workerNames.map((name) => uncommitted(name, { at: share(durationMs, 0.4), forMs: 5_000 })),
+      ...apiNames.map((name, index) => uncommitted(name, { at: share(durationMs, 0.55 + index / 4), forMs: 2_000 })),
+      ...crowdsAt.map((part) => ({ at: share(durationMs, part) - 300, do: 'hold-balance', forMs: 2_000 }) as const),
+      ...[3, 5].flatMap((number) => unheard(number * periodMs)),
+    ],
+  };
+}
+
+const slowMs = 6_000;
+const crowdsAt = [0.2, 0.45, 0.7] as const;
+
+/** More than half of a day's limit, or of what a partner has: one of two that are the same leaves too little for another. */
+function twins(random: Random): Drawn[] {
+  const manners = { ...patient, api: 0, twin: true } as const;
+  const people = inARow(random.int(0, castSize.users - 1), 4);
+  return [
+    ...people.map((user, index) => {
+      return { at: 100 + 300 * index, do: 'withdrawal', user, amount: 140_000, account: '000011', ...manners } as const;
+    }),
+    ...Array.from({ length: castSize.partners }, (_, partner) => {
+      return {
+        at: 200 + 300 * partner,
+        do: 'payout',
+        partner,
+        amount: 240_000,
+        account: '000011',
+        ...manners,
+      } as const;
+    }),
+  ];
+}
+
+/** Everybody pays twice at the same instant, at the one API from the first on, and at the other from the last on. */
+function crowds(random: Random, at: number): Drawn[] {
+  const types = ['investment', 'takaful_tabaru_contribution'] as const;
+  const people = inARow(random.int(0, castSize.users - 1), castSize.users);
+  const one = (user: number, api: 0 | 1): Drawn => {
+    return { at, do: 'balance', user, type: types[api], amount: random.int(1, 8) * 500, ...patient, api };
+  };
+  return [...people.map((user) => one(user, 0)), ...people.toReversed().map((user) => one(user, 1))];
+}
+
+/** All causes want the same open donations. */
+const allocations = (at: number): Drawn[] =>
+  Array.from({ length: castSize.causes }, (_, cause) => {
+    return { at, do: 'allocation', cause, ...patient, api: cause === 0 ? 0 : 1 };
+  });
+
+/** Asked for too much, and then, under the same key, for something else. */
+const keysAgain = (random: Random, at: number): Drawn[] =>
+  ([0, 1] as const).map((api) => {
+    const user = random.int(0, castSize.users - 1);
+    return { at, do: 'balance', user, type: 'investment', amount: tooMuch, ...patient, otherBody: true, api };
+  });
+
+function periods(random: Random, durationMs: number): Drawn[] {
+  const begun = Array.from({ length: 3 }, (_, index): Drawn => {
+    const user = random.int(0, castSize.users - 1);
+    const amount = random.int(1, 5) * 1_000;
+    return { at: 1_000 + 2_000 * index, do: 'subscription', user, amount, stop: false, ...patient, api: 0 };
+  });
+  const count = Math.floor((durationMs - 2 * periodMs) / periodMs);
+  const due = Array.from({ length: count }, (_, index): Drawn => {
+    return { at: (index + 2) * periodMs, do: 'period', ...patient, api: 0 };
+  });
+  return [...begun, ...due];
+}
+
+/** What a process has done in a transaction is undone at the last moment. */
+const uncommitted = (name: ServiceName, { at, forMs }: { at: number; forMs: number }): Targeted['faults'][number] => {
+  return { at, do: 'network', link: `${name}>postgres`, trouble: { kind: 'cut-before', text: 'commit' }, forMs };
+};
+
+/** Customers of partners pay, while nothing that workers do is committed. */
+const payments = (random: Random, at: number): Drawn[] =>
+  Array.from({ length: 6 }, (_, index): Drawn => {
+    const [partner, amount] = [index % castSize.partners, random.int(20, 60) * 1_000];
+    const pays = { ending: 'pay', afterMs: 300 } as const;
+    return { at, do: 'partner-payment', partner, method: 'virtual_account', amount, ...pays, ...patient, api: 0 };
+  });
+
+/** As periods become due, workers do not hear that what they did was committed, and do it again. */
+const unheard = (at: number): Targeted['faults'] =>
+  workerNames.map((name) => {
+    return {
+      at,
+      do: 'network',
+      link: `${name}>postgres`,
+      trouble: { kind: 'cut-after', text: 'commit' },
+      forMs: 4_000,
+    } as const;
+  });

@@ -1,0 +1,74 @@
+import type { MoneyOut } from './plan-money-out.ts';
+import type { Refunding } from './plan-refunds.ts';
+import type { TermsOperation } from './plan-terms.ts';
+
+/** What happens at the provider once a customer has an instrument. */
+export const endings = [
+  'pay',
+  'pay-twice',
+  'pay-wrong-then-right',
+  'pay-wrong',
+  'decline',
+  'expire',
+  'expire-then-pay',
+  'cancel',
+  'cancel-while-paying',
+  'nothing',
+] as const;
+export type Ending = (typeof endings)[number];
+
+/** How a client behaves around one operation. */
+export interface Manners {
+  /** Which API it asks first; retries go to the other one in turn. */
+  api: 0 | 1;
+  /** Whether it sends an idempotency key, where it may choose. */
+  keyed: boolean;
+  /** After so many milliseconds without an answer it gives up and takes the answer for lost. */
+  patienceMs: number;
+  /** How often it asks again under the same key after a lost answer or a 5xx. */
+  retries: number;
+  /** Whether it sends the first request to both APIs at once. */
+  twin: boolean;
+  /** Whether it changes its mind and sends another body under the same key. */
+  otherBody: boolean;
+}
+
+export type Operation =
+  | { do: 'balance'; user: number; type: PaidType; amount: number }
+  | { do: 'transfer'; user: number; amount: number }
+  | { do: 'gateway'; user: number; type: PaidType; channel: number; amount: number; ending: Ending; afterMs: number }
+  | { do: 'partner-payment'; partner: number; method: string; amount: number; ending: Ending; afterMs: number }
+  | { do: 'payout'; partner: number; amount: number; account: string }
+  | { do: 'circle'; members: number[]; amount: number; channel: number; rounds: number; end: 'run' | 'cancel' }
+  | TermsOperation
+  | { do: 'subscription'; user: number; amount: number; stop: boolean }
+  | { do: 'allocation'; cause: number }
+  /** The next period of every subscription becomes due. */
+  | { do: 'period' }
+  /** An operator ends a case of suspense: for the account of a user, or as given back at the provider. */
+  | { do: 'operator'; action: 'credit' | 'refund'; user: number }
+  | MoneyOut
+  | Refunding;
+
+/** One piece of work: at so many milliseconds from the start, a client does this. */
+export type Work = { id: string } & Drawn;
+export type Drawn = { at: number } & Operation & Manners;
+
+export const balanceTypes = [
+  'charitable_cause_donate',
+  'charitable_cause_open_donate',
+  'saving_goal_contribution',
+  'investment',
+  'commodity_financing_payment',
+  'takaful_tabaru_contribution',
+] as const;
+/** Those that the product writes together when they arrive together. */
+export const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
+export const gatewayTypes = [
+  ...balanceTypes,
+  'account_top_up',
+  'trusted_partner_investment',
+  'takaful_insurance',
+] as const;
+/** A reference type that clients pay for. */
+export type PaidType = (typeof gatewayTypes)[number];

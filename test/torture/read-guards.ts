@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { InstantSpan } from '../support/read-instants.ts';
+import type { GuardFacts } from './guard-facts.ts';
+import { findBlindChecks } from './plant-violations.ts';
+import type { Topology } from './topology.ts';
+
+/** The columns whose instants the torture itself moves: beginnings of subscriptions, by `make-periods-due.ts`. */
+const movedColumn = 'donation_subscriptions.started_at';
+
+const week = "interval '7 days'";
+const moved = '(select count(*) from torture.periods m where m.subscription_id = s.id)';
+
+const queries = {
+  refused: 'select resource_id::text as id from openings where made is not null and refused_upto is not null',
+  limits: 'select id::text, max_daily_amount::text as amount from partners where max_daily_amount is not null',
+  subscriptions: `select s.id::text, s.periods_paid as "periodsPaid",
+      1 + floor(extract(epoch from now() - s.started_at) / extract(epoch from ${week}))::integer as "periodsDue",
+      (select count(*)::integer from donations d where d.subscription_id = s.id) as donations
+    from donation_subscriptions s where s.interval = 'weekly'`,
+  started: `select extract(epoch from min(s.started_at + ${moved} * ${week})) * 1000 as earliest,
+      extract(epoch from max(s.started_at + ${moved} * ${week})) * 1000 as latest
+    from donation_subscriptions s having count(*) > 0`,
+} as const;
+
+/** What the guards of the product say of themselves, once all has come to rest. */
+export async function readGuards(topology: Topology): Promise<GuardFacts> {
+  const em = topology.em();
+  const refused = await em.execute<{ id: string }[]>(queries.refused);
+  const limits = await em.execute<{ id: string; amount: string }[]>(queries.limits);
+  // Before violations are planted, as who plants them takes locks of their own.
+  const deadlocks = readDeadlocks(topology.logFile('postgres'));
+  return {
+    refusedOpenings: refused.map(({ id }) => id),
+    payoutLimits: Object.fromEntries(limits.map(({ id, amount }) => [id, amount])),
+    subscriptions: await topology.owner().execute(queries.subscriptions),
+    deadlocks,
+    blindChecks: await findBlindChecks(topology.owner()),
+  };
+}
+
+/** The instants of all columns, those that the torture has moved as they were. */
+export async function withTrueStarts(owner: EntityManager, instants: InstantSpan[]): Promise<InstantSpan[]> {
+  const rows = await owner.execute<{ earliest: string; latest: string }[]>(queries.started);
+  const started = rows.map(({ earliest, latest }) => ({
+    place: movedColumn,
+    earliest: Number(earliest),
+    latest: Number(latest),
+  }));
+  return [...instants.filter(({ place }) => place !== movedColumn), ...started];
+}
+
+const deadlock = 'deadlock detected';
+/** So many lines after one tell who waited for whom, and with which statement. */
+const toldLines = 6;
+
+function readDeadlocks(file: string): string[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.flatMap((line, index) =>
+    line.includes(deadlock)
+      ? [
+          lines
+            .slice(index, index + toldLines)
+            .join(' ')
+            .slice(0, 600),
+        ]
+      : [],
+  );
+}
