@@ -15,7 +15,11 @@ const benches: [name: string, args: string[], names: RegExp][] = [
   ],
   ['lists', ['--small', '10000', '--large', '20000', '--rounds', '2'], /owner, first page/],
   ['growth', ['--rows', '1000,2000'], /check_journals_balance/],
-  ['gateway', ['--seconds', '1', '--warm', '0.5'], /bare early return/],
+  [
+    'gateway',
+    ['--rounds', '1', '--seconds', '1', '--warm', '0.5', '--completing', '1', '--filling', '1'],
+    /from the request until settled/,
+  ],
   [
     'payouts',
     ['--rounds', '1', '--alone', '1', '--together', '6', '--crowd', '3', '--partners', '2'],
