@@ -98,7 +98,7 @@ endBench(
   {
     problems,
     bounds: [
-      { figure: 'settled p50, one after the other, of the bare one', value: ratio(ofMany, 1, 'settled'), most: 2 },
+      { figure: 'settled p50, one after the other, of the bare one', value: ratio(ofMany, 1, 'settled'), most: 1.5 },
       {
         figure: `rate at ${crowd}, many partners, of the bare one`,
         value: ratio(ofMany, crowd, 'perSecond'),
