@@ -9,7 +9,7 @@ import { connect, createServer, type Socket } from 'node:net';
  * - `refuse`: every connection is cut, and new ones are cut at once.
  * - `truncate`: an answer is cut after a number of its bytes.
  * - `cut-after`: the connection is cut right after a request that contains the text has been sent, so that its answer
- *   is lost while its effect may have happened.
+ *   is lost while its effect may have happened; with `once`, one connection, and then all pass.
  * - `cut-before`: the connection is cut instead of sending a request that contains the text, which so has no effect.
  */
 export type ProxyMode =
@@ -18,7 +18,7 @@ export type ProxyMode =
   | { kind: 'black-hole' }
   | { kind: 'refuse' }
   | { kind: 'truncate'; bytes: number }
-  | { kind: 'cut-after'; text: string }
+  | { kind: 'cut-after'; text: string; once?: true }
   | { kind: 'cut-before'; text: string };
 
 export interface TcpProxy extends AsyncDisposable {
@@ -59,6 +59,9 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
       socket.destroy();
     }
   };
+  const passAgain = () => {
+    mode = { kind: 'pass' };
+  };
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const port = targets[turn % targets.length];
@@ -68,8 +71,8 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
     const pair: Pair = { client, server: connect({ port, host, noDelay: true, allowHalfOpen: true }), answered: 0 };
     client.setNoDelay(true);
     pairs.add(pair);
-    forward(pair, 'out', () => mode, cutPair);
-    forward(pair, 'back', () => mode, cutPair);
+    forward(pair, 'out', { modeNow: () => mode, passAgain, cutPair });
+    forward(pair, 'back', { modeNow: () => mode, passAgain, cutPair });
     for (const socket of [pair.client, pair.server]) {
       socket.on('error', () => cutPair(pair));
       socket.on('close', () => {
@@ -125,8 +128,14 @@ function resume({ client, server }: Pair): void {
   server.resume();
 }
 
+interface Line {
+  modeNow(): ProxyMode;
+  passAgain(): void;
+  cutPair(pair: Pair): void;
+}
+
 /** One direction of a connection. Half-closes are forwarded; chunks keep their order whatever their delay. */
-function forward(pair: Pair, direction: 'out' | 'back', modeNow: () => ProxyMode, cutPair: (pair: Pair) => void): void {
+function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, cutPair }: Line): void {
   const [from, to] = direction === 'out' ? [pair.client, pair.server] : [pair.server, pair.client];
   let busyUntil = 0;
   const later = (work: () => void) => {
@@ -151,6 +160,7 @@ function forward(pair: Pair, direction: 'out' | 'back', modeNow: () => ProxyMode
       // Nothing of the answer may come back: the other direction is paused before the request is sent.
       pair.server.pause();
       to.write(chunk);
+      if (mode.once) passAgain();
       setTimeout(() => cutPair(pair), beforeCutMs);
       return;
     }

@@ -18,6 +18,7 @@ import {
   paidOnes,
   type SqlEffect,
 } from './make-payments.ts';
+import { paidDespiteLoss } from './paid-despite-loss.ts';
 
 /** SQLSTATE of a refusal by the target. */
 const targetRefuses = 'AM004';
@@ -28,13 +29,22 @@ const targetRefuses = 'AM004';
  * given and the handler allows it. The caller checks permission and rail. Throws what the handler refuses, NOT_FOUND
  * for a missing source account, FORBIDDEN for another's, 400 for the target itself as the source and for a balance too
  * low, IDEMPOTENCY_KEY_REUSED for a key of another request, and the stored refusal of its key; then nothing is left
- * behind.
+ * behind. A connection that is lost under the payment does not leave its caller without an answer.
  */
-export async function payFromBalance(
+export function payFromBalance(
   em: EntityManager,
   handler: PaymentHandler,
   payment: BalancePayment,
   payTogether?: PayTogether,
+): Promise<BalancePaymentOutcome> {
+  return paidDespiteLoss(em, payment, () => payOnce(em, handler, payment, payTogether));
+}
+
+async function payOnce(
+  em: EntityManager,
+  handler: PaymentHandler,
+  payment: BalancePayment,
+  payTogether: PayTogether | undefined,
 ): Promise<BalancePaymentOutcome> {
   const { payer, referenceId } = payment;
   const amount = formatMoney(payment.amount);
@@ -50,7 +60,7 @@ export async function payFromBalance(
   const target = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer, onBehalfOf });
   const { accountId } = target;
   const due = target.amount === undefined ? payment : withAmount(payment, target.amount);
-  return moveFromBalance(em, due, movement, { accountId, effect: handler.effect, handled: handledOf(due) });
+  return moveOnce(em, due, movement, { accountId, effect: handler.effect, handled: handledOf(due) });
 }
 
 /** The payment with the amount that the target takes (IDR, scale 4) instead of the one named; its answer says so. */
@@ -196,7 +206,16 @@ interface Destination {
 }
 
 /** Moves money from a balance of the payer into an account, with everything that belongs to the payment. */
-export async function moveFromBalance(
+export function moveFromBalance(
+  em: EntityManager,
+  payment: BalancePayment,
+  movement: Movement,
+  destination: Destination,
+): Promise<BalancePaymentOutcome> {
+  return paidDespiteLoss(em, payment, () => moveOnce(em, payment, movement, destination));
+}
+
+async function moveOnce(
   em: EntityManager,
   payment: BalancePayment,
   movement: Movement,

@@ -71,6 +71,14 @@ it('A connection is cut after a request with the given text, and not after any o
   expect(await ask('/harmless')).toBe(longAnswer);
   await expect(ask('/commit')).rejects.toThrow();
   expect(served).toEqual(['/harmless', '/commit']);
+  await expect(ask('/commit')).rejects.toThrow();
+});
+
+it('Asked to cut once, it cuts one connection and lets all others pass', async () => {
+  proxy.set({ kind: 'cut-after', text: '/commit', once: true });
+  await expect(ask('/commit')).rejects.toThrow();
+  expect(await ask('/commit')).toBe(longAnswer);
+  expect(served).toEqual(['/commit', '/commit']);
 });
 
 it('A connection is cut instead of sending a request with the given text', async () => {

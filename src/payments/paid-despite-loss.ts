@@ -1,0 +1,53 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { isLostConnection } from '../database/lost-connections.ts';
+import { isDomainError } from '../shared/errors.ts';
+import { formatMoney, type Money } from '../shared/money.ts';
+import type { BalancePaymentOutcome } from './balance-payment-outcome.ts';
+import { type BalancePayment, lockSource } from './make-payments.ts';
+
+/**
+ * Pays, and says what became of it when the connection was lost meanwhile, whose commit may have been done. A payment
+ * with this one's transaction id is this payment, so it is looked for, and made again with the same ids if it is not
+ * there: the journal's business key lets it be made once, whatever the lost connection still does. If that refuses it, it
+ * is looked for once more, as the lost connection may have paid in between. Throws what paying throws; the loss itself
+ * when the database stays away, or inside a transaction of the caller's, which is gone with the connection.
+ */
+export async function paidDespiteLoss(
+  em: EntityManager,
+  payment: BalancePayment,
+  pay: () => Promise<BalancePaymentOutcome>,
+): Promise<BalancePaymentOutcome> {
+  try {
+    return await pay();
+  } catch (error) {
+    if (!isLostConnection(error) || em.isInTransaction()) throw error;
+  }
+  const made = await findMade(em, payment);
+  if (made !== null) return made;
+  try {
+    return await pay();
+  } catch (error) {
+    const madeMeanwhile = isDomainError(error) ? await findMade(em, payment) : null;
+    if (madeMeanwhile === null) throw error;
+    return madeMeanwhile;
+  }
+}
+
+/** This payment, if it is made; it waits for a transaction that is making it and holds the source's lock. */
+async function findMade(em: EntityManager, payment: BalancePayment): Promise<BalancePaymentOutcome | null> {
+  const { transactionId, sourceAccountId, payer, amount, idempotency } = payment;
+  // Paying again under a key finds its kept answer.
+  if (idempotency) return null;
+  return em.transactional(async (tx) => {
+    await lockSource(tx, payment);
+    const [row] = await tx.execute<{ batch_id: string; balance: Money }[]>(
+      'select batch_id, account_balance(source_account_id)::text as balance from transactions where id = ? and user_id = ? and source_account_id = ?',
+      [transactionId, payer.userId, sourceAccountId],
+    );
+    if (row === undefined) return null;
+    const { batch_id: journalId, balance: newBalance } = row;
+    const { answer } = payment;
+    const body = typeof answer === 'function' ? await answer(tx) : (answer ?? '').replace('<new_balance>', newBalance);
+    return { outcome: 'paid', transactionId, journalId, amount: formatMoney(amount), newBalance, body };
+  });
+}
