@@ -2844,18 +2844,6 @@ begin
   return opened;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.organizations_of_transaction(p transactions)
- RETURNS SETOF uuid
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-  select p.organization_id where p.organization_id is not null
-  union
-  select organization_id from accounts
-    where id in (p.source_account_id, p.destination_account_id) and organization_id is not null
-$function$;
-
 CREATE OR REPLACE FUNCTION public.outcome_of_word(p_said text)
  RETURNS text
  LANGUAGE sql
@@ -3303,17 +3291,6 @@ begin
       return query select * from payout_postings(p_kind, p_business_key, subject);
   end case;
 end $function$;
-
-CREATE OR REPLACE FUNCTION public.receiver_of_transaction(p transactions)
- RETURNS SETOF uuid
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-  select user_id from accounts
-    where id = coalesce(p.destination_account_id, case when p.payment_order_id is not null then p.source_account_id end)
-      and user_id is not null and user_id <> p.user_id
-$function$;
 
 CREATE OR REPLACE FUNCTION public.record_transactions(p_journal_id uuid, p_rows jsonb)
  RETURNS void
@@ -4638,7 +4615,7 @@ create view check_sealed_days_are_whole as
             (j.created_at AT TIME ZONE '07:00:00'::interval)::date AS day
            FROM journals j
              LEFT JOIN seal_journals s ON s.journal_id = j.id
-        ), days AS (
+        ), days AS MATERIALIZED (
          SELECT d_1.day,
             ( SELECT min(c.number) AS min
                    FROM seals c
@@ -4707,10 +4684,13 @@ create view check_transaction_organizations as
  SELECT COALESCE(l.transaction_id, t.id) AS transaction_id,
     COALESCE(l.organization_id, t.organization_id) AS organization_id
    FROM transaction_organizations l
-     FULL JOIN ( SELECT t_1.id,
-            o.o AS organization_id
-           FROM transactions t_1,
-            LATERAL organizations_of_transaction(t_1.*) o(o)) t ON t.id = l.transaction_id AND t.organization_id = l.organization_id
+     FULL JOIN ( SELECT DISTINCT t_1.id,
+            o.organization_id
+           FROM transactions t_1
+             LEFT JOIN accounts s ON s.id = t_1.source_account_id
+             LEFT JOIN accounts d ON d.id = t_1.destination_account_id
+             CROSS JOIN LATERAL ( VALUES (t_1.organization_id), (s.organization_id), (d.organization_id)) o(organization_id)
+          WHERE o.organization_id IS NOT NULL) t ON t.id = l.transaction_id AND t.organization_id = l.organization_id
   WHERE l.transaction_id IS NULL OR t.id IS NULL;
 
 create view check_transaction_receivers as
@@ -4718,9 +4698,14 @@ create view check_transaction_receivers as
     COALESCE(l.user_id, t.user_id) AS user_id
    FROM transaction_receivers l
      FULL JOIN ( SELECT t_1.id,
-            r.r AS user_id
-           FROM transactions t_1,
-            LATERAL receiver_of_transaction(t_1.*) r(r)) t ON t.id = l.transaction_id AND t.user_id = l.user_id
+            a.user_id
+           FROM transactions t_1
+             JOIN accounts a ON a.id = COALESCE(t_1.destination_account_id,
+                CASE
+                    WHEN t_1.payment_order_id IS NOT NULL THEN t_1.source_account_id
+                    ELSE NULL::uuid
+                END)
+          WHERE a.user_id <> t_1.user_id) t ON t.id = l.transaction_id AND t.user_id = l.user_id
   WHERE l.transaction_id IS NULL OR t.id IS NULL;
 
 create view check_transactions_agree_with_postings as
@@ -5049,12 +5034,6 @@ revoke execute on function open_payout_attempt(uuid,boolean) from public;
 
 grant execute on function open_payout_attempt(uuid,boolean) to amanah_app;
 
-revoke execute on function organizations_of_transaction(transactions) from public;
-
-grant execute on function organizations_of_transaction(transactions) to amanah_app;
-
-grant execute on function organizations_of_transaction(transactions) to amanah_reader;
-
 revoke execute on function outcome_of_word(text) from public;
 
 grant execute on function outcome_of_word(text) to amanah_app;
@@ -5082,12 +5061,6 @@ revoke execute on function post_journal(uuid,text,text,uuid[],numeric[]) from pu
 grant execute on function post_journal(uuid,text,text,uuid[],numeric[]) to amanah_app;
 
 revoke execute on function proven_postings(text,text) from public;
-
-revoke execute on function receiver_of_transaction(transactions) from public;
-
-grant execute on function receiver_of_transaction(transactions) to amanah_app;
-
-grant execute on function receiver_of_transaction(transactions) to amanah_reader;
 
 revoke execute on function record_transactions(uuid,jsonb) from public;
 

@@ -1,24 +1,27 @@
 import type { Dependencies } from '../src/dependencies.ts';
-import { runChecks } from '../src/ledger/run-checks.ts';
-import { gauge } from '../src/metrics/metrics.ts';
+import { findChecks, runCheck, runChecks } from '../src/ledger/run-checks.ts';
+import { measureChecks } from '../src/metrics/measure-checks.ts';
 import { step } from './step.ts';
 
 /** Activities of the ledger: its checks. */
 export function createLedgerActivities(deps: Dependencies) {
+  const measured = measureChecks(deps.metrics);
   return {
+    findLedgerChecks: step(deps, 'findLedgerChecks', async (em, _: object) => {
+      const checks = await findChecks(em);
+      measured.expect(checks);
+      return checks;
+    }),
+    runLedgerCheck: step(deps, 'runLedgerCheck', async (em, { check }: { check: string }) => {
+      const result = await runCheck(em, check);
+      measured.read([result]);
+      return result.violations;
+    }),
+    /** All at once: for workflows that an older release started. */
     runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {
       const results = await runChecks(em);
-      const violations = gauge(deps.metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', [
-        'check',
-      ]);
-      for (const { check, violations: count } of results) violations.set({ check }, count);
-      gauge(
-        deps.metrics,
-        'amanah_checks_read_timestamp_seconds',
-        'When the checks were last read.',
-        [],
-      ).setToCurrentTime();
-      return results.filter(({ violations: count }) => count > 0).map(({ check }) => check);
+      measured.read(results);
+      return results.filter(({ violations }) => violations > 0).map(({ check }) => check);
     }),
   };
 }

@@ -52,6 +52,8 @@ const queues: Record<keyof Activities, StepQueue> = {
   reconcileDay: 'background',
   measureClearing: 'background',
   judgeClearing: 'background',
+  findLedgerChecks: 'background',
+  runLedgerCheck: 'background',
   runLedgerChecks: 'background',
   makeSeal: 'background',
   forgetOldRows: 'background',

@@ -52,6 +52,8 @@ const steps: Record<keyof Activities, string> = {
   reconcileDay: 'Compare a day with the provider',
   measureClearing: "Read the books and the provider's balance at one moment",
   judgeClearing: 'Judge what was measured',
+  findLedgerChecks: 'Find what the books have to prove',
+  runLedgerCheck: 'Have the books prove one thing',
   runLedgerChecks: 'Have the books prove themselves',
   makeSeal: 'Seal journals',
   forgetOldRows: 'Forget what is kept for a time only',

@@ -38,6 +38,8 @@ const rowsIn = (node: Node): number =>
 export async function countBlocks(url: string) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
+  // A check of the whole year may take minutes.
+  await client.query("set statement_timeout = '30min'; set transaction_timeout = 0");
   await client.query('create extension if not exists pg_stat_statements');
   const total = async (): Promise<number> => {
     const { rows } = await client.query<{ blocks: string }>(

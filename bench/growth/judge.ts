@@ -10,8 +10,9 @@ const smallestJudged = 10_000;
 export function faster(smaller: Taken | undefined, larger: Taken | undefined): boolean {
   if (smaller === undefined || larger === undefined) return true;
   const most = slack.factor * Math.max(1, larger.answer / smaller.answer);
-  const blocks = larger.blocks > most * smaller.blocks + slack.blocks;
-  return blocks || (larger.rows ?? 0) > most * (smaller.rows ?? 0) + smallestJudged;
+  // Of a plan the rows tell all: a table that outgrows memory is read by another plan, with other blocks.
+  if (larger.rows !== undefined) return larger.rows > most * (smaller.rows ?? 0) + smallestJudged;
+  return larger.blocks > most * smaller.blocks + slack.blocks;
 }
 
 /** What is known to grow, and why that is borne. */

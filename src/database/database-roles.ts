@@ -119,8 +119,6 @@ const ownFunctions = [
   'write_seal',
   'account_balance',
   'cause_current_amount',
-  'organizations_of_transaction',
-  'receiver_of_transaction',
   'missing_of_decision',
   'outcome_of_word',
   'decision_lives',

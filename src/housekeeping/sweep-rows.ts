@@ -37,13 +37,17 @@ export const either = (...queries: string[]): string => queries.join(' union all
 /** Called for each row whose workflow could not be woken; the row is tried again when its next look is due. */
 export type SweepFailure = (kind: SweptKind, id: string, error: unknown) => void;
 
-/** How many rows of a kind are claimed at a time and then woken. */
-const rowsPerClaim = 100;
-const atOnce = 20;
 /**
- * After this long a sweep claims no more rows of a kind, and the next sweep continues; shorter than the sweep's step.
+ * How many rows of a kind are claimed at a time and then woken: at first, and at most. A claim looks at all that is due,
+ * so where there is much it claims as many as are woken in some seconds.
  */
-const longestMs = 10_000;
+const rowsPerClaim = { first: 100, most: 5_000, forMs: 4_000 };
+const atOnce = 50;
+/**
+ * After this long a sweep claims no more rows, and the next sweep continues; shorter than the sweep's step. The kinds of
+ * a sweep share it: each has its part, and what those before it have not used.
+ */
+const longestMs = 40_000;
 /** The first wait; each later one is twice as long. */
 const firstWaitMinutes = 1;
 /** A row that becomes due again after this long starts over with short waits. */
@@ -59,9 +63,11 @@ const forgottenAfterDays = 30;
 export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], failed: SweepFailure): Promise<number> {
   const broken: unknown[] = [];
   let woken = 0;
-  for (const sweep of sweeps) {
+  const endsAt = performance.now() + longestMs;
+  for (const [index, sweep] of sweeps.entries()) {
+    const now = performance.now();
     try {
-      woken += await sweepKind(em, sweep, failed);
+      woken += await sweepKind(em, sweep, failed, now + (endsAt - now) / (sweeps.length - index));
     } catch (error) {
       broken.push(error);
     }
@@ -70,13 +76,14 @@ export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], fai
   return woken;
 }
 
-async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure): Promise<number> {
+async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure, endsAt: number): Promise<number> {
   const { kind, wake } = sweep;
-  const startedAt = performance.now();
   let woken = 0;
+  let limit = rowsPerClaim.first;
   for (;;) {
     // The query searches all active rows, which may take longer than a request is allowed.
-    const ids = await withTime(em, budgets.database.sweep, (tx) => claim(tx, sweep));
+    const ids = await withTime(em, budgets.database.sweep, (tx) => claim(tx, sweep, limit));
+    const claimedAt = performance.now();
     for (let start = 0; start < ids.length; start += atOnce) {
       const part = ids.slice(start, start + atOnce);
       const outcomes = await Promise.allSettled(part.map((id) => wake(id)));
@@ -85,12 +92,19 @@ async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure):
         else failed(kind, part[index] ?? '', outcome.reason);
       }
     }
-    if (ids.length < rowsPerClaim || performance.now() - startedAt > longestMs) return woken;
+    const now = performance.now();
+    if (ids.length < limit || now > endsAt) return woken;
+    limit = Math.floor((ids.length * rowsPerClaim.forMs) / Math.max(1, now - claimedAt));
+    limit = Math.min(rowsPerClaim.most, Math.max(rowsPerClaim.first, limit));
   }
 }
 
 /** Claims the rows that are due for a look, the longest waiting first, and sets each one's next look. */
-async function claim(em: EntityManager, { kind, due, longestWaitMinutes = 24 * 60 }: Sweep): Promise<string[]> {
+async function claim(
+  em: EntityManager,
+  { kind, due, longestWaitMinutes = 24 * 60 }: Sweep,
+  limit: number,
+): Promise<string[]> {
   const rows = await em.execute<{ subject_id: string }[]>(
     `insert into sweep_looks as look (kind, subject_id, looks, look_again_at)
      select ?, id, 1, now() + make_interval(mins => ?) from (select id, min(since) as since from (${due}) waiting
@@ -102,7 +116,7 @@ async function claim(em: EntityManager, { kind, due, longestWaitMinutes = 24 * 6
        from (select case when look.look_again_at < now() - make_interval(days => ?) then 1 else look.looks + 1 end) t (n))
        where look.look_again_at <= now()
      returning subject_id`,
-    [kind, firstWaitMinutes, kind, rowsPerClaim, longestWaitMinutes, firstWaitMinutes, forgivenAfterDays],
+    [kind, firstWaitMinutes, kind, limit, longestWaitMinutes, firstWaitMinutes, forgivenAfterDays],
   );
   return rows.map(({ subject_id }) => subject_id);
 }

@@ -14,32 +14,40 @@ export interface CheckResult {
 
 const sampleSize = 5;
 
-/**
- * Reads every `check_*` view (`readFresh`): the database's own proof that its invariants hold. A view that fails on a row's data
- * counts as one violation and does not hide the others. Throws when the database does not answer.
- */
-export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
+/** The names of the `check_*` views: the database's own proof that its invariants hold. */
+export async function findChecks(em: EntityManager): Promise<string[]> {
   const views = await em.execute<{ name: string }[]>(
     "select viewname as name from pg_views where schemaname = 'public' and viewname like 'check\\_%' order by 1",
   );
   if (views.length === 0) throw new Error('this database has no checks');
+  return views.map(({ name }) => name);
+}
+
+/**
+ * Reads one view (`readFresh`), by its name in the catalogue. One that fails on a row's data counts as one violation. Throws when the
+ * database does not answer, or not in time.
+ */
+export async function runCheck(em: EntityManager, check: string): Promise<CheckResult> {
+  // Quoted; a view's name cannot be a parameter.
+  const sql = `select *, count(*) over () as violations from "${check.replaceAll('"', '""')}" limit ${sampleSize}`;
+  const rows = await readFresh(
+    em,
+    (reader) => reader.execute<Record<string, unknown>[]>(sql),
+    budgets.database.checks,
+  ).catch((error: unknown) => {
+    if (!isDataError(error)) throw error;
+    return [{ violations: 1, cannot_be_read: String(error) }];
+  });
+  return {
+    check,
+    violations: Number(rows[0]?.violations ?? 0),
+    sample: rows.map(({ violations: _, ...row }) => row),
+  };
+}
+
+/** Reads every view; one that fails on a row's data does not hide the others. Throws as `runCheck`. */
+export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
-  for (const { name } of views) {
-    // The name comes from the catalogue and is quoted; a view name cannot be a parameter.
-    const sql = `select *, count(*) over () as violations from "${name}" limit ${sampleSize}`;
-    const rows = await readFresh(
-      em,
-      (reader) => reader.execute<Record<string, unknown>[]>(sql),
-      budgets.database.checks,
-    ).catch((error: unknown) => {
-      if (!isDataError(error)) throw error;
-      return [{ violations: 1, cannot_be_read: String(error) }];
-    });
-    results.push({
-      check: name,
-      violations: Number(rows[0]?.violations ?? 0),
-      sample: rows.map(({ violations: _, ...row }) => row),
-    });
-  }
+  for (const check of await findChecks(em)) results.push(await runCheck(em, check));
   return results;
 }

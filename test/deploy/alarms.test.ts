@@ -257,7 +257,12 @@ const rules = (): Rule[] =>
   };
   /** Those that a single event makes fire, for an hour. */
   const happensOnce = ['AmanahWebhookParked'];
-  const nothingHappens = ['AmanahLedgerChecksNotRead', 'AmanahClearingNotCompared', 'AmanahJournalsNotSealed'];
+  const nothingHappens = [
+    'AmanahLedgerChecksNotRead',
+    'AmanahLedgerCheckNotRead',
+    'AmanahClearingNotCompared',
+    'AmanahJournalsNotSealed',
+  ];
 
   function testOf({ alert, expr }: Rule, [calmly, troubled, again]: [Scrape[], Scrape[], Scrape[]]) {
     const during = troubleMinutes[alert] ?? 4 * 60;

@@ -51,6 +51,15 @@ const undelivered = async () =>
 const oneRow = (id: string) => `select '${id}'::uuid as id, now() - interval '1 hour' as since`;
 
 describe('A sweep', () => {
+  it('wakes each of thousands of rows once in one run, as after the loss of all workflows', async () => {
+    const { woken, wake } = recorder();
+    const due = `select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid as id,
+      now() - interval '1 hour' as since from generate_series(1, 12345) n`;
+    expect(await sweepRows(stack.em(), [{ kind: 'webhook_delivery', due, wake }], failsNever)).toBe(12345);
+    expect(new Set(woken).size).toBe(12345);
+    expect(woken).toHaveLength(12345);
+  }, 60_000);
+
   it('never lets one row that cannot be woken hold up the next', async () => {
     const [bad, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const failed: string[] = [];

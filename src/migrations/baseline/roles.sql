@@ -123,7 +123,7 @@ grant execute on function
   take_provider_call, forget_rows, callers_of, write_seal, is_operator
   to amanah_app;
 grant execute on function
-  account_balance, cause_current_amount, organizations_of_transaction, receiver_of_transaction, missing_of_decision,
+  account_balance, cause_current_amount, missing_of_decision,
   outcome_of_word, decision_lives, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
   refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_exceeds,
   refund_is_void

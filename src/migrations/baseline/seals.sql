@@ -61,7 +61,8 @@ create view check_sealed_days_are_whole as
   with dated as (
     select j.id, s.seal_number, (j.created_at at time zone interval '7 hours')::date as day
     from journals j left join seal_journals s on s.journal_id = j.id),
-  days as (
+  -- Once for each day, and not for each journal.
+  days as materialized (
     select d.day, (select min(c.number) from seals c
       where c.covers_until >= (d.day + 1)::timestamp at time zone interval '7 hours' + interval '30 minutes') as covered_by
     from (select distinct day from dated) d)

@@ -74,26 +74,9 @@ create trigger transactions_are_final before update or delete on transactions
 create trigger transactions_are_kept before truncate on transactions
   for each statement execute function refuse_change();
 
--- The organizations that a transaction belongs to: the payer's, and those of the accounts at its ends.
-create function organizations_of_transaction(p transactions) returns setof uuid language sql stable
-set search_path = pg_catalog, public, pg_temp as $$
-  select p.organization_id where p.organization_id is not null
-  union
-  select organization_id from accounts
-    where id in (p.source_account_id, p.destination_account_id) and organization_id is not null
-$$;
-
--- The user, another than the payer, whose account a transaction credits: its destination, or where money of the gateway
--- arrived.
-create function receiver_of_transaction(p transactions) returns setof uuid language sql stable
-set search_path = pg_catalog, public, pg_temp as $$
-  select user_id from accounts
-    where id = coalesce(p.destination_account_id, case when p.payment_order_id is not null then p.source_account_id end)
-      and user_id is not null and user_id <> p.user_id
-$$;
-
--- The receiver is found here as receiver_of_transaction finds it, and the organizations as organizations_of_transaction,
--- which the planner cannot take into the statement: checks compare them.
+-- A transaction belongs to the organization of its payer and to those of the accounts at its ends. It is received by the
+-- user, another than the payer, whose account it credits: its destination, or where money of the gateway arrived.
+-- The checks at the end say the same of all transactions.
 create function list_transactions() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -187,13 +170,22 @@ create view check_transaction_organizations as
   select coalesce(l.transaction_id, t.id) as transaction_id,
     coalesce(l.organization_id, t.organization_id) as organization_id
   from transaction_organizations l
-  full join (select t.id, o as organization_id from transactions t, organizations_of_transaction(t) o) t
+  full join (select distinct t.id, o.organization_id
+    from transactions t
+    left join accounts s on s.id = t.source_account_id
+    left join accounts d on d.id = t.destination_account_id
+    cross join lateral (values (t.organization_id), (s.organization_id), (d.organization_id)) o (organization_id)
+    where o.organization_id is not null) t
     on t.id = l.transaction_id and t.organization_id = l.organization_id
   where l.transaction_id is null or t.id is null;
 -- The list of a receiver has the transactions that credit their accounts, and no others.
 create view check_transaction_receivers as
   select coalesce(l.transaction_id, t.id) as transaction_id, coalesce(l.user_id, t.user_id) as user_id
   from transaction_receivers l
-  full join (select t.id, r as user_id from transactions t, receiver_of_transaction(t) r) t
+  full join (select t.id, a.user_id
+    from transactions t
+    join accounts a on a.id = coalesce(t.destination_account_id,
+      case when t.payment_order_id is not null then t.source_account_id end)
+    where a.user_id <> t.user_id) t
     on t.id = l.transaction_id and t.user_id = l.user_id
   where l.transaction_id is null or t.id is null;

@@ -1,0 +1,37 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { newId } from '../../src/shared/ids.ts';
+import { pauseSchedules } from '../support/pause-schedules.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true });
+  await pauseSchedules(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+
+function check(): Promise<string[]> {
+  const { client, taskQueue } = stack.deps.workflows;
+  return client.workflow.execute<() => Promise<string[]>>('runLedgerChecks', { taskQueue, workflowId: newId() });
+}
+
+describe('The checks of the books', () => {
+  it('are read one by one, and name those that are not empty', async () => {
+    expect(await check()).toEqual([]);
+    await stack.owner().execute('create view check_by_hand as select 1 as wrong');
+    await stack.owner().execute('grant select on check_by_hand to amanah_app');
+    expect(await check()).toEqual(['check_by_hand']);
+  }, 120_000);
+
+  it('are all read although one cannot be, which the run names when it fails', async () => {
+    // Before the others in their order; nobody may read it.
+    await stack.owner().execute('create view check_and_fail as select 1 as wrong');
+    const failure = await check().catch((error: unknown) => error);
+    if (!(failure instanceof WorkflowFailedError)) throw failure;
+    expect(failure.cause).toMatchObject({
+      message: 'could not be read: check_and_fail',
+      type: 'CHECKS_UNREAD',
+      details: [['check_by_hand']],
+    });
+  }, 120_000);
+});
