@@ -1995,15 +1995,56 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.accounts_of_products(p_kind text, p_ids uuid[], p_amounts numeric[])
  RETURNS uuid[]
  LANGUAGE plpgsql
- STABLE
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  bounded constant uuid[] := array(select p.id from products p where p.id = any (p_ids) and p.kind = p_kind
+    and p.target_amount is not null);
+  held uuid[] := bounded;
+begin
+  if cardinality(bounded) > 0 then
+    begin
+      perform from products p where p.id = any (bounded) order by p.id for no key update;
+    exception when lock_not_available then
+      held := '{}';
+    end;
+  end if;
+  return array(select (select p.account_id from products p
+      cross join lateral (select p.target_amount - account_balance(p.account_id) - asked.before as rest
+        where p.target_amount is not null limit 1) free
+      where p.id = asked.id and p.kind = p_kind and p.status = 'open' and p.id = any (held)
+        and asked.amount <= free.rest and (p.minimum_amount is null or asked.before = 0
+          and case when free.rest < p.minimum_amount then asked.amount = free.rest else asked.amount >= p.minimum_amount end)
+      union all
+      select p.account_id from products p where p.id = asked.id and p.kind = p_kind and p.status = 'open'
+        and p.target_amount is null and (p.minimum_amount is null or p.minimum_amount <= asked.amount))
+    from (select a.id, a.amount, a.place, coalesce(sum(a.amount) over (partition by a.id order by a.place
+        rows between unbounded preceding and 1 preceding), 0) as before
+      from unnest(p_ids, p_amounts) with ordinality a (id, amount, place)) asked
+    order by asked.place);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.accounts_of_saving_goals(p_user_ids uuid[], p_ids uuid[], p_amounts numeric[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
-  return array(select (select p.account_id from products p where p.id = asked.id and p.kind = p_kind
-        and p.status = 'open' and p.target_amount is null
-        and (p.minimum_amount is null or p.minimum_amount <= asked.amount))
-    from unnest(p_ids, p_amounts) with ordinality asked (id, amount, place) order by asked.place);
+  begin
+    perform from saving_goals g where g.id = any (p_ids) and g.user_id = any (p_user_ids) order by g.id for no key update;
+  exception when lock_not_available then
+    return array(select null::uuid from unnest(p_ids));
+  end;
+  return array(select (select g.account_id from saving_goals g where g.id = asked.id and g.user_id = asked.user_id
+      and g.status = 'active' and g.closed_at is null
+      and account_balance(g.account_id) + asked.upto <= g.target_amount)
+    from (select a.user_id, a.id, a.place, sum(a.amount) over (partition by a.id order by a.place) as upto
+      from unnest(p_user_ids, p_ids, p_amounts) with ordinality a (user_id, id, amount, place)) asked
+    order by asked.place);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.answer_payout_attempt(p_payout_id uuid, p_number integer, p_outcome text, p_failure_code text)
@@ -2045,7 +2086,8 @@ begin
     where d.total <> 0 or d.written = 1 or d.written <> (
       select count(*) from journals j join postings p on p.journal_id = j.id where j.id = d.journal_id)
     limit 1),
-  -- In one order for all, and what is there is changed in its latest version: debited accounts by id, then credited ones.
+  -- In one order for all (src/ledger/lock-order.ts), and what is there is changed in its latest version: debited accounts
+  -- by id, then credited ones.
   applied as (
     insert into account_balances (account_id, shard, balance)
       select d.account_id, d.shard, sum(d.delta)
@@ -2378,6 +2420,23 @@ begin
   end case;
   get diagnostics forgotten = row_count;
   return forgotten;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.hold_balances(p_debited uuid[], p_credited uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  credit_shard constant smallint := 1 + pg_backend_pid() % 16;
+begin
+  perform from account_balances b where b.account_id = any (p_debited) and b.shard = 0
+    order by b.account_id for no key update;
+  insert into account_balances (account_id, shard, balance)
+    select a.id, credit_shard, 0 from accounts a where a.id = any (p_credited) order by a.id on conflict do nothing;
+  perform from account_balances b where b.account_id = any (p_credited) and b.shard = credit_shard
+    order by b.account_id for no key update;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.hold_causes(p_ids uuid[])
@@ -3590,6 +3649,18 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.settle_saving_goals(p_paid balance_payment[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STRICT
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform settle_saving_goal(p.reference_id, null, true) from (select distinct reference_id from unnest(p_paid)) p
+    order by p.reference_id;
+  return cardinality(p_paid);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3690,7 +3761,8 @@ end $function$;
 -- Triggers
 
 CREATE TRIGGER balances_are_kept BEFORE TRUNCATE ON account_balances FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER balances_follow_postings BEFORE INSERT OR DELETE OR UPDATE ON account_balances FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER balances_begin_with_nothing BEFORE INSERT ON account_balances FOR EACH ROW WHEN (pg_trigger_depth() = 0 AND new.balance <> 0::numeric) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER balances_follow_postings BEFORE DELETE OR UPDATE ON account_balances FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER account_has_balance AFTER INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION open_balance();
 CREATE TRIGGER account_kind_is_final BEFORE UPDATE OF id, kind, currency ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -4900,6 +4972,10 @@ revoke execute on function accounts_of_products(text,uuid[],numeric[]) from publ
 
 grant execute on function accounts_of_products(text,uuid[],numeric[]) to amanah_app;
 
+revoke execute on function accounts_of_saving_goals(uuid[],uuid[],numeric[]) from public;
+
+grant execute on function accounts_of_saving_goals(uuid[],uuid[],numeric[]) to amanah_app;
+
 revoke execute on function answer_payout_attempt(uuid,integer,text,text) from public;
 
 grant execute on function answer_payout_attempt(uuid,integer,text,text) to amanah_app;
@@ -4963,6 +5039,10 @@ grant execute on function empty_saving_goal(uuid,uuid,uuid) to amanah_app;
 revoke execute on function forget_rows(text,interval,integer) from public;
 
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
+
+revoke execute on function hold_balances(uuid[],uuid[]) from public;
+
+grant execute on function hold_balances(uuid[],uuid[]) to amanah_app;
 
 revoke execute on function hold_causes(uuid[]) from public;
 
@@ -5131,6 +5211,10 @@ grant execute on function settle_receipt(uuid,uuid) to amanah_app;
 revoke execute on function settle_saving_goal(uuid,uuid,boolean) from public;
 
 grant execute on function settle_saving_goal(uuid,uuid,boolean) to amanah_app;
+
+revoke execute on function settle_saving_goals(balance_payment[]) from public;
+
+grant execute on function settle_saving_goals(balance_payment[]) to amanah_app;
 
 revoke execute on function suspend_receipt(uuid,uuid,text,text,text,numeric,numeric,text) from public;
 

@@ -9,7 +9,7 @@ import { CircleContribution } from './circle-contribution.entity.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import { refundContributions } from './refund-contribution.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { settleCircle } from './settle-circle.ts';
+import { holdForEnd, settleCircle } from './settle-circle.ts';
 
 /**
  * Cancels an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending
@@ -44,6 +44,11 @@ export function cancelCircle(
         contribution.status = 'cancelled';
         contribution.updated_at = now;
       }
+      await holdForEnd(
+        tx,
+        circle,
+        paid.map(({ refund_account_id }) => refund_account_id),
+      );
       await refundContributions(tx, circle, paid);
       await settleCircle(tx, circle);
       await recordEvent(tx, {

@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { accountsOfSettlement } from '../ledger/account.ts';
+import { holdBalances } from '../ledger/hold-balances.ts';
 import type { HandledPayment } from '../payments/handler.ts';
 import { shareCircle } from './lock-circle.ts';
 
@@ -12,7 +14,21 @@ export async function holdContribution(
 ): Promise<void> {
   const circle = await shareCircle(tx, circleId);
   if (orderId !== null) {
-    await tx.execute('select from saving_circle_contributions where payment_order_id = ? for update', [orderId]);
+    const [late] = await tx.execute<{ refund_account_id: string }[]>(
+      `with held as materialized (select * from saving_circle_contributions where payment_order_id = ? for update)
+       select held.refund_account_id from held
+       join saving_circle_rounds r on (r.saving_circle_id, r.turn_number) = (held.saving_circle_id, held.turn_number)
+       where held.status <> 'pending' or r.paid_at is not null or ?`,
+      [orderId, circle.status !== 'active'],
+    );
+    // It is refunded at once, by a second journal.
+    if (late !== undefined) {
+      const holding = circle.holding_account_id;
+      await holdBalances(tx, {
+        debited: [holding],
+        credited: [...accountsOfSettlement, holding, late.refund_account_id],
+      });
+    }
     return;
   }
   await tx.execute(

@@ -13,7 +13,7 @@ import { CircleRound } from './circle-round.entity.ts';
 import { findLastTurn, findPlaces, findProgress } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { settleCircle } from './settle-circle.ts';
+import { holdForEnd, settleCircle } from './settle-circle.ts';
 
 /**
  * Pays the whole pot of the open round to the member whose turn it is, once every member's contribution is completed:
@@ -41,6 +41,7 @@ export async function payPot(tx: EntityManager, circle: SavingCircle, now: Date)
   const round = await tx.findOneOrFail(CircleRound, { saving_circle_id: circle.id, turn_number: turn });
   const receiver = await tx.findOneOrFail(CircleMember, { id: round.receiver_member_id });
   const pot = await potOf(tx, circle.id, turn);
+  if (turn >= (await findLastTurn(tx, circle.id))) await holdForEnd(tx, circle, [receiver.account_id]);
   const journalId = await postPot(tx, circle, receiver, pot);
   await failpoint('pay-round.posted');
   round.paid_at = now;

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { findOrganizationsOf } from '../identity/find-organizations-of.ts';
+import { holdBalances } from '../ledger/hold-balances.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
@@ -9,6 +10,25 @@ import { addMoney, negateMoney } from '../shared/money.ts';
 import { findPositions } from './find-positions.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { shareOut } from './settlement.ts';
+
+/**
+ * Locks the balances of the journals that end a circle, before the first of them: those that are credited besides the
+ * members' own, and those that what is left may go to.
+ */
+export async function holdForEnd(
+  tx: EntityManager,
+  { id, holding_account_id }: SavingCircle,
+  credited: readonly string[],
+): Promise<void> {
+  const members = await tx.execute<{ account_id: string }[]>(
+    'select account_id from saving_circle_members where saving_circle_id = ?',
+    [id],
+  );
+  await holdBalances(tx, {
+    debited: [holding_account_id],
+    credited: [...credited, ...members.map(({ account_id }) => account_id)],
+  });
+}
 
 /**
  * Shares out what a circle still holds at its end among its members, as `shareOut` has it, once: rows, journal,

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type DueBy, earliness, readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
-import { systemAccounts } from '../ledger/account.ts';
+import { accountsOfSettlement, systemAccounts } from '../ledger/account.ts';
+import { holdBalances } from '../ledger/hold-balances.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import { applyReceipt } from '../payments/apply-receipt.ts';
@@ -41,6 +42,11 @@ export async function settlePartnerPayment(
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     const now = await readDatabaseClock(tx);
     await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id });
+    const { pending_account_id: pending, available_account_id: available } = partner;
+    const isReleased = partner.settlement_delay_hours === 0;
+    if (isReleased) {
+      await holdBalances(tx, { debited: [pending], credited: [...accountsOfSettlement, pending, available] });
+    }
     const journalId = must(
       await postJournal(tx, {
         kind: 'partner-payment.settled',
@@ -58,7 +64,6 @@ export async function settlePartnerPayment(
       'an open payment has no settlement journal',
     );
     payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
-    const isReleased = partner.settlement_delay_hours === 0;
     if (isReleased) await release(tx, payment, partner, now);
     const end = {
       status: 'PAID',
@@ -69,8 +74,8 @@ export async function settlePartnerPayment(
     } as const;
     const finished = await finishPayment(tx, sealer, payment, end);
     if (!isReleased) return finished;
-    const available = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
-    return { ...finished, deliveryIds: [...(finished.deliveryIds ?? []), ...available] };
+    const told = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
+    return { ...finished, deliveryIds: [...(finished.deliveryIds ?? []), ...told] };
   });
   await failpoint('settle-partner-payment.after');
   if (received !== null && isStray) await workflows.openUnmatchedReceipt(strayOf(received));

@@ -17,6 +17,8 @@ export const disbursing: CarryingOut = {
       const decision = await lockDecision(tx, id);
       if (decision.status !== 'pending' || !decision.approved_by) return;
       const { id: payoutId, cause_id } = await tx.findOneOrFail(Withdrawal, { id: decision.withdrawal_id ?? '' });
+      // Its end has its workflow look again; what is held of a payout is held before its cause (`lockOrder`).
+      await tx.execute('select from payouts where id = ? for no key update', [payoutId]);
       // A stop that is under way is waited for, and judged.
       await tx.execute('select from charitable_causes where id = ? for no key update', [cause_id]);
       const reason = (await whyPowerless(tx, decision)) ?? (await whyMoved(tx, decision));

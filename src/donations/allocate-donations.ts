@@ -38,8 +38,8 @@ export async function allocateDonations(em: EntityManager, request: AllocationRe
 
 async function allocate(tx: EntityManager, request: AllocationRequest): Promise<Allocated> {
   const ids = unpackIds(request.donations);
-  const cause = await judgeCause(tx, request.causeId, { lock: true });
   const judgement = await judgeDonations(tx, ids, { lock: true });
+  const cause = await judgeCause(tx, request.causeId, { lock: true });
   if ('refusal' in cause) return refuseWhole(cause.refusal, judgement);
   if (judgement.refused.length > 0) return refuseWhole(null, judgement);
   // Last, so that a suspension of the requester does not wait for the locks above.

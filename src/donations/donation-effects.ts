@@ -33,6 +33,12 @@ export async function openDonation(
   });
 }
 
+/** Gateway rail: locks the pending donation of an order, before its money is posted. */
+export async function holdDonation(tx: EntityManager, { orderId }: HandledPayment): Promise<void> {
+  if (orderId === null) return;
+  await tx.execute('select from donations where payment_order_id = ? for no key update', [orderId]);
+}
+
 /**
  * Both rails: makes the donation `completed`, with the transaction that paid it, and adds it to what its cause
  * received.

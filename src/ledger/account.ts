@@ -32,3 +32,10 @@ export const systemAccounts = {
   suspense: '00000000-0000-4000-8000-000000000004',
   openDonationPool: '00000000-0000-4000-8000-000000000005',
 } as const;
+
+/** The platform's accounts in the journal of a settled payment. */
+export const accountsOfSettlement: readonly string[] = [
+  systemAccounts.gatewayClearing,
+  systemAccounts.feeRevenue,
+  systemAccounts.providerCost,
+];

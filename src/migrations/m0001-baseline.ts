@@ -16,6 +16,7 @@ const domains = [
   'identity',
   'events',
   'ledger',
+  'held-balances',
   'transactions',
   'payments',
   'saving-goals',

@@ -72,14 +72,21 @@ export interface SqlCall {
  * trip. In the transaction it may take several, which then slow down a payment from a balance. On the balance rail
  * `onPending` has not run: `payment.orderId` is null.
  */
-export type PaymentEffect = { sql(payment: EffectPayment, settledIn: SettledIn): SqlCall } | InTransaction;
+export type PaymentEffect = InSql | InTransaction;
 
-interface InTransaction {
+interface Holding {
   /**
-   * Locks what `inTransaction` changes or judges by, before money is posted and before the source is judged: so that
+   * Locks what the effect changes or judges by, before money is posted and before the source is judged: so that
    * none of these payments waits for another that waits for it.
    */
   hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
+}
+
+interface InSql extends Holding {
+  sql(payment: EffectPayment, settledIn: SettledIn): SqlCall;
+}
+
+interface InTransaction extends Holding {
   inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void>;
 }
 
@@ -87,9 +94,10 @@ interface InTransaction {
 export interface Together {
   /**
    * The accounts of the targets, in the order of the payments, as an SQL expression of type uuid[]: null where the
-   * target may not take its payment, which `findTarget` then judges.
+   * target may not take its payment, which `findTarget` then judges. It locks what the effect changes or judges by, so
+   * that the effect refuses none of them.
    */
-  targets(payments: readonly Pick<PaymentIntent, 'referenceId' | 'amount'>[]): SqlCall;
+  targets(payments: readonly (Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer })[]): SqlCall;
   /** The handler's `effect` for all of them, as a call over an SQL expression of type balance_payment[]. */
   effect(paid: string): string;
 }

@@ -226,7 +226,7 @@ async function moveOnce(
   /** Null when another transaction has locked the source and `wait` is false. */
   const move = async (tx: EntityManager, wait: boolean): Promise<BalancePaymentOutcome | null> => {
     if (wait) await lockSource(tx, payment);
-    if (handled) await own?.hold?.(tx, { ...handled, accountId });
+    if (handled) await effect?.hold?.(tx, { ...handled, accountId });
     const row = await refusing(() => makePayment(tx, payment, movement, { ...making, wait }));
     if (row.outcome === 'busy') return null;
     const moved = await readRow(tx, row, payment, movement);
@@ -237,7 +237,7 @@ async function moveOnce(
       : moved;
   };
   const inOne = (wait: boolean) => em.transactional((tx) => move(tx, wait));
-  const soon = own === undefined ? await move(em, false) : await inOne(false);
+  const soon = own === undefined && effect?.hold === undefined ? await move(em, false) : await inOne(false);
   return announce(soon ?? must(await inOne(true), 'a lock that is waited for is never busy'));
 }
 

@@ -59,7 +59,7 @@ export async function settlePayment(
     await tx.flush();
     await tellAgain(tx, order.id);
     const handled = handledPayment(order);
-    if (handler.effect && 'hold' in handler.effect) await handler.effect.hold?.(tx, handled);
+    await handler.effect?.hold?.(tx, handled);
     const journalId = must(
       await postJournal(tx, {
         kind: 'payment-order.settled',

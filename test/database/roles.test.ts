@@ -68,6 +68,7 @@ describe('Every function of the schema', () => {
       'count_changed_donations',
       'count_new_donations',
       'forget_rows',
+      'hold_balances',
       'keep_decision',
       'keep_permission_names',
       'lock_refund',

@@ -62,7 +62,7 @@ export const balanceTypes = [
   'commodity_financing_payment',
   'takaful_tabaru_contribution',
 ] as const;
-/** Those that the product writes together when they arrive together. */
+/** Those that the product writes together when they arrive together, and that anybody may pay for. */
 export const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
 export const gatewayTypes = [
   ...balanceTypes,

@@ -115,9 +115,12 @@ begin
   return new;
 end $$;
 
--- Only the triggers of postings and accounts write balances: a direct statement arrives at depth 0.
-create trigger balances_follow_postings before insert or update or delete on account_balances
+-- Only the triggers of postings and accounts write balances: a direct statement arrives at depth 0, where a shard may
+-- only begin, with nothing in it.
+create trigger balances_follow_postings before update or delete on account_balances
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
+create trigger balances_begin_with_nothing before insert on account_balances
+  for each row when (pg_trigger_depth() = 0 and new.balance <> 0) execute function refuse_change();
 create trigger balances_are_kept before truncate on account_balances
   for each statement execute function refuse_change();
 
@@ -153,7 +156,8 @@ begin
     where d.total <> 0 or d.written = 1 or d.written <> (
       select count(*) from journals j join postings p on p.journal_id = j.id where j.id = d.journal_id)
     limit 1),
-  -- In one order for all, and what is there is changed in its latest version: debited accounts by id, then credited ones.
+  -- In one order for all (src/ledger/lock-order.ts), and what is there is changed in its latest version: debited accounts
+  -- by id, then credited ones.
   applied as (
     insert into account_balances (account_id, shard, balance)
       select d.account_id, d.shard, sum(d.delta)

@@ -287,9 +287,9 @@ end $$;
  * organization may change nothing), and 'busy' (the source, the payer or their organization is locked by somebody else,
  * for whom nobody waits here, or another of these payments has the same source or key).
  *
- * Locks are taken in the same order on every path: shard 0 of the sources by id, payers, their organizations, then keys,
- * then what the ledger's triggers take, and last what the triggers of transactions take. What is judged is read by
- * statements that begin after the locks were taken.
+ * Locks are taken in the order of src/ledger/lock-order.ts, as on every path: what p_targets has locked, shard 0 of the
+ * sources by id, payers, their organizations, then keys, then what the ledger's triggers take, and last what the triggers
+ * of transactions take. What is judged is read by statements that begin after the locks were taken.
  */
 create function pay_from_balances(p_payments jsonb, p_targets uuid[])
 returns table (place bigint, outcome text, new_balance numeric, answer_status smallint, answer_body text,

@@ -20,17 +20,40 @@ create trigger products_status_law before insert or update of status on products
   for each row execute function keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open',
     'completed>open', 'completed>closed');
 
--- The accounts of products of a kind that surely take these amounts, in the order in which they are asked for: open, with
--- no target to go past, and no minimum above the amount. Null for any other.
+-- The accounts of products of a kind that surely take these amounts, in the order in which they are asked for; null for any
+-- other. A product with a target is locked first, so that what it still takes stays true until the payment is made; of
+-- several amounts for it each is judged as if those before it were paid. Null, too, where others hold one for long: who
+-- waits for it waits alone.
 create function accounts_of_products(p_kind text, p_ids uuid[], p_amounts numeric[]) returns uuid[]
-language plpgsql stable
+language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan as $$
+declare
+  bounded constant uuid[] := array(select p.id from products p where p.id = any (p_ids) and p.kind = p_kind
+    and p.target_amount is not null);
+  held uuid[] := bounded;
 begin
-  return array(select (select p.account_id from products p where p.id = asked.id and p.kind = p_kind
-        and p.status = 'open' and p.target_amount is null
-        and (p.minimum_amount is null or p.minimum_amount <= asked.amount))
-    from unnest(p_ids, p_amounts) with ordinality asked (id, amount, place) order by asked.place);
+  if cardinality(bounded) > 0 then
+    begin
+      perform from products p where p.id = any (bounded) order by p.id for no key update;
+    exception when lock_not_available then
+      held := '{}';
+    end;
+  end if;
+  return array(select (select p.account_id from products p
+      cross join lateral (select p.target_amount - account_balance(p.account_id) - asked.before as rest
+        where p.target_amount is not null limit 1) free
+      where p.id = asked.id and p.kind = p_kind and p.status = 'open' and p.id = any (held)
+        and asked.amount <= free.rest and (p.minimum_amount is null or asked.before = 0
+          and case when free.rest < p.minimum_amount then asked.amount = free.rest else asked.amount >= p.minimum_amount end)
+      union all
+      select p.account_id from products p where p.id = asked.id and p.kind = p_kind and p.status = 'open'
+        and p.target_amount is null and (p.minimum_amount is null or p.minimum_amount <= asked.amount))
+    from (select a.id, a.amount, a.place, coalesce(sum(a.amount) over (partition by a.id order by a.place
+        rows between unbounded preceding and 1 preceding), 0) as before
+      from unnest(p_ids, p_amounts) with ordinality a (id, amount, place)) asked
+    order by asked.place);
 end $$;
 
 -- Completes a product that a payment fills, as a saving goal is; a product without a target is not locked.

@@ -114,6 +114,36 @@ begin
   end if;
 end $$;
 
+-- The accounts of goals of these users that surely take these amounts, in the order in which they are asked for; null for
+-- any other. Locked and judged as accounts_of_products.
+create function accounts_of_saving_goals(p_user_ids uuid[], p_ids uuid[], p_amounts numeric[]) returns uuid[]
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+set lock_timeout = '500ms'
+set plan_cache_mode = force_generic_plan as $$
+begin
+  begin
+    perform from saving_goals g where g.id = any (p_ids) and g.user_id = any (p_user_ids) order by g.id for no key update;
+  exception when lock_not_available then
+    return array(select null::uuid from unnest(p_ids));
+  end;
+  return array(select (select g.account_id from saving_goals g where g.id = asked.id and g.user_id = asked.user_id
+      and g.status = 'active' and g.closed_at is null
+      and account_balance(g.account_id) + asked.upto <= g.target_amount)
+    from (select a.user_id, a.id, a.place, sum(a.amount) over (partition by a.id order by a.place) as upto
+      from unnest(p_user_ids, p_ids, p_amounts) with ordinality a (user_id, id, amount, place)) asked
+    order by asked.place);
+end $$;
+
+-- settle_saving_goal for goals that were paid together from balances.
+create function settle_saving_goals(p_paid balance_payment[]) returns bigint language plpgsql strict
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform settle_saving_goal(p.reference_id, null, true) from (select distinct reference_id from unnest(p_paid)) p
+    order by p.reference_id;
+  return cardinality(p_paid);
+end $$;
+
 -- The order of a saving goal has the status of its payment order.
 create view check_goal_orders_follow_orders as
   select g.payment_order_id, g.status, o.status as order_status

@@ -1,5 +1,5 @@
 import { getCauseForDonation } from '../../causes/find-cause.ts';
-import { closeDonation, completeDonation, openDonation } from '../../donations/donation-effects.ts';
+import { closeDonation, completeDonation, holdDonation, openDonation } from '../../donations/donation-effects.ts';
 import { receiveLateMoney } from '../../withdrawals/cause-of-disbursement.ts';
 import type { PaymentHandler } from '../handler.ts';
 
@@ -15,6 +15,7 @@ export const charitableCauseDonate = {
   },
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
   effect: {
+    hold: holdDonation,
     sql: (payment, settledIn) =>
       completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),
   },

@@ -1,4 +1,4 @@
-import { closeDonation, completeDonation, openDonation } from '../../donations/donation-effects.ts';
+import { closeDonation, completeDonation, holdDonation, openDonation } from '../../donations/donation-effects.ts';
 import { systemAccounts } from '../../ledger/account.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { PaymentHandler } from '../handler.ts';
@@ -19,7 +19,10 @@ export const charitableCauseOpenDonate = {
     return { accountId: systemAccounts.openDonationPool };
   },
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'open', causeId: null }),
-  effect: { sql: (payment, settledIn) => completeDonation(payment, settledIn, { type: 'open', causeId: null }) },
+  effect: {
+    hold: holdDonation,
+    sql: (payment, settledIn) => completeDonation(payment, settledIn, { type: 'open', causeId: null }),
+  },
   together: {
     targets: (payments) => ({
       call: '?::uuid[]',

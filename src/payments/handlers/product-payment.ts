@@ -53,6 +53,10 @@ export const productPayment = <Type extends ReferenceType>(facts: {
     return { accountId: product.account_id };
   },
   effect: {
+    hold: async (tx, { referenceId }) =>
+      void (await tx.execute('select from products where id = ? and target_amount is not null for no key update', [
+        referenceId,
+      ])),
     sql: ({ orderId, referenceId }) => ({ call: 'settle_product(?, ?)', params: [referenceId, orderId === null] }),
   },
   together: {

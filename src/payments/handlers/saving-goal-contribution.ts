@@ -1,4 +1,6 @@
 import { executePrepared } from '../../database/prepared-statements.ts';
+import { accountsOfSettlement } from '../../ledger/account.ts';
+import { holdBalances } from '../../ledger/hold-balances.ts';
 import type { SavingGoalStatus } from '../../saving-goals/saving-goal.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
@@ -54,10 +56,31 @@ export const savingGoalContribution = {
     }
   },
   effect: {
+    async hold(tx, { orderId, referenceId }) {
+      const [goal] = await tx.execute<{ account_id: string; released_to: string | null }[]>(
+        'select account_id, released_to from saving_goals where id = ? for no key update',
+        [referenceId],
+      );
+      // What is paid for a closed goal moves on, by a second journal.
+      if (orderId === null || !goal?.released_to) return;
+      const { account_id: account, released_to: released } = goal;
+      await holdBalances(tx, { debited: [account], credited: [...accountsOfSettlement, account, released] });
+    },
     sql: ({ orderId, referenceId }) => ({
       call: 'settle_saving_goal(?, ?, ?)',
       params: [referenceId, orderId, orderId === null],
     }),
+  },
+  together: {
+    targets: (payments) => ({
+      call: 'accounts_of_saving_goals(?::uuid[], ?::uuid[], ?::numeric[])',
+      params: [
+        payments.map(({ payer }) => payer.userId),
+        payments.map(({ referenceId }) => referenceId),
+        payments.map(({ amount }) => amount),
+      ],
+    }),
+    effect: (paid) => `settle_saving_goals(${paid})`,
   },
   async onClosed(tx, { orderId }, outcome) {
     await tx.execute('update saving_goal_orders set status = ?, updated_at = now() where payment_order_id = ?', [

@@ -1,0 +1,63 @@
+/** Rows that transactions lock, and how strongly where the same rows have several places in the order. */
+export interface LockedRows {
+  name: string;
+  table: string;
+  /** Which rows of the table, if not all. */
+  where?: string;
+  modes?: readonly LockMode[];
+}
+
+export type LockMode = 'key share' | 'share' | 'no key update' | 'update';
+
+const peoples = "select a.id from accounts a where a.kind in ('user', 'organization')";
+
+/**
+ * The one order in which every transaction that moves money locks rows, whichever way the money goes: no two of them
+ * then wait for each other. Code and SQL that lock point here; `test/ledger/lock-order.test.ts` follows every path and
+ * finds the step that does not keep it. What is locked several rows at a time is locked by id.
+ *
+ * Three rules complete it:
+ *
+ * - A transaction that writes several journals locks the balances of all of them before the first (`holdBalances`):
+ *   each journal keeps the order, and so do all together.
+ * - Rows that others refer to (users, organizations, partners, accounts) are locked by every insert that names them, at
+ *   any time, so that they stay (`key share`). Whoever takes such a row whole (`for update`: a suspension) waits for
+ *   nothing afterwards; a wait for it is then never part of a circle.
+ * - Parts are changed only by whoever holds what they are part of: rounds, members and contributions under their circle,
+ *   the pending row of an order under the order, attempts under their payout.
+ *
+ * A source that is only tried (`skip locked`, as `pay_from_balances` does) has no place: nobody waits there.
+ *
+ * One pair does not keep it: money that comes late to a closed cause may complete or reopen it and takes it whole at the
+ * end, while a disbursement of the same cause holds it from its beginning. Where they meet with the same counts, the
+ * database ends one of them, which is repeated.
+ */
+export const lockOrder: readonly LockedRows[] = [
+  { name: 'what people decide', table: 'decisions' },
+  { name: 'openings', table: 'openings' },
+  { name: 'partners', table: 'partners', modes: ['share', 'no key update', 'update'] },
+  { name: 'orders', table: 'payment_orders' },
+  { name: 'payments of partners', table: 'partner_payments' },
+  { name: 'payouts', table: 'payouts' },
+  { name: 'receipts', table: 'receipts' },
+  { name: 'donations', table: 'donations' },
+  { name: 'subscriptions', table: 'donation_subscriptions' },
+  { name: 'balances of people that pay', table: 'account_balances', where: `shard = 0 and account_id in (${peoples})` },
+  { name: 'idempotency keys', table: 'idempotency_keys' },
+  { name: 'users whose limits are judged', table: 'users', modes: ['no key update'] },
+  { name: 'bank accounts', table: 'bank_accounts' },
+  { name: 'causes that are judged', table: 'charitable_causes', modes: ['share', 'no key update'] },
+  { name: 'circles', table: 'saving_circles' },
+  { name: 'goals', table: 'saving_goals' },
+  { name: 'products', table: 'products' },
+  { name: 'totals of what is given back or allocated', table: 'cause_totals', where: 'shard = 0' },
+  {
+    name: 'other balances that pay',
+    table: 'account_balances',
+    where: `shard = 0 and account_id not in (${peoples})`,
+  },
+  { name: 'balances that are paid', table: 'account_balances', where: 'shard > 0' },
+  { name: 'counts of transactions', table: 'transaction_counts' },
+  { name: 'totals of what is given', table: 'cause_totals', where: 'shard > 0' },
+  { name: 'causes that money came to or left', table: 'charitable_causes', modes: ['key share', 'update'] },
+];

@@ -1,0 +1,17 @@
+-- Balances that are held before money moves.
+
+-- A transaction that writes several journals, one after the other, first locks the balances of all of them in the order
+-- that each journal keeps (src/ledger/lock-order.ts): shard 0 of what is debited by id, then the shards of this connection
+-- of what is credited by id, which begin here where they are missing.
+create function hold_balances(p_debited uuid[], p_credited uuid[]) returns void language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  credit_shard constant smallint := 1 + pg_backend_pid() % 16;
+begin
+  perform from account_balances b where b.account_id = any (p_debited) and b.shard = 0
+    order by b.account_id for no key update;
+  insert into account_balances (account_id, shard, balance)
+    select a.id, credit_shard, 0 from accounts a where a.id = any (p_credited) order by a.id on conflict do nothing;
+  perform from account_balances b where b.account_id = any (p_credited) and b.shard = credit_shard
+    order by b.account_id for no key update;
+end $$;

@@ -1,0 +1,24 @@
+import type { BuiltUser } from '../support/build.ts';
+import type { BuiltTarget } from '../support/build-targets.ts';
+import type { Operators } from '../support/decide.ts';
+import type { BuiltPartner } from '../support/partner.ts';
+import type { Stack } from '../support/stack.ts';
+
+/** Where money is moved, and by whom. */
+interface MoneyPlace {
+  stack: Stack;
+  superAdmin: BuiltUser;
+  operators: Operators;
+  /** Who agrees besides. */
+  second: Pick<BuiltUser, 'token'>;
+  person: BuiltUser;
+  organization: BuiltUser;
+  cause: BuiltTarget;
+  partner: BuiltPartner;
+}
+
+/** Filled before each case. */
+export const at = {} as MoneyPlace;
+
+/** A way in which money moves: what makes it possible, then what moves it. */
+export type MoneyPath = [name: string, prepare: () => Promise<() => Promise<unknown>>];
