@@ -11,8 +11,8 @@ import { proveOpening } from '../openings/prove-opening.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
+import { withPatience } from '../shared/patience.ts';
 import { workflowIds } from '../shared/workflow-ids.ts';
-import { withPatience } from './patience.ts';
 import { withinWait } from './within-wait.ts';
 import type { ResultOf, SignalOf, UpdatesOf, WorkflowContract, WorkflowName } from './workflow-contract.ts';
 

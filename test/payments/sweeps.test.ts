@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { redeliverCallbacks, redeliverUnreceipted } from '../../src/callbacks/deliver-callback.ts';
 import { lookAtEverythingAgain, type Sweep, sweepRows } from '../../src/housekeeping/sweep-rows.ts';
 import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { withinLimit } from '../../src/time-limit.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { pauseSchedules } from '../support/pause-schedules.ts';
 import { isFullRun } from '../support/run.ts';
@@ -50,15 +52,59 @@ const undelivered = async () =>
   ).map(({ id }) => id);
 const oneRow = (id: string) => `select '${id}'::uuid as id, now() - interval '1 hour' as since`;
 
+const planted = (rows: number) => `select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid as id,
+  now() - interval '1 hour' as since from generate_series(1, ${rows}) n`;
+/** A sweep in a step that ends after this long. */
+const sweepWithin = async (ms: number, sweeps: Sweep[], failed = (_: string, _id: string, _error: unknown) => {}) => {
+  const endsAt = performance.now() + ms;
+  const woken = await withinLimit({ endsAt, askUntil: endsAt }, () => sweepRows(stack.em(), sweeps, failed));
+  return { woken, leftMs: endsAt - performance.now() };
+};
+
 describe('A sweep', () => {
   it('wakes each of thousands of rows once in one run, as after the loss of all workflows', async () => {
     const { woken, wake } = recorder();
-    const due = `select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid as id,
-      now() - interval '1 hour' as since from generate_series(1, 12345) n`;
+    const due = planted(12345);
     expect(await sweepRows(stack.em(), [{ kind: 'webhook_delivery', due, wake }], failsNever)).toBe(12345);
     expect(new Set(woken).size).toBe(12345);
     expect(woken).toHaveLength(12345);
   }, 60_000);
+
+  it('gives back what it has claimed when waking turns slow, so that the next one wakes it at once', async () => {
+    const { woken, wake } = recorder();
+    const slowly = async (id: string) => {
+      await wake(id);
+      await setTimeout(4_000);
+    };
+    const looks = (having: string) =>
+      stack
+        .em()
+        .execute<{ id: string }[]>(`select subject_id as id from sweep_looks where kind = 'decision' and ${having}`);
+    // Of 100 claimed at first, 50 are woken at once; after them, fewer than 12 s are left.
+    const slow = await sweepWithin(15_000, [{ kind: 'decision', due: planted(100), wake: slowly }], failsNever);
+    expect(slow).toEqual({ woken: woken.length, leftMs: expect.any(Number) });
+    expect(slow.leftMs).toBeGreaterThan(0);
+    expect(woken.length).toBeLessThanOrEqual(50);
+    expect((await looks('look_again_at > now()')).map(({ id }) => id).toSorted()).toEqual(woken.toSorted());
+    expect(await looks('look_again_at <= now()')).toEqual([]);
+    // What had been looked at before keeps its count, and is due as well.
+    await stack.owner().execute("update sweep_looks set looks = 5, look_again_at = now() where kind = 'decision'");
+    const again = await sweepWithin(11_000, [{ kind: 'decision', due: planted(100), wake }], failsNever);
+    expect(again.woken).toBe(0);
+    expect(await looks('looks = 5 and look_again_at <= now()')).toHaveLength(woken.length);
+    await stack.owner().execute("update sweep_looks set look_again_at = now() + interval '1 hour' where looks = 5");
+    await sweepRows(stack.em(), [{ kind: 'decision', due: planted(100), wake }], failsNever);
+    expect(woken).toHaveLength(100);
+    expect(new Set(woken).size).toBe(100);
+  });
+
+  it('ends before its step does although a wake never answers, and counts that one as failed', async () => {
+    const failed: string[] = [];
+    const hanging: Sweep = { kind: 'callback', due: oneRow(newId()), wake: () => new Promise(() => {}) };
+    const { woken, leftMs } = await sweepWithin(15_000, [hanging], (kind) => failed.push(kind));
+    expect(leftMs).toBeGreaterThan(0);
+    expect([woken, failed]).toEqual([0, ['callback']]);
+  });
 
   it('never lets one row that cannot be woken hold up the next', async () => {
     const [bad, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
