@@ -4,6 +4,7 @@ import pg from 'pg';
 import { readDatabaseToRead } from '../config.ts';
 import { budgets } from '../shared/budgets.ts';
 import { CommandError, runCommand } from './run-command.ts';
+import { statementsOf, transactionWords } from './statements.ts';
 
 const usage = `Usage: npm run sql -- "select ..."
        npm run sql < file.sql
@@ -18,8 +19,13 @@ await runCommand(usage, async () => {
     allowPositionals: true,
   });
   if (values.help) return usage;
-  const statements = positionals.length > 0 ? positionals.join(' ') : await text(process.stdin);
-  if (statements.trim() === '') throw new CommandError(usage);
+  const statements = statementsOf(positionals.length > 0 ? positionals.join(' ') : await text(process.stdin));
+  if (statements.length === 0) throw new CommandError(usage);
+  for (const statement of statements) {
+    const words = transactionWords(statement);
+    if (words !== null)
+      throw new CommandError(`"${words}" is refused: what is asked here is one transaction, which only reads.`);
+  }
   const client = new pg.Client({
     connectionString: readDatabaseToRead(),
     connectionTimeoutMillis: budgets.reach.database,
@@ -27,8 +33,12 @@ await runCommand(usage, async () => {
   try {
     await client.connect();
     await client.query('start transaction read only');
-    // Several statements have one result each.
-    const answers = [await client.query(statements)].flat();
+    const answers: pg.QueryResult<Record<string, unknown>>[] = [];
+    // So that the server refuses what it reads as several statements, whose later ones nobody has looked at here.
+    for (const statement of statements) {
+      const query = { text: statement, queryMode: 'extended' };
+      answers.push(await client.query<Record<string, unknown>>(query));
+    }
     return answers.map((answer) => (values.json ? JSON.stringify(answer.rows, null, 2) : table(answer))).join('\n\n');
   } catch (error) {
     throw new CommandError(error instanceof Error ? error.message : String(error));
