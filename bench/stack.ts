@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -122,16 +122,6 @@ export async function vacuum(databaseUrl: string): Promise<void> {
     await client.query('vacuum analyze');
   } finally {
     await client.end();
-  }
-}
-
-/** Resident memory of a process in MB, where the system reports it. */
-export function residentMegabytes(pid: number): number | null {
-  try {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return kilobytes === undefined ? null : Math.round(Number(kilobytes) / 1024);
-  } catch {
-    return null;
   }
 }
 
