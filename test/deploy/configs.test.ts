@@ -1,0 +1,87 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readConfig } from '../../src/config.ts';
+import { budgets } from '../../src/shared/budgets.ts';
+import { createSecrets, testEnvironment } from '../support/environment.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const Config = z.strictObject({ file: z.string().optional(), content: z.string().optional() });
+const Compose = z.looseObject({
+  services: z.record(
+    z.string(),
+    z.looseObject({
+      read_only: z.boolean().default(false),
+      configs: z.array(z.strictObject({ source: z.string(), target: z.string() })).default([]),
+    }),
+  ),
+  configs: z.record(z.string(), Config).default({}),
+});
+const composeFiles = ['docker-compose.yml', ...globSync('deploy/compose/*.yml', { cwd: root })];
+
+/** Each use of a config by a service, in the file that has both. */
+const uses = composeFiles.flatMap((file) => {
+  const { services, configs } = Compose.parse(parse(read(file), { merge: true }));
+  return Object.entries(services).flatMap(([service, { read_only, configs: used }]) =>
+    used.map(({ source }) => ({ service: `${service} of ${file}`, read_only, config: configs[source] })),
+  );
+});
+
+describe('The configs of docker compose', () => {
+  it('are files that are there, relative to docker-compose.yml, where the service is read-only: compose writes no text into one', () => {
+    expect(uses.map(({ service }) => service).toSorted()).toEqual([
+      'pooler of deploy/compose/pooler.yml',
+      'postgresql of docker-compose.yml',
+      'temporal of docker-compose.yml',
+    ]);
+    for (const { service, read_only, config } of uses) {
+      expect([service, read_only, config]).toEqual([
+        service,
+        true,
+        { file: expect.stringMatching(/^\.\/deploy\/compose\/[\w.-]+$/) },
+      ]);
+      expect(read(config?.file ?? '').trim()).not.toBe('');
+    }
+  });
+});
+
+describe('A pooler', () => {
+  const runbook = read('docs/operations.md');
+  const [, ofRunbook = ''] = /```ini\n(\[databases\]\n[^`]*)```/.exec(runbook) ?? [];
+  const texts = {
+    'docs/operations.md': ofRunbook,
+    'deploy/compose/pgbouncer.ini': read('deploy/compose/pgbouncer.ini'),
+    'deploy/kubernetes/pooler/pooler.yaml': read('deploy/kubernetes/pooler/pooler.yaml'),
+  };
+
+  it.each(Object.entries(texts))('keeps nobody waiting for longer than a process itself waits, in %s', (_, text) => {
+    const settings = Object.fromEntries(
+      [...text.matchAll(/^ *(\w+) = (.+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    );
+    expect(settings).toMatchObject({
+      pool_mode: 'transaction',
+      query_wait_timeout: String(budgets.reach.database / 1000),
+    });
+  });
+
+  it.each(Object.entries(texts))(
+    'has a name of its own for a replica in %s, so that both URLs may name it',
+    (_, text) => {
+      const names = [...text.matchAll(/^ *(?:; )?(\w+) = host=\w+ port=5432 dbname=amanah$/gm)].map(([, name]) => name);
+      expect(names).toEqual(['amanah', 'amanah_replica']);
+      const [primary, replica] = names.map((name) => `postgresql://amanah_app:secret@pooler:6432/${name}`);
+      const addresses = {
+        databaseUrl: String(primary),
+        temporalAddress: '127.0.0.1:9',
+        url: 'http://127.0.0.1:9',
+        sandboxUrl: 'https://127.0.0.1:9',
+      };
+      const environment = testEnvironment(addresses, createSecrets());
+      expect(() => readConfig({ ...environment, DATABASE_READ_URL: primary })).toThrow('DATABASE_READ_URL');
+      expect(readConfig({ ...environment, DATABASE_READ_URL: replica }).DATABASE_READ_URL).toBe(replica);
+    },
+  );
+});
