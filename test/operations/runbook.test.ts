@@ -53,6 +53,7 @@ const notHere: [RegExp, string][] = [
   [/^create role amanah_owner/, 'before there is a database, as its superuser'],
   [/pg_backup_start/, 'as the superuser; the restore has a test of its own'],
   [/^delete from sweep_looks/, 'as the owner, whom nobody is by `npm run sql`'],
+  [/^npm run bench:/, 'a measurement, which takes minutes'],
   [/worker deployment/, 'workers here have no version; the torture has that fault'],
 ];
 
