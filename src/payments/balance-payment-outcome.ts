@@ -14,6 +14,14 @@ export type BalancePaymentOutcome =
   | { outcome: 'paid'; transactionId: string; journalId: string; amount: Money; newBalance: Money; body: string }
   | { outcome: 'replayed'; status: number; body: string };
 
+/** The payment with the amount that its target takes (IDR, scale 4) instead of the one named; its answer says so. */
+export function withAmount(payment: BalancePayment, amount: Money): BalancePayment {
+  const { answer } = payment;
+  if (typeof answer !== 'string') return { ...payment, amount };
+  const body = JSON.parse(answer);
+  return { ...payment, amount, answer: JSON.stringify({ ...body, data: { ...body.data, amount } }) };
+}
+
 /** What became of a payment, from its row; throws its refusal. Not for 'unclear' and 'busy', which are made again. */
 export async function readRow(
   em: EntityManager,

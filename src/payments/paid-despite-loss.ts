@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isLostConnection } from '../database/lost-connections.ts';
 import { isDomainError } from '../shared/errors.ts';
-import { formatMoney, type Money } from '../shared/money.ts';
-import type { BalancePaymentOutcome } from './balance-payment-outcome.ts';
+import { compareMoney, type Money } from '../shared/money.ts';
+import { type BalancePaymentOutcome, withAmount } from './balance-payment-outcome.ts';
 import { type BalancePayment, lockSource } from './make-payments.ts';
 
 /**
@@ -35,19 +35,20 @@ export async function paidDespiteLoss(
 
 /** This payment, if it is made; it waits for a transaction that is making it and holds the source's lock. */
 async function findMade(em: EntityManager, payment: BalancePayment): Promise<BalancePaymentOutcome | null> {
-  const { transactionId, sourceAccountId, payer, amount, idempotency } = payment;
+  const { transactionId, sourceAccountId, payer, idempotency } = payment;
   // Paying again under a key finds its kept answer.
   if (idempotency) return null;
   return em.transactional(async (tx) => {
     await lockSource(tx, payment);
-    const [row] = await tx.execute<{ batch_id: string; balance: Money }[]>(
-      'select batch_id, account_balance(source_account_id)::text as balance from transactions where id = ? and user_id = ? and source_account_id = ?',
+    const [row] = await tx.execute<{ batch_id: string; amount: Money; balance: Money }[]>(
+      `select batch_id, amount::text, account_balance(source_account_id)::text as balance from transactions
+       where id = ? and user_id = ? and source_account_id = ?`,
       [transactionId, payer.userId, sourceAccountId],
     );
     if (row === undefined) return null;
-    const { batch_id: journalId, balance: newBalance } = row;
-    const { answer } = payment;
+    const { batch_id: journalId, amount, balance: newBalance } = row;
+    const { answer } = compareMoney(amount, payment.amount) === 0 ? payment : withAmount(payment, amount);
     const body = typeof answer === 'function' ? await answer(tx) : (answer ?? '').replace('<new_balance>', newBalance);
-    return { outcome: 'paid', transactionId, journalId, amount: formatMoney(amount), newBalance, body };
+    return { outcome: 'paid', transactionId, journalId, amount, newBalance, body };
   });
 }

@@ -5,9 +5,9 @@ import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { createGathering } from '../shared/gather.ts';
-import { formatMoney, type Money } from '../shared/money.ts';
-import { type BalancePaymentOutcome, readRow } from './balance-payment-outcome.ts';
-import type { EffectPayment, PaymentEffect, PaymentHandler, WakingPort } from './handler.ts';
+import { formatMoney } from '../shared/money.ts';
+import { type BalancePaymentOutcome, readRow, withAmount } from './balance-payment-outcome.ts';
+import type { EffectPayment, PaymentEffect, PaymentHandler, Together, WakingPort } from './handler.ts';
 import {
   type BalancePayment,
   lockSource,
@@ -50,25 +50,60 @@ async function payOnce(
   const amount = formatMoney(payment.amount);
   const movement = movementOf(handler);
   if (handler.together !== undefined) {
-    const pay = payTogether ?? ((_, alone) => payAlone(em, handler, alone, false));
-    const soon = await refusing(() => pay(handler, payment));
-    // This payment waits alone for the source's lock, so that no other payment waits with it.
-    const row = soon.outcome === 'busy' ? await refusing(() => payWhenFree(em, handler, payment)) : soon;
-    if (row.outcome !== 'unclear') return announce(await readRow(em, row, payment, movement));
+    const paid = await payGathered(
+      em,
+      gatheredKindOf({ ...handler, together: handler.together }),
+      payment,
+      payTogether,
+    );
+    if (paid !== null) return paid;
   }
   const { onBehalfOf = null } = payment;
   const target = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer, onBehalfOf });
   const { accountId } = target;
   const due = target.amount === undefined ? payment : withAmount(payment, target.amount);
-  return moveOnce(em, due, movement, { accountId, effect: handler.effect, handled: handledOf(due) });
+  return moveFromBalance(em, due, movement, { accountId, effect: handler.effect, handled: handledOf(due) });
 }
 
-/** The payment with the amount that the target takes (IDR, scale 4) instead of the one named; its answer says so. */
-function withAmount(payment: BalancePayment, amount: Money): BalancePayment {
-  const { answer } = payment;
-  if (typeof answer !== 'string') return { ...payment, amount };
-  const body = JSON.parse(answer);
-  return { ...payment, amount, answer: JSON.stringify({ ...body, data: { ...body.data, amount } }) };
+/** A kind of payment from balances, of which those that arrive together are made together. */
+export interface GatheredKind {
+  /** How they appear in the ledger; `movement.kind` is the kind's name. */
+  movement: Movement;
+  together: Together;
+  effect?: PaymentEffect | undefined;
+}
+
+/** The kind of a handler whose payments are made together. */
+export const gatheredKindOf = (handler: PaymentHandler & { together: Together }): GatheredKind => ({
+  movement: movementOf(handler),
+  together: handler.together,
+  effect: handler.effect,
+});
+
+/** Makes a payment for which nobody has to look closer at its target, with others that arrive at the same time. */
+export function moveTogether(
+  em: EntityManager,
+  kind: GatheredKind,
+  payment: BalancePayment,
+  payTogether: PayTogether | undefined,
+): Promise<BalancePaymentOutcome> {
+  return paidDespiteLoss(em, payment, async () =>
+    must(await payGathered(em, kind, payment, payTogether), 'its target is clear'),
+  );
+}
+
+/** Null when its target has to be looked at. */
+async function payGathered(
+  em: EntityManager,
+  kind: GatheredKind,
+  payment: BalancePayment,
+  payTogether: PayTogether | undefined,
+): Promise<BalancePaymentOutcome | null> {
+  const pay = payTogether ?? ((_, alone) => payAlone(em, kind, alone, false));
+  const soon = await refusing(() => pay(kind, payment));
+  // This payment waits alone for the source's lock, so that no other payment waits with it.
+  const row = soon.outcome === 'busy' ? await refusing(() => payWhenFree(em, kind, payment)) : soon;
+  return row.outcome === 'unclear' ? null : announce(await readRow(em, row, payment, kind.movement));
 }
 
 const movementOf = (handler: PaymentHandler): Movement => ({
@@ -91,7 +126,7 @@ export async function payAndWake(
 }
 
 /** Makes a payment, together with those that arrive at the same time; returns its outcome. */
-export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => Promise<MadeRow>;
+export type PayTogether = (kind: GatheredKind, payment: BalancePayment) => Promise<MadeRow>;
 
 /**
  * Group commit of payments from balances: for each kind, payments that arrive while others are being written wait and
@@ -102,18 +137,19 @@ export function createPayTogether(orm: MikroORM): PayTogether {
   const asNobody = AsyncLocalStorage.snapshot();
   // Each run is a single statement that loads no entities, so one entity manager serves all.
   const em = orm.em.fork();
-  const kinds = new Map<PaymentHandler, (payment: BalancePayment) => Promise<MadeRow>>();
-  const gatherFor = (handler: PaymentHandler) =>
+  const kinds = new Map<string, (payment: BalancePayment) => Promise<MadeRow>>();
+  const gatherFor = (kind: GatheredKind) =>
     createGathering<BalancePayment, MadeRow>({
-      run: (payments) => payAllOf(em, handler, payments),
+      run: (payments) => payAllOf(em, kind, payments),
       apart: ({ payer, sourceAccountId, idempotency }) =>
         [sourceAccountId, ...(idempotency ? [idempotency.keyHash] : [])].map((held) => `${payer.userId}/${held}`),
       isOfOne: isRolledBack,
       ...budgets.balancePayment,
     });
-  return (handler, payment) => {
-    const pay = kinds.get(handler) ?? asNobody(() => gatherFor(handler));
-    kinds.set(handler, pay);
+  return (kind, payment) => {
+    const { kind: name } = kind.movement;
+    const pay = kinds.get(name) ?? asNobody(() => gatherFor(kind));
+    kinds.set(name, pay);
     return pay(payment);
   };
 }
@@ -128,42 +164,38 @@ const isRolledBack = (error: unknown): boolean =>
 /** Makes payments of one kind in one statement; those whose target needs a closer look come back `unclear`. */
 async function payAllOf(
   em: EntityManager,
-  handler: PaymentHandler,
+  kind: GatheredKind,
   payments: readonly BalancePayment[],
 ): Promise<MadeRow[]> {
   const [first, ...others] = payments;
-  if (first !== undefined && others.length === 0) return [await payAlone(em, handler, first, false)];
-  const { targets, effect } = must(handler.together, 'this kind is paid together');
-  return makePayments(em, movementOf(handler), {
+  if (first !== undefined && others.length === 0) return [await payAlone(em, kind, first, false)];
+  const { movement, together } = kind;
+  return makePayments(em, movement, {
     payments,
-    targets: targets(payments),
-    effect: effect(paidOnes),
+    targets: together.targets(payments),
+    effect: together.effect(paidOnes),
   });
 }
 
 function payAlone(
   em: EntityManager,
-  handler: PaymentHandler,
+  { movement, together, effect }: GatheredKind,
   payment: BalancePayment,
   wait: boolean,
 ): Promise<MadeRow> {
-  const { call, params } = must(handler.together, 'this kind is paid together').targets([payment]);
+  const { call, params } = together.targets([payment]);
   const target = { call: `(${call})[1]`, params };
-  return makePayment(em, payment, movementOf(handler), {
-    target,
-    wait,
-    effectOn: sqlOf(handler.effect, handledOf(payment)),
-  });
+  return makePayment(em, payment, movement, { target, wait, effectOn: sqlOf(effect, handledOf(payment)) });
 }
 
 /** Waits for the source's lock, then pays: the target is judged after the wait. */
-async function payWhenFree(em: EntityManager, handler: PaymentHandler, payment: BalancePayment): Promise<MadeRow> {
+async function payWhenFree(em: EntityManager, kind: GatheredKind, payment: BalancePayment): Promise<MadeRow> {
   let row: MadeRow | undefined;
   const undone = new Error('nothing of this transaction is kept');
   await em
     .transactional(async (tx) => {
       await lockSource(tx, payment);
-      row = await payAlone(tx, handler, payment, true);
+      row = await payAlone(tx, kind, payment, true);
       if (row.outcome === 'insufficient' || row.outcome === 'refused') throw undone;
     })
     .catch((error: unknown) => {
@@ -206,16 +238,7 @@ interface Destination {
 }
 
 /** Moves money from a balance of the payer into an account, with everything that belongs to the payment. */
-export function moveFromBalance(
-  em: EntityManager,
-  payment: BalancePayment,
-  movement: Movement,
-  destination: Destination,
-): Promise<BalancePaymentOutcome> {
-  return paidDespiteLoss(em, payment, () => moveOnce(em, payment, movement, destination));
-}
-
-async function moveOnce(
+async function moveFromBalance(
   em: EntityManager,
   payment: BalancePayment,
   movement: Movement,

@@ -5,7 +5,7 @@ import { refuse } from '../shared/errors.ts';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
-import { moveFromBalance } from './pay-from-balance.ts';
+import { type GatheredKind, moveTogether, type PayTogether } from './pay-from-balance.ts';
 import { type Asking, payUnderKey } from './pay-under-key.ts';
 import { newBalancePlace, presentPaid } from './prepare-balance-payment.ts';
 
@@ -16,13 +16,27 @@ export interface TransferRequest {
   amount: Money;
 }
 
+/** The accounts at both ends are the caller's own, for good, and take any amount: nothing is judged but the balance. */
+const pocketTransfer: GatheredKind = {
+  movement: {
+    kind: 'pocket-transfer',
+    referenceType: 'account_top_up',
+    purpose: 'pocket_transfer',
+    sourceField: 'account_id',
+  },
+  together: {
+    targets: (payments) => ({ call: '?::uuid[]', params: [payments.map(({ referenceId }) => referenceId)] }),
+    effect: () => 'null',
+  },
+};
+
 /**
  * Moves money between two of the caller's own accounts: a payment like any other, of purpose `pocket_transfer`
  * (docs/contract.md 2). Throws 404 for a missing account, 403 for another's, 400 when both are the same or the balance
  * is too low.
  */
 export async function transferBetweenPockets(
-  em: EntityManager,
+  { em, payTogether }: { em: EntityManager; payTogether?: PayTogether },
   transfer: TransferRequest,
   asking: Asking,
 ): Promise<StoredAnswer & { replayed: boolean }> {
@@ -32,12 +46,11 @@ export async function transferBetweenPockets(
   const path = `/v1/accounts/${sourceAccountId}/transfers`;
   const fingerprint = fingerprintOf('POST', path, { destination_account_id: destinationAccountId, amount });
   const transactionId = balancePaymentIdFor(caller.userId, key);
-  const referenceType = 'account_top_up';
   const answer = presentPaid('Transfer completed', {
     transaction_id: transactionId,
     amount,
     new_balance: newBalancePlace,
-    reference_type: referenceType,
+    reference_type: pocketTransfer.movement.referenceType,
     reference_id: destinationAccountId,
   });
   return payUnderKey(em, asking, fingerprint, async (idempotency) => {
@@ -50,25 +63,16 @@ export async function transferBetweenPockets(
       if (account === undefined) refuse('NOT_FOUND', 'no such account', { field });
       if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
     }
-    return moveFromBalance(
-      em,
-      {
-        payer: caller,
-        transactionId,
-        referenceId: destinationAccountId,
-        sourceAccountId,
-        amount,
-        requestId,
-        answer: JSON.stringify(answer),
-        idempotency,
-      },
-      {
-        kind: 'pocket-transfer',
-        referenceType,
-        purpose: 'pocket_transfer',
-        sourceField: 'account_id',
-      },
-      { accountId: destinationAccountId },
-    );
+    const payment = {
+      payer: caller,
+      transactionId,
+      referenceId: destinationAccountId,
+      sourceAccountId,
+      amount,
+      requestId,
+      answer: JSON.stringify(answer),
+      idempotency,
+    };
+    return moveTogether(em, pocketTransfer, payment, payTogether);
   });
 }

@@ -21,10 +21,10 @@ routes.post(
     answers: { 201: PaidShape },
     refusals: [404],
   },
-  async ({ em, caller, params, body, ctx, requestId }) =>
+  async ({ em, deps, caller, params, body, ctx, requestId }) =>
     sendStored(
       await transferBetweenPockets(
-        em,
+        { em, payTogether: deps.payTogether },
         {
           sourceAccountId: params.account_id,
           destinationAccountId: body.destination_account_id,

@@ -18,6 +18,7 @@ import { runChecks } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
 import { charitableCauseDonate } from '../../src/payments/handlers/charitable-cause-donate.ts';
+import { gatheredKindOf } from '../../src/payments/pay-from-balance.ts';
 import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../../src/payments/sweep-receipts.ts';
 import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
@@ -169,7 +170,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   // Two go alone, and the others gather behind them.
   const donors = await Promise.all(Array.from({ length: 5 }, () => buildIndividual(stack, { balance: '1000' })));
   const given = donors.map(({ id, accountId }) =>
-    stack.deps.payTogether(charitableCauseDonate, {
+    stack.deps.payTogether(gatheredKindOf(charitableCauseDonate), {
       payer: { userId: id, userType: 'individual', organizationId: null },
       transactionId: newId(),
       referenceId: causeId,

@@ -1,6 +1,7 @@
 import { payForMember } from '../../src/circles/pay-for-member.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { charitableCauseDonate } from '../../src/payments/handlers/charitable-cause-donate.ts';
+import { gatheredKindOf } from '../../src/payments/pay-from-balance.ts';
 import { settlePayment } from '../../src/payments/settle-payment.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildActiveCircle, circleWhen, contribute, memberIdsOf } from '../circles/build-circle.ts';
@@ -196,7 +197,7 @@ export const donateTogether: MoneyPath = [
     return () =>
       Promise.all(
         donors.map(({ id, accountId }) =>
-          at.stack.deps.payTogether(charitableCauseDonate, {
+          at.stack.deps.payTogether(gatheredKindOf(charitableCauseDonate), {
             payer: { userId: id, userType: 'individual', organizationId: null },
             transactionId: newId(),
             referenceId: at.cause.id,

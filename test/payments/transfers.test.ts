@@ -1,4 +1,6 @@
 import { type BuiltUser, balanceOf, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
+import type { HttpAnswer } from '../support/http.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -107,5 +109,37 @@ describe("A transfer between one's own pockets", () => {
       organization.token,
     );
     expect(answer.body.data.new_balance).toBe('0.0000');
+  });
+
+  it('is written together with those that arrive at the same time, each with an outcome of its own', async () => {
+    const owners = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '1000' })));
+    const pockets = await Promise.all(owners.map(openPocket));
+    const sent: Promise<HttpAnswer>[] = [];
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('lock table journal_keys in share row exclusive mode');
+      for (const [index, { accountId, token }] of owners.entries()) {
+        const body = { destination_account_id: pockets[index], amount: index === 5 ? '1000.0001' : '250.5' };
+        sent.push(transfer(body, accountId, token));
+        if (index === 0) await untilLocked(stack, { text: 'pay_from_balance' });
+      }
+      await stack.get('/v1/transactions', { token: owner.token });
+    });
+    const answers = await Promise.all(sent);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 400, 201, 201]);
+    expect(answers[5]?.body.message).toContain('the balance of the account does not cover it');
+    for (const [index, { body }] of answers.entries()) {
+      if (index !== 5) expect(body.data).toMatchObject({ new_balance: '749.5000', reference_id: pockets[index] });
+    }
+    const held = await Promise.all(pockets.map((id) => balanceOf(stack, id)));
+    expect(held).toEqual(owners.map((_, index) => (index === 5 ? '0.0000' : '250.5000')));
+    // The rows of one statement have one transaction of the database.
+    const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.data.transaction_id);
+    const [{ statements }] = await stack
+      .em()
+      .execute<[{ statements: number }]>(
+        'select count(distinct xmin::text)::int as statements from transactions where id = any (?::uuid[])',
+        [`{${ids.join(',')}}`],
+      );
+    expect(statements).toBeLessThan(ids.length);
   });
 });
