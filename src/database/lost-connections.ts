@@ -35,6 +35,8 @@ export function isLostConnection(error: unknown, depth = 0): boolean {
   const code = errorCodeOf(error);
   if (typeof code === 'string' && /^(08...|57P0[1-3]|ECONNRESET|EPIPE)$/.test(code)) return true;
   if (typeof error !== 'object' || error === null) return false;
-  if ('message' in error && /connection terminated/i.test(String(error.message))) return true;
+  // One that never came about carried no statement.
+  if ('message' in error && /connection terminated(?! due to connection timeout)/i.test(String(error.message)))
+    return true;
   return depth < 4 && 'cause' in error && isLostConnection(error.cause, depth + 1);
 }

@@ -94,8 +94,8 @@ interface InTransaction extends Holding {
 export interface Together {
   /**
    * The accounts of the targets, in the order of the payments, as an SQL expression of type uuid[]: null where the
-   * target may not take its payment, which `findTarget` then judges. It locks what the effect changes or judges by, so
-   * that the effect refuses none of them.
+   * target may not take its payment, which `findTarget` then judges. It locks what the effect changes or judges by
+   * where that can be filled, so that one payment does not have the others refused.
    */
   targets(payments: readonly (Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer })[]): SqlCall;
   /** The handler's `effect` for all of them, as a call over an SQL expression of type balance_payment[]. */

@@ -81,13 +81,17 @@ const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Move
  * is judged after the wait, and so is the payer, who may have been suspended meanwhile (FORBIDDEN, as `readPayer`).
  * Locks nothing for an account that is not the payer's.
  */
-export async function lockSource(
-  tx: EntityManager,
-  { payer, sourceAccountId }: Pick<BalancePayment, 'payer' | 'sourceAccountId'>,
-): Promise<void> {
+export async function lockSource(tx: EntityManager, source: Source): Promise<void> {
+  await waitForSource(tx, source);
+  await readPayer(tx, source.payer.userId);
+}
+
+type Source = Pick<BalancePayment, 'payer' | 'sourceAccountId'>;
+
+/** The lock of `lockSource` alone: the payer is not judged. */
+export async function waitForSource(tx: EntityManager, { payer, sourceAccountId }: Source): Promise<void> {
   const { userId, userType, organizationId } = payer;
   await tx.execute('select lock_source(?, ?, ?, ?)', [userId, userType, organizationId, sourceAccountId]);
-  await readPayer(tx, userId);
 }
 
 interface Making {

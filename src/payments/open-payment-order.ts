@@ -68,10 +68,10 @@ async function makeOrder(
     updated_at: openedAt,
   });
   await tx.flush();
+  await handlerOfOrder(order).onPending?.(tx, handledPayment(order));
   if (opening.idempotency !== null) {
     await claimIdempotencyKey(tx, { ...opening.idempotency, userId: opening.userId, resourceId: orderId });
   }
-  await handlerOfOrder(order).onPending?.(tx, handledPayment(order));
   await recordEvent(tx, {
     event: 'RESOURCE_CREATED',
     resourceType: 'payment_order',

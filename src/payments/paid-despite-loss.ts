@@ -3,43 +3,48 @@ import { isLostConnection } from '../database/lost-connections.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { type BalancePaymentOutcome, withAmount } from './balance-payment-outcome.ts';
-import { type BalancePayment, lockSource } from './make-payments.ts';
+import { type BalancePayment, waitForSource } from './make-payments.ts';
 
 /**
  * Pays, and says what became of it when the connection was lost meanwhile, whose commit may have been done. A payment
  * with this one's transaction id is this payment, so it is looked for, and made again with the same ids if it is not
- * there: the journal's business key lets it be made once, whatever the lost connection still does. If that refuses it, it
- * is looked for once more, as the lost connection may have paid in between. Throws what paying throws; the loss itself
- * when the database stays away, or inside a transaction of the caller's, which is gone with the connection.
+ * there: the journal's business key lets it be made once, whatever the lost connection still does. Throws what paying
+ * throws under an idempotency key, where what was paid meanwhile is found before a refusal is told. Without one it throws
+ * the loss instead of a refusal, as the lost connection may still pay; and so it does when the database stays away, or
+ * inside a transaction of the caller's, which is gone with the connection.
  */
 export async function paidDespiteLoss(
   em: EntityManager,
   payment: BalancePayment,
   pay: () => Promise<BalancePaymentOutcome>,
 ): Promise<BalancePaymentOutcome> {
+  let loss: unknown;
   try {
     return await pay();
   } catch (error) {
     if (!isLostConnection(error) || em.isInTransaction()) throw error;
+    loss = error;
   }
+  // Paying again under a key finds its kept answer.
+  if (payment.idempotency) return pay();
   const made = await findMade(em, payment);
   if (made !== null) return made;
   try {
     return await pay();
   } catch (error) {
-    const madeMeanwhile = isDomainError(error) ? await findMade(em, payment) : null;
-    if (madeMeanwhile === null) throw error;
+    if (!isDomainError(error)) throw error;
+    const madeMeanwhile = await findMade(em, payment);
+    if (madeMeanwhile === null) throw loss;
     return madeMeanwhile;
   }
 }
 
 /** This payment, if it is made; it waits for a transaction that is making it and holds the source's lock. */
 async function findMade(em: EntityManager, payment: BalancePayment): Promise<BalancePaymentOutcome | null> {
-  const { transactionId, sourceAccountId, payer, idempotency } = payment;
-  // Paying again under a key finds its kept answer.
-  if (idempotency) return null;
+  const { transactionId, sourceAccountId, payer } = payment;
   return em.transactional(async (tx) => {
-    await lockSource(tx, payment);
+    // Who pays is not judged here: they may have been suspended right after they paid.
+    await waitForSource(tx, payment);
     const [row] = await tx.execute<{ batch_id: string; amount: Money; balance: Money }[]>(
       `select batch_id, amount::text, account_balance(source_account_id)::text as balance from transactions
        where id = ? and user_id = ? and source_account_id = ?`,

@@ -4,7 +4,7 @@ import { busy, tooLate } from './concurrency.ts';
 export interface GatherOptions<Question, Answer> {
   /**
    * Answers everything that was gathered, each question in order. Called after the last of them has joined, so what it
-   * reads is never older than any question. When it fails, nothing of it may have been done.
+   * reads is never older than any question. When it fails by a question of it (`isOfOne`), nothing may have been done.
    */
   run(questions: readonly Question[]): Promise<readonly Answer[]>;
   /** Whether a failure may be due to a single question: then each is run alone, and only that one fails. */
@@ -36,7 +36,8 @@ interface Member<Question, Answer> {
  * Group commit: questions that arrive while a run is under way wait and then go together. Nothing waits for company: on
  * an idle system a question goes at once, with those that arrived in the same turn of the event loop, and the more there
  * are at a time, the less each costs. Two half-empty runs cost more than one, so another begins beside the first only
- * when it is full; one that is slow (a lock, a stalled connection) holds up nobody. Line and waits are bounded: beyond a
+ * when it is full; one that is slow (a lock, a stalled connection) holds up nobody as long as
+ * it is the only one. Line and waits are bounded: beyond a
  * bound a question is refused with SERVICE_UNAVAILABLE, and while it was in line nothing was done.
  */
 export function createGathering<Question, Answer>({

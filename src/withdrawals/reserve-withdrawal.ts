@@ -69,10 +69,10 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   await lockSource(tx, { payer, sourceAccountId: accountId });
   // The daily limit is shared by all accounts of the user.
   await tx.execute('select 1 from users where id = ? for no key update', [userId]);
-  if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
   const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
   const headroom = await readWithdrawalHeadroom(tx, { userId, accountId });
   const disbursement = await openDisbursement(tx, ports, headroom, { id, account, opening });
+  if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
   const payout = await writePayout(tx, {
     id,
     kind: 'withdrawal',

@@ -1,4 +1,5 @@
 import { buildCause } from '../causes/build-cause.ts';
+import { buildConsentedCircle, buildMembers } from '../circles/build-circle.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -31,7 +32,7 @@ const toPocket = async (payer: BuiltUser) => {
   return () => stack.post(`/v1/accounts/${payer.accountId}/transfers`, transfer, { token: payer.token });
 };
 /** The first payment's connection is cut once its statement has gone out: nobody is told that it was committed. */
-async function loseOneAnswer({ token }: BuiltUser): Promise<void> {
+async function loseOneAnswer({ token }: BuiltUser, text = 'pay_from_balance'): Promise<void> {
   const { database } = stack.lines.api;
   // Only a new connection is sent the text of a prepared statement. The API may first meet those that were cut.
   database.cut();
@@ -39,7 +40,7 @@ async function loseOneAnswer({ token }: BuiltUser): Promise<void> {
     () => stack.get('/v1/transactions', { token }),
     ({ status }) => status === 200,
   );
-  database.set({ kind: 'cut-after', text: 'pay_from_balance', once: true });
+  database.set({ kind: 'cut-after', text, once: true });
 }
 const linesOf = async ({ token }: BuiltUser) => (await stack.get('/v1/transactions', { token })).body.data.count;
 
@@ -61,6 +62,28 @@ describe('A payment from a balance without a key whose commit was not answered',
     },
     120_000,
   );
+
+  it('is a first contribution to a circle, of what was debited with its guarantee', async () => {
+    const { id, creator } = await buildConsentedCircle(stack, await buildMembers(stack, 2), {
+      terms: { guarantee_percent: 25 },
+    });
+    await loseOneAnswer(creator, 'commit');
+    const { status, body } = await stack.post(
+      '/v1/payments/balance',
+      {
+        reference_type: 'saving_circle_contribution',
+        reference_id: id,
+        source_account_id: creator.accountId,
+        amount: 100_000,
+      },
+      { token: creator.token },
+    );
+    expect([status, body.data]).toEqual([
+      201,
+      expect.objectContaining({ amount: '125000.0000', new_balance: '875000.0000' }),
+    ]);
+    expect(await linesOf(creator)).toBe(1);
+  }, 120_000);
 
   it('together with twenty others is made once, and so is each of them', async () => {
     const payers = await Promise.all(Array.from({ length: 20 }, buildPayer));

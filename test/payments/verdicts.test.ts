@@ -1,4 +1,9 @@
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
+import { createPayTogether } from '../../src/payments/pay-from-balance.ts';
+import type { ReferenceType } from '../../src/payments/payment-order.ts';
+import { type BalancePaymentRequest, payAsAsked } from '../../src/payments/prepare-balance-payment.ts';
+import { must } from '../../src/shared/assert.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { buildActiveCircle } from '../circles/build-circle.ts';
 import {
   type BuiltUser,
@@ -8,7 +13,7 @@ import {
   buildPlatformAdmin,
   buildRole,
 } from '../support/build.ts';
-import { buildGoal, buildProduct } from '../support/build-targets.ts';
+import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { freshKey } from '../support/partner.ts';
@@ -27,13 +32,33 @@ afterEach(() => expectChecksEmpty(stack));
 const keys = isFullRun() ? 60 : 8;
 const twins = 8;
 
-interface Request {
+/** As a client sends it. */
+type AskedPayment = Omit<BalancePaymentRequest, 'amount'> & { amount: number };
+interface Request<Body extends object = object> {
   path: string;
-  body: object;
+  body: Body;
 }
 const ask = ({ path, body }: Request, payer: BuiltUser, key: string) =>
   stack.post(path, body, { token: payer.token, headers: { 'idempotency-key': key } });
-const payment = (payer: BuiltUser, reference_type: string, reference_id: string, amount = 1000): Request => ({
+/** The same of another API, whose payments are gathered apart from those of this one. */
+async function askAnotherApi({ body }: Request<AskedPayment>, payer: BuiltUser, key: string) {
+  const { deps } = stack;
+  const caller = must(await deps.findCaller(await deps.tokens.verify(payer.token)), 'the payer is there');
+  const there = { workflows: deps.workflows, payTogether: createPayTogether(deps.orm) };
+  const paid = await payAsAsked(
+    stack.em(),
+    there,
+    { ...body, amount: String(body.amount) },
+    { caller, key, requestId: newId() },
+  );
+  return { status: paid.status, body: JSON.parse(paid.body) };
+}
+const payment = (
+  payer: BuiltUser,
+  reference_type: ReferenceType,
+  reference_id: string,
+  amount = 1000,
+): Request<AskedPayment> => ({
   path: '/v1/payments/balance',
   body: { reference_type, reference_id, source_account_id: payer.accountId, amount },
 });
@@ -175,23 +200,23 @@ describe('A delayed payment', () => {
 
   it('with its key decides its retry’s answer, even if only the retry would have been refused', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
-    const goal = await buildGoal(stack, payer, '5000');
-    const request = payment(payer, 'saving_goal_contribution', goal.id);
+    const cause = await buildActiveCause(stack);
+    const request = payment(payer, 'charitable_cause_donate', cause.id);
     const key = freshKey();
-    const setTarget = (amount: string) =>
-      stack.owner().execute('update saving_goals set target_amount = ? where id = ?', [amount, goal.id]);
+    const setStatus = (status: string) =>
+      stack.owner().execute('update charitable_causes set status = ? where id = ?', [status, cause.id]);
     const sent = await whileHeld('lock table journal_keys in share row exclusive mode', [], async () => {
-      const first = ask(request, payer, key);
+      const first = askAnotherApi(request, payer, key);
       await untilLocked(stack, { text: 'pay_from_balance' });
-      await setTarget('999');
+      await setStatus('cancelled');
       const retry = ask(request, payer, key);
       await untilLocked(stack, { text: 'refuse_balance_payment' });
-      await setTarget('5000');
-      return [first, retry];
+      await setStatus('active');
+      return [first, retry] as const;
     });
     const [first, retry] = await Promise.all(sent);
-    expect([first?.status, retry?.status]).toEqual([201, 201]);
-    expect(retry?.body.data).toEqual(first?.body.data);
+    expect([first.status, retry.status]).toEqual([201, 201]);
+    expect(retry.body.data).toEqual(first.body.data);
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 });

@@ -7,11 +7,13 @@ create function hold_balances(p_debited uuid[], p_credited uuid[]) returns void 
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   credit_shard constant smallint := 1 + pg_backend_pid() % 16;
+  credited uuid;
 begin
   perform from account_balances b where b.account_id = any (p_debited) and b.shard = 0
     order by b.account_id for no key update;
-  insert into account_balances (account_id, shard, balance)
-    select a.id, credit_shard, 0 from accounts a where a.id = any (p_credited) order by a.id on conflict do nothing;
-  perform from account_balances b where b.account_id = any (p_credited) and b.shard = credit_shard
-    order by b.account_id for no key update;
+  -- One by one: a row that begins here is held like one that is there, and neither before one with a smaller id.
+  for credited in select a.id from accounts a where a.id = any (p_credited) order by a.id loop
+    insert into account_balances (account_id, shard, balance) values (credited, credit_shard, 0) on conflict do nothing;
+    perform from account_balances b where b.account_id = credited and b.shard = credit_shard for no key update;
+  end loop;
 end $$;
