@@ -45,7 +45,7 @@ describe('With the answer of its commit lost,', () => {
         ({ keys }) => keys === 1,
       );
       stack.lines.api.database.set({ kind: 'pass' });
-      expect(told.at(0)).toEqual([503, true]);
+      // The API may have found it itself, on another connection.
       expect(told.filter(([status, isLater]) => !(status === 503 ? isLater : status === 201))).toEqual([]);
       expect(await readPaid(stack, request)).toEqual(wholly);
       await expectOneUnder(stack, key, request);

@@ -3,6 +3,7 @@ import { openSubscription } from '../../src/donations/open-subscription.ts';
 import { paySubscriptionPeriod } from '../../src/donations/pay-subscription-period.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { asAClient } from '../support/as-a-client.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { buildPartner } from '../support/partner.ts';
@@ -83,7 +84,7 @@ describe('A subscription period', () => {
 
   it('is awaited by a workflow whose clock is ahead, and paid when it is due', async () => {
     const body = { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
-    const begun = await stack.post('/v1/donations/subscriptions', body, { token: donor.token });
+    const begun = await asAClient(() => stack.post('/v1/donations/subscriptions', body, { token: donor.token }));
     const { id } = begun.body.data;
     const paid = async () => {
       const { body } = await stack.get(`/v1/donations/subscriptions/${id}`, { token: donor.token });
