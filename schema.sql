@@ -2159,7 +2159,7 @@ begin
   return decided;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.await_replay(p_position pg_lsn, p_within interval)
+CREATE OR REPLACE FUNCTION public.await_replay(p_position pg_lsn, p_timeline integer, p_within interval)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2169,6 +2169,10 @@ declare
 begin
   if not pg_is_in_recovery() then
     raise exception 'this is not a replica' using errcode = 'AM011';
+  end if;
+  if p_timeline is distinct from greatest((select min_recovery_end_timeline from pg_control_recovery()),
+      (select timeline_id from pg_control_checkpoint())) then
+    raise exception 'the replica is not known to follow timeline %', p_timeline using errcode = 'AM011';
   end if;
   while pg_last_wal_replay_lsn() is null or pg_last_wal_replay_lsn() < p_position loop
     if clock_timestamp() >= ends_at then
@@ -4990,9 +4994,9 @@ grant execute on function apply_receipt(uuid,text,text,uuid,uuid) to amanah_app;
 
 revoke execute on function approved_decision(uuid,text) from public;
 
-revoke execute on function await_replay(pg_lsn,interval) from public;
+revoke execute on function await_replay(pg_lsn,integer,interval) from public;
 
-grant execute on function await_replay(pg_lsn,interval) to amanah_app;
+grant execute on function await_replay(pg_lsn,integer,interval) to amanah_app;
 
 revoke execute on function book_external(uuid,uuid) from public;
 

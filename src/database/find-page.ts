@@ -34,19 +34,17 @@ export function findPage<T extends Created>(
   window: ListWindow,
   { within = where }: { within?: FilterQuery<T> } = {},
 ): Promise<Listed & { items: T[] }> {
-  return readFresh(em, async (reader) => {
-    const { rows, ...listed } = await readPage(reader, entity, where, within, window);
-    return { ...listed, items: rows.map((row) => em.map(entity, row as EntityDictionary<T>)) };
-  });
+  return readFresh(em, (reader) => readPage(reader, entity, where, window, { within }));
 }
 
-async function readPage<T extends Created>(
+/** `findPage` by a reader that `readFresh` has given, for lists that read more about their rows by the same reader. */
+export async function readPage<T extends Created>(
   em: EntityManager,
   entity: EntityClass<T>,
   where: FilterQuery<T>,
-  within: FilterQuery<T>,
   { page, limit, after, order = 'desc' }: ListWindow,
-): Promise<Listed & { rows: unknown[] }> {
+  { within = where }: { within?: FilterQuery<T> } = {},
+): Promise<Listed & { items: T[] }> {
   const position = raw(`${positionOf(...columns)} as position`);
   const start = await startOfPage(after, (id) =>
     em
@@ -65,5 +63,5 @@ async function readPage<T extends Created>(
     .limit(limit + 1, start === undefined ? (page - 1) * limit : 0)
     .execute<(EntityDictionary<T> & Placed)[]>('all', false);
   const { rows, next } = cutPage(read, limit);
-  return { rows, total, next };
+  return { items: rows.map((row) => em.map(entity, row as EntityDictionary<T>)), total, next };
 }

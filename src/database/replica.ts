@@ -23,6 +23,15 @@ export function attachReplica(primary: MikroORM, replica: MikroORM, tell: Replic
   replicas.set(primary.config, { orm: replica, tell, restsUntil: 0 });
 }
 
+/**
+ * Up to where the primary has written its log, and on which of its timelines: a failover begins another. What is committed
+ * with `synchronous_commit = off` may not be written yet.
+ */
+interface LogPosition {
+  position: string;
+  timeline: number;
+}
+
 /** What `await_replay` says. */
 const notReplayed = 'AM011';
 const replayWithin = `${budgets.replica.replayed} milliseconds`;
@@ -39,18 +48,25 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
     replica.tell('resting');
     return null;
   }
-  const [primary] = await em.execute<[{ position: string }]>('select pg_current_wal_lsn()::text as position');
-  const beginning = beginAt(replica.orm.em.fork(), primary.position);
+  const [primary] = await em.execute<[LogPosition]>(
+    `select pg_current_wal_lsn()::text as position,
+       ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline`,
+  );
+  const beginning = beginAt(replica.orm.em.fork(), primary);
   try {
     return await inTime(beginning, budgets.replica.begun);
   } catch (error) {
-    // One that does not answer must not hold up each request anew.
-    replica.restsUntil = performance.now() + budgets.replica.rests;
-    replica.tell(errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
+    leaveAlone(replica, errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
     // One that answers after all: nobody waits for it any more.
     void beginning.then(end, () => undefined);
     return null;
   }
+}
+
+/** The primary answers alone for a while: a replica that does not serve must not hold up each request anew. */
+function leaveAlone(replica: Replica, outcome: ReadOutcome, error: unknown): void {
+  replica.restsUntil = performance.now() + budgets.replica.rests;
+  replica.tell(outcome, error);
 }
 
 /**
@@ -58,12 +74,12 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
  * reach the same server. The wait has a transaction of its own, because a snapshot taken before it would not see what
  * it waited for.
  */
-async function beginAt(tx: EntityManager, position: string): Promise<EntityManager> {
+async function beginAt(tx: EntityManager, { position, timeline }: LogPosition): Promise<EntityManager> {
   await tx.begin({ readOnly: true });
   try {
     await tx.execute(
-      `select await_replay(?, ?); commit; start transaction isolation level repeatable read, read only`,
-      [position, replayWithin],
+      `select await_replay(?, ?, ?); commit; start transaction isolation level repeatable read, read only`,
+      [position, timeline, replayWithin],
     );
     return tx;
   } catch (error) {
@@ -74,7 +90,8 @@ async function beginAt(tx: EntityManager, position: string): Promise<EntityManag
 
 const end = (tx: EntityManager): Promise<void> => tx.rollback().catch(() => undefined);
 
-async function inTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
+/** Waits for work on the replica. Throws when it takes longer, e.g. because the replica has vanished without a word. */
+export async function inTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error('the replica does not answer')), withinMs);
   try {
@@ -84,23 +101,25 @@ async function inTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
   }
 }
 
-/** Tells how a read that was begun on the replica of this primary ended. */
-export const tellOfRead = (em: EntityManager, outcome: ReadOutcome, error?: unknown): void =>
-  replicas.get(em.config)?.tell(outcome, error);
-
-const statementTimeOut = '57014';
+/** Tells that the replica of this primary has answered a read. */
+export const tellOfAnswer = (em: EntityManager): void => replicas.get(em.config)?.tell('replica');
 
 /**
- * Whether a read that failed on the replica may succeed on the primary: not a refusal, nor what the primary would answer
- * the same or take as long for.
+ * Tells that a read failed on the replica of this primary, which then rests. Throws the error if the primary would
+ * answer the same: a refusal, or a value that it cannot represent. Whatever took too long may be quick on the primary.
  */
-export const isFaultOfReplica = (error: unknown): boolean =>
-  !isDomainError(error) && !isDataError(error) && errorCodeOf(error) !== statementTimeOut;
+export function tellOfFailure(em: EntityManager, error: unknown): void {
+  if (isDomainError(error) || isDataError(error)) throw error;
+  const replica = replicas.get(em.config);
+  if (replica !== undefined) leaveAlone(replica, 'failed', error);
+}
 
 /**
  * Reads from the replica if there is one that has replayed all that was committed before this call, otherwise from the
- * primary; on the primary again if the replica fails meanwhile. The replica reads in one snapshot. For lists and checks
- * only: what decides something (who the caller is, what they may, what an account holds) is read from the primary.
+ * primary; on the primary again if the replica fails meanwhile, or takes more than half the time that a statement has.
+ * The replica reads in one snapshot, which may be ahead of what the primary shows: whatever belongs together is read by
+ * the same `reader`. For lists and checks only: what decides something (who the caller is, what they may, what an
+ * account holds) is read from the primary.
  */
 export async function readFresh<T>(
   em: EntityManager,
@@ -109,16 +128,20 @@ export async function readFresh<T>(
 ): Promise<T> {
   const tx = await beginOnReplica(em);
   if (tx !== null) {
+    const within = (budget ?? budgets.database.role).statement / 2;
+    const reading = async () => {
+      if (budget !== undefined) await allowTime(tx, { ...budget, statement: within });
+      return await read(tx);
+    };
     try {
-      if (budget !== undefined) await allowTime(tx, budget);
-      const result = await read(tx);
-      tellOfRead(em, 'replica');
+      const result = await inTime(reading(), within);
+      tellOfAnswer(em);
       return result;
     } catch (error) {
-      if (!isFaultOfReplica(error)) throw error;
-      tellOfRead(em, 'failed', error);
+      tellOfFailure(em, error);
     } finally {
-      await end(tx);
+      // The answer does not wait for it: it waits for whatever is still under way there.
+      void end(tx);
     }
   }
   return budget === undefined ? read(em) : withTime(em, budget, read);

@@ -149,7 +149,9 @@ const replica = {
   replayed: 0.1 * second,
   /** Until a read has begun there, connecting and waiting included. */
   begun: second / 2,
-  /** How long the primary answers alone after the replica was late or away. */
+  /** Until the next part of a download; lists and checks have half the time that a statement has on the primary. */
+  part: 30 * second,
+  /** How long the primary answers alone after the replica was late, away or failed. */
   rests: 5 * second,
 };
 

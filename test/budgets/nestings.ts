@@ -48,6 +48,7 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['replica.replayed', 'replica.begun'],
   ['replica.begun', 'requests.away'],
   ['replica.begun', 'replica.rests'],
+  ['replica.part', 'database.download.statement'],
   ['reach.probe', 'requests.away'],
   ['reach.temporalCall', 'steps.sweep'],
   ['reach.temporalPreparation', 'start.whole'],

@@ -18,6 +18,8 @@ export interface Replicated {
   onReplica(sql: string): Promise<Record<string, unknown>[]>;
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
+  /** Makes another replica of the primary and promotes it, so that a new timeline begins; the database there. */
+  failOver(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -27,23 +29,27 @@ export async function startReplicated(): Promise<Replicated> {
   const place = { password: 'of-the-test', database: 'amanah' };
   const settings = { fsync: 'off' };
   const primary = { ...place, directory: join(directory, 'primary'), port: await findFreePort(), settings };
-  const parts: { primary?: Part; replica?: Part | undefined } = {};
+  const parts: { primary?: Part; replica?: Part | undefined; promoted?: Part } = {};
   parts.primary = await startPostgres(primary, { logFile: join(directory, 'primary.log') });
   const url = postgresUrl(primary);
   await migrate(url, { [applicationRole]: place.password, [readerRole]: place.password });
 
-  const replica: PostgresOptions & { port: number } = {
-    ...place,
-    directory: join(directory, 'replica'),
-    port: await findFreePort(),
-    settings: {
-      ...settings,
-      hot_standby_feedback: 'on',
-      primary_slot_name: 'replica',
-      primary_conninfo: `host=127.0.0.1 port=${primary.port} user=amanah password=${place.password}`,
-    },
+  const copyTo = async (name: string) => {
+    const copy = {
+      ...place,
+      directory: join(directory, name),
+      port: await findFreePort(),
+      settings: {
+        ...settings,
+        hot_standby_feedback: 'on',
+        primary_slot_name: name,
+        primary_conninfo: `host=127.0.0.1 port=${primary.port} user=amanah password=${place.password}`,
+      },
+    } satisfies PostgresOptions;
+    await query(url, (client) => copyCluster(client, primary.directory, copy.directory, name));
+    return copy;
   };
-  await query(url, (client) => copyCluster(client, primary.directory, replica.directory));
+  const replica = await copyTo('replica');
   const startReplica = async () => {
     parts.replica = await startPostgres(replica, { logFile: join(directory, 'replica.log') });
   };
@@ -63,8 +69,15 @@ export async function startReplicated(): Promise<Replicated> {
     onReplica: (sql) => query(postgresUrl(replica), async (client) => (await client.query(sql)).rows),
     startReplica,
     stopReplica,
+    failOver: async () => {
+      const promoted = await copyTo('promoted');
+      parts.promoted = await startPostgres(promoted, { logFile: join(directory, 'promoted.log') });
+      await query(postgresUrl(promoted), (client) => client.query('select pg_promote()'));
+      return postgresUrl({ ...promoted, role: applicationRole });
+    },
     stop: async () => {
       await stopReplica();
+      await parts.promoted?.stop();
       await parts.primary?.stop();
       rmSync(directory, { recursive: true, force: true });
     },
@@ -82,10 +95,10 @@ async function query<T>(connectionString: string, use: (client: pg.Client) => Pr
 }
 
 /** A base backup that a replica begins with; the slot keeps the log that it will ask for. */
-async function copyCluster(client: pg.Client, from: string, to: string): Promise<void> {
+async function copyCluster(client: pg.Client, from: string, to: string, slot: string): Promise<void> {
   const log = join(from, 'pg_wal');
-  await client.query("select pg_create_physical_replication_slot('replica', true)");
-  await client.query("select pg_backup_start('replica', true)");
+  await client.query('select pg_create_physical_replication_slot($1, true)', [slot]);
+  await client.query('select pg_backup_start($1, true)', [slot]);
   const isCopied = (path: string) => !path.startsWith(`${log}/`) && !path.endsWith('postmaster.pid');
   cpSync(from, to, { recursive: true, preserveTimestamps: true, filter: isCopied });
   const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
