@@ -1,6 +1,7 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../database/find-page.ts';
+import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { readRefunded, refundedOf } from '../refunds/read-refundable.ts';
 import { must } from '../shared/assert.ts';
@@ -47,7 +48,7 @@ export interface PaymentFilter extends ListWindow {
 }
 
 /** A page of a partner's payments, newest first, and the number of all that match. */
-export async function findPartnerPayments(
+export function findPartnerPayments(
   em: EntityManager,
   { partnerId, status, externalRef, from, to, ...window }: PaymentFilter,
 ): Promise<Listed & { items: PaymentWithChannel[] }> {
@@ -58,19 +59,21 @@ export async function findPartnerPayments(
     ...(externalRef !== undefined && { external_ref: externalRef }),
     ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
-  const { items, ...listed } = await findPage(em, PartnerPayment, where, window, { within });
-  const channels = await em.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
-  const refunded = await readRefunded(
-    em,
-    items.map(({ id }) => id),
-  );
-  const channelOf = new Map(channels.map((channel) => [channel.id, channel]));
-  return {
-    items: items.map((payment) => ({
-      payment,
-      channel: must(channelOf.get(payment.channel_id), 'a payment has its channel'),
-      refunded: must(refunded.get(payment.id), 'a sum is read for each payment'),
-    })),
-    ...listed,
-  };
+  return readFresh(em, async (reader) => {
+    const { items, ...listed } = await readPage(reader, PartnerPayment, where, window, { within });
+    const channels = await reader.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
+    const refunded = await readRefunded(
+      reader,
+      items.map(({ id }) => id),
+    );
+    const channelOf = new Map(channels.map((channel) => [channel.id, channel]));
+    return {
+      items: items.map((payment) => ({
+        payment,
+        channel: must(channelOf.get(payment.channel_id), 'a payment has its channel'),
+        refunded: must(refunded.get(payment.id), 'a sum is read for each payment'),
+      })),
+      ...listed,
+    };
+  });
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import { cutPage, type Listed, type Placed, positionOf, readNext } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { forgetRows } from '../housekeeping/forget-rows.ts';
 import { type EventImpact, readEventsKeptDays } from './event.ts';
 
@@ -31,10 +32,13 @@ export interface ListEventsInput extends ListWindow {
 export const countedEvents = 100_000;
 
 /**
- * Events, newest first by default. Their ids are in the order of time, so a page is read along the primary key, and
- * starts behind any id, whether there is such an event or not.
+ * Events, newest first by default (`readFresh`). Their ids are in the order of time, so a page is read along the primary
+ * key, and starts behind any id, whether there is such an event or not.
  */
-export async function listEvents(em: EntityManager, input: ListEventsInput): Promise<Listed & { events: EventRow[] }> {
+export const listEvents = (em: EntityManager, input: ListEventsInput): Promise<Listed & { events: EventRow[] }> =>
+  readFresh(em, (reader) => readEvents(reader, input));
+
+async function readEvents(em: EntityManager, input: ListEventsInput): Promise<Listed & { events: EventRow[] }> {
   const { page, limit, order = 'desc', after } = input;
   const filters: [sql: string, value: unknown][] = [
     ['event = ?', input.event],

@@ -1,6 +1,7 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../database/find-page.ts';
+import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
@@ -24,15 +25,17 @@ function readableBy(caller: Caller): FilterQuery<Account> {
 }
 
 /** A page of the accounts that the caller may read, with balances. */
-export async function findAccounts(
+export function findAccounts(
   em: EntityManager,
   caller: Caller,
   { kind, ...window }: ListWindow & { kind?: AccountKind | undefined },
 ): Promise<Listed & { items: AccountWithBalance[] }> {
   const within = readableBy(caller);
   const where = kind === undefined ? within : { $and: [within, { kind }] };
-  const { items, ...listed } = await findPage(em, Account, where, window, { within });
-  return { items: await withBalances(em, items), ...listed };
+  return readFresh(em, async (reader) => {
+    const { items, ...listed } = await readPage(reader, Account, where, window, { within });
+    return { items: await withBalances(reader, items), ...listed };
+  });
 }
 
 /** One account with its balance. Throws NOT_FOUND, and FORBIDDEN when it is another's (docs/contract.md 0). */

@@ -10,8 +10,8 @@ import {
   positionOf,
   startOfPage,
 } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
-import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { Transaction } from './transaction.entity.ts';
@@ -59,9 +59,8 @@ async function askedUser(em: EntityManager, caller: Caller, userId: string | und
  * those of their organization's users and accounts, platform all; a `user_id` outside that is overridden
  * (docs/contract.md 2).
  */
-async function listingOf(em: EntityManager, caller: Caller, filter: TransactionFilter): Promise<Listing> {
+function listingOf(caller: Caller, userId: string | undefined, filter: TransactionFilter): Listing {
   const { product_id, reference_type, type } = filter;
-  const userId = await askedUser(em, caller, filter.user_id);
   const asked: [sql: string, value: unknown][] = [
     ['user_id = ?', userId],
     ['reference_id = ?', product_id],
@@ -117,16 +116,25 @@ async function findPosition(em: EntityManager, caller: Caller, id: string): Prom
 
 /**
  * A page of the transactions that the caller may read, newest first by default, the number of all that match, and `next`
- * when rows follow. Throws REQUEST_INVALID for an `after` that the caller may not read.
+ * when rows follow (`readFresh`). Throws REQUEST_INVALID for an `after` that the caller may not read.
  */
 export async function findTransactions(
   em: EntityManager,
   caller: Caller,
   filter: TransactionFilter,
 ): Promise<Listed & { items: Transaction[] }> {
-  const { product_id, page, limit, after, order = 'desc' } = filter;
+  const { product_id, user_id } = filter;
   if (product_id !== undefined && !isUuid(product_id)) return { items: [], total: 0 };
-  const listing = await listingOf(em, caller, filter);
+  const listing = listingOf(caller, await askedUser(em, caller, user_id), filter);
+  return readFresh(em, (reader) => readTransactions(reader, caller, listing, filter));
+}
+
+async function readTransactions(
+  em: EntityManager,
+  caller: Caller,
+  listing: Listing,
+  { page, limit, after, order = 'desc' }: ListWindow,
+): Promise<Listed & { items: Transaction[] }> {
   const start = await startOfPage(after, (id) => findPosition(em, caller, id));
   const offset = start === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
   const needed = BigInt(limit) + 1n;
@@ -148,21 +156,21 @@ export async function findTransactions(
  * type.
  */
 async function countTransactions(em: EntityManager, listing: Listing): Promise<number> {
-  const counts = await Promise.all(sourcesOf(listing).map((source) => countSource(em, source)));
-  return counts.reduce((total, count) => total + count, 0);
+  const counts = sourcesOf(listing).map(countOf);
+  const [{ total }] = await em.execute<[{ total: string }]>(
+    `select sum(total) as total from (${counts.map(({ sql }) => sql).join(' union all ')}) counts`,
+    counts.flatMap(({ values }) => values),
+  );
+  return Number(total);
 }
 
-async function countSource(em: EntityManager, { table, conditions }: Source): Promise<number> {
+function countOf({ table, conditions }: Source): { sql: string; values: unknown[] } {
   const overAll = conditions.every(({ sql }) => sql === 'reference_type = ?' || sql === 'type = ?');
   const source =
     table === 'transactions' && overAll
       ? 'select coalesce(sum(count), 0) as total from transaction_counts'
       : `select count(*) as total from ${table}`;
-  const [count] = await em.execute<{ total: string }[]>(
-    `${source} ${whereOf(conditions)}`,
-    conditions.flatMap(({ values }) => values),
-  );
-  return Number(must(count, 'a count has a row').total);
+  return { sql: `${source} ${whereOf(conditions)}`, values: conditions.flatMap(({ values }) => values) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../database/find-page.ts';
+import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
@@ -41,11 +42,13 @@ export async function getOrder(em: EntityManager, caller: Caller, orderId: strin
 }
 
 /** A page of the caller's own orders, newest first. */
-export async function findOrders(
+export function findOrders(
   em: EntityManager,
   caller: Caller,
   window: ListWindow,
 ): Promise<Listed & { items: OrderWithChannel[] }> {
-  const { items, ...listed } = await findPage(em, PaymentOrder, { user_id: caller.userId }, window);
-  return { items: await withChannels(em, items), ...listed };
+  return readFresh(em, async (reader) => {
+    const { items, ...listed } = await readPage(reader, PaymentOrder, { user_id: caller.userId }, window);
+    return { items: await withChannels(reader, items), ...listed };
+  });
 }

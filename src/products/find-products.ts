@@ -1,6 +1,7 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../database/find-page.ts';
+import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { findBalances } from '../ledger/find-balances.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
@@ -19,13 +20,15 @@ export interface ProductFilter extends ListWindow {
 }
 
 /** A page of products, newest first. */
-export async function findProducts(
+export function findProducts(
   em: EntityManager,
   { kind, status, ...window }: ProductFilter,
 ): Promise<Listed & { items: FoundProduct[] }> {
   const where: FilterQuery<Product> = { ...(kind && { kind }), ...(status && { status }) };
-  const { items, ...listed } = await findPage(em, Product, where, window, { within: {} });
-  return { items: await withAmounts(em, items), ...listed };
+  return readFresh(em, async (reader) => {
+    const { items, ...listed } = await readPage(reader, Product, where, window, { within: {} });
+    return { items: await withAmounts(reader, items), ...listed };
+  });
 }
 
 /** One product. Throws NOT_FOUND. */

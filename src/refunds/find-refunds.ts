@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../database/find-page.ts';
+import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { findPayoutsOf } from '../payouts/find-payouts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { refuse } from '../shared/errors.ts';
@@ -31,12 +32,14 @@ export async function getRefund(
  * A page of a payment's refunds, newest first; whose payment it is has been checked. Throws REQUEST_INVALID for an
  * `after` that is none of them.
  */
-export async function findRefunds(
+export function findRefunds(
   em: EntityManager,
   paymentId: string,
   window: ListWindow,
 ): Promise<Listed & { items: WholeRefund[] }> {
-  const { items, ...listed } = await findPage(em, PaymentRefund, { payment_id: paymentId }, window);
-  const payoutOf = await findPayoutsOf(em, items);
-  return { items: items.map((refund) => ({ payout: payoutOf(refund), paymentId })), ...listed };
+  return readFresh(em, async (reader) => {
+    const { items, ...listed } = await readPage(reader, PaymentRefund, { payment_id: paymentId }, window);
+    const payoutOf = await findPayoutsOf(reader, items);
+    return { items: items.map((refund) => ({ payout: payoutOf(refund), paymentId })), ...listed };
+  });
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../database/find-page.ts';
+import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { findBalances } from '../ledger/find-balances.ts';
 import { refuse } from '../shared/errors.ts';
@@ -20,19 +21,21 @@ export function refuseUnlessOwn(caller: Caller, goal: SavingGoal): void {
 }
 
 /** A page of the caller's own saving goals, for platform of all, newest first. */
-export async function findSavingGoals(
+export function findSavingGoals(
   em: EntityManager,
   caller: Caller,
   { status, ...window }: ListWindow & { status?: SavingGoalStatus | undefined },
 ): Promise<Listed & { items: FoundSavingGoal[] }> {
   const within = isPlatform(caller) ? {} : { user_id: caller.userId };
   const where = { ...within, ...(status && { status }) };
-  const { items, ...listed } = await findPage(em, SavingGoal, where, window, { within });
-  const balanceOf = await findBalances(
-    em,
-    items.map(({ account_id }) => account_id),
-  );
-  return { items: items.map((goal) => ({ goal, currentAmount: balanceOf(goal.account_id) })), ...listed };
+  return readFresh(em, async (reader) => {
+    const { items, ...listed } = await readPage(reader, SavingGoal, where, window, { within });
+    const balanceOf = await findBalances(
+      reader,
+      items.map(({ account_id }) => account_id),
+    );
+    return { items: items.map((goal) => ({ goal, currentAmount: balanceOf(goal.account_id) })), ...listed };
+  });
 }
 
 /** One saving goal that the caller may read. Throws NOT_FOUND or FORBIDDEN. */

@@ -1,8 +1,9 @@
 import { type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ownerOf } from '../bank-accounts/bank-account.ts';
-import { findPage, type ListWindow } from '../database/find-page.ts';
+import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { readFresh } from '../database/replica.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
 import { findPayoutsOf } from '../payouts/find-payouts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
@@ -35,24 +36,22 @@ export interface WithdrawalFilter {
 /**
  * A page of the withdrawals the caller may read: its own, for organization users the organization's, for platform all.
  */
-export async function findWithdrawals(
+export function findWithdrawals(
   em: EntityManager,
   caller: Caller,
   { filter, ...window }: ListWindow & { filter: WithdrawalFilter },
 ): Promise<Listed & { items: WholeWithdrawal[] }> {
   const within: FilterQuery<Withdrawal> = isPlatform(caller) ? {} : ownerOf(caller);
-  return withPayouts(em, await findPage(em, Withdrawal, { $and: [within, ...asked(filter)] }, window, { within }));
+  return readWithdrawals(em, within, asked(filter), window);
 }
 
 /** A page of the disbursements of a cause. */
-export const findDisbursements = async (
+export const findDisbursements = (
   em: EntityManager,
   causeId: string,
   { status, ...window }: ListWindow & Pick<WithdrawalFilter, 'status'>,
-): Promise<Listed & { items: WholeWithdrawal[] }> => {
-  const within = { cause_id: causeId };
-  return withPayouts(em, await findPage(em, Withdrawal, { $and: [within, ...asked({ status })] }, window, { within }));
-};
+): Promise<Listed & { items: WholeWithdrawal[] }> =>
+  readWithdrawals(em, { cause_id: causeId }, asked({ status }), window);
 
 /** The filters that are there, as conditions. */
 function asked({ status, cause_id, from, to }: WithdrawalFilter): FilterQuery<Withdrawal>[] {
@@ -67,13 +66,17 @@ function asked({ status, cause_id, from, to }: WithdrawalFilter): FilterQuery<Wi
   ];
 }
 
-async function withPayouts(
+const readWithdrawals = (
   em: EntityManager,
-  { items, ...listed }: Listed & { items: Withdrawal[] },
-): Promise<Listed & { items: WholeWithdrawal[] }> {
-  const payoutOf = await findPayoutsOf(em, items);
-  return { items: items.map((withdrawal) => ({ withdrawal, payout: payoutOf(withdrawal) })), ...listed };
-}
+  within: FilterQuery<Withdrawal>,
+  where: FilterQuery<Withdrawal>[],
+  window: ListWindow,
+): Promise<Listed & { items: WholeWithdrawal[] }> =>
+  readFresh(em, async (reader) => {
+    const { items, ...listed } = await readPage(reader, Withdrawal, { $and: [within, ...where] }, window, { within });
+    const payoutOf = await findPayoutsOf(reader, items);
+    return { items: items.map((withdrawal) => ({ withdrawal, payout: payoutOf(withdrawal) })), ...listed };
+  });
 
 /** A withdrawal. Throws NOT_FOUND, and FORBIDDEN when it belongs to somebody else. */
 export async function getWithdrawal(em: EntityManager, caller: Caller, id: string): Promise<WholeWithdrawal> {
