@@ -78,7 +78,9 @@ async function beginAt(tx: EntityManager, { position, timeline }: LogPosition): 
   await tx.begin({ readOnly: true });
   try {
     await tx.execute(
-      `select await_replay(?, ?, ?); commit; start transaction isolation level repeatable read, read only`,
+      ['select await_replay(?, ?, ?)', 'commit', 'start transaction isolation level repeatable read, read only'].join(
+        '; ',
+      ),
       [position, timeline, replayWithin],
     );
     return tx;

@@ -12,6 +12,7 @@ import {
 } from '../database/position.ts';
 import { readFresh } from '../database/replica.ts';
 import { type Caller, isPlatform } from '../identity/caller.ts';
+import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { Transaction } from './transaction.entity.ts';
@@ -156,21 +157,22 @@ async function readTransactions(
  * type.
  */
 async function countTransactions(em: EntityManager, listing: Listing): Promise<number> {
-  const counts = sourcesOf(listing).map(countOf);
-  const [{ total }] = await em.execute<[{ total: string }]>(
-    `select sum(total) as total from (${counts.map(({ sql }) => sql).join(' union all ')}) counts`,
-    counts.flatMap(({ values }) => values),
-  );
-  return Number(total);
+  let total = 0;
+  for (const source of sourcesOf(listing)) total += await countSource(em, source);
+  return total;
 }
 
-function countOf({ table, conditions }: Source): { sql: string; values: unknown[] } {
+async function countSource(em: EntityManager, { table, conditions }: Source): Promise<number> {
   const overAll = conditions.every(({ sql }) => sql === 'reference_type = ?' || sql === 'type = ?');
   const source =
     table === 'transactions' && overAll
       ? 'select coalesce(sum(count), 0) as total from transaction_counts'
       : `select count(*) as total from ${table}`;
-  return { sql: `${source} ${whereOf(conditions)}`, values: conditions.flatMap(({ values }) => values) };
+  const [count] = await em.execute<{ total: string }[]>(
+    `${source} ${whereOf(conditions)}`,
+    conditions.flatMap(({ values }) => values),
+  );
+  return Number(must(count, 'a count has a row').total);
 }
 
 /**
