@@ -1,7 +1,8 @@
 import { type EntityManager, IsolationLevel } from '@mikro-orm/postgresql';
 import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
+import { withPatience } from '../shared/patience.ts';
 import { allowTime } from './database-time-outs.ts';
-import { beginOnReplica, inTime, tellOfAnswer, tellOfFailure } from './replica.ts';
+import { beginOnReplica, tellOfAnswer, tellOfFailure } from './replica.ts';
 
 /**
  * Reads parts from one snapshot of the database, in a transaction of its own that may last as long as a download: on the
@@ -19,7 +20,7 @@ export async function* readInSnapshot<Part>(
     let handedOn = false;
     try {
       for (;;) {
-        const next = await inTime(parts.next(), within);
+        const next = await withPatience(within, () => parts.next());
         if (next.done) break;
         handedOn = true;
         yield next.value;

@@ -3,6 +3,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { ConfigError } from '../config.ts';
 import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
 import { errorCodeOf, isDataError, isDomainError } from '../shared/errors.ts';
+import { withPatience } from '../shared/patience.ts';
 import { allowTime, withTime } from './database-time-outs.ts';
 
 /** Who answered a read that a replica may answer: the replica, or the primary because the replica was late, away or failed. */
@@ -54,7 +55,7 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
   );
   const beginning = beginAt(replica.orm.em.fork(), primary);
   try {
-    return await inTime(beginning, budgets.replica.begun);
+    return await withPatience(budgets.replica.begun, () => beginning);
   } catch (error) {
     leaveAlone(replica, errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
     // One that answers after all: nobody waits for it any more.
@@ -92,17 +93,6 @@ async function beginAt(tx: EntityManager, { position, timeline }: LogPosition): 
 
 const end = (tx: EntityManager): Promise<void> => tx.rollback().catch(() => undefined);
 
-/** Waits for work on the replica. Throws when it takes longer, e.g. because the replica has vanished without a word. */
-export async function inTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('the replica does not answer')), withinMs);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Tells that the replica of this primary has answered a read. */
 export const tellOfAnswer = (em: EntityManager): void => replicas.get(em.config)?.tell('replica');
 
@@ -136,7 +126,7 @@ export async function readFresh<T>(
       return await read(tx);
     };
     try {
-      const result = await inTime(reading(), within);
+      const result = await withPatience(within, reading);
       tellOfAnswer(em);
       return result;
     } catch (error) {
@@ -175,7 +165,7 @@ export async function refuseOtherReplica(primary: MikroORM): Promise<void> {
   const ours = await identify(primary.em.fork());
   let theirs: Identity;
   try {
-    theirs = await inTime(identify(replica.orm.em.fork()), budgets.requests.away);
+    theirs = await withPatience(budgets.requests.away, () => identify(replica.orm.em.fork()));
   } catch (error) {
     replica.tell('away', error);
     return;

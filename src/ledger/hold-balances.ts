@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { textArray } from '../shared/postgres.ts';
 
 /** Accounts of all the journals that a transaction is about to write. */
 export interface HeldBalances {
@@ -12,6 +13,5 @@ export interface HeldBalances {
  * not. More accounts than are then needed do no harm.
  */
 export async function holdBalances(tx: EntityManager, { debited, credited }: HeldBalances): Promise<void> {
-  const listed = (ids: readonly string[]) => `{${ids.join(',')}}`;
-  await tx.execute('select hold_balances(?::uuid[], ?::uuid[])', [listed(debited), listed(credited)]);
+  await tx.execute('select hold_balances(?::uuid[], ?::uuid[])', [textArray(debited), textArray(credited)]);
 }

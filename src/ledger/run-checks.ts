@@ -24,8 +24,8 @@ export async function findChecks(em: EntityManager): Promise<string[]> {
 }
 
 /**
- * Reads one view (`readFresh`), by its name in the catalogue. One that fails on a row's data counts as one violation. Throws when the
- * database does not answer, or not in time.
+ * Reads one view (`readFresh`), by its name in the catalogue. One that fails on a row's data counts as one violation.
+ * Throws when the database does not answer, or not in time.
  */
 export async function runCheck(em: EntityManager, check: string): Promise<CheckResult> {
   // Quoted; a view's name cannot be a parameter.

@@ -48,21 +48,14 @@ async function payOnce(
 ): Promise<BalancePaymentOutcome> {
   const { payer, referenceId } = payment;
   const amount = formatMoney(payment.amount);
-  const movement = movementOf(handler);
-  if (handler.together !== undefined) {
-    const paid = await payGathered(
-      em,
-      gatheredKindOf({ ...handler, together: handler.together }),
-      payment,
-      payTogether,
-    );
-    if (paid !== null) return paid;
-  }
+  const kind = gatheredKindOf(handler);
+  const paid = kind === null ? null : await payGathered(em, kind, payment, payTogether);
+  if (paid !== null) return paid;
   const { onBehalfOf = null } = payment;
   const target = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer, onBehalfOf });
   const { accountId } = target;
   const due = target.amount === undefined ? payment : withAmount(payment, target.amount);
-  return moveFromBalance(em, due, movement, { accountId, effect: handler.effect, handled: handledOf(due) });
+  return moveFromBalance(em, due, movementOf(handler), { accountId, effect: handler.effect, handled: handledOf(due) });
 }
 
 /** A kind of payment from balances, of which those that arrive together are made together. */
@@ -73,12 +66,11 @@ export interface GatheredKind {
   effect?: PaymentEffect | undefined;
 }
 
-/** The kind of a handler whose payments are made together. */
-export const gatheredKindOf = (handler: PaymentHandler & { together: Together }): GatheredKind => ({
-  movement: movementOf(handler),
-  together: handler.together,
-  effect: handler.effect,
-});
+/** A handler's kind; null when its payments are made one by one. */
+export function gatheredKindOf(handler: PaymentHandler): GatheredKind | null {
+  const { together, effect } = handler;
+  return together === undefined ? null : { movement: movementOf(handler), together, effect };
+}
 
 /** Makes a payment for which nobody has to look closer at its target, with others that arrive at the same time. */
 export function moveTogether(

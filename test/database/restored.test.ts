@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
@@ -11,6 +11,7 @@ import { refuseOtherTimeOuts } from '../../src/database/database-time-outs.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { migrate } from '../../src/migrate.ts';
 import { own } from '../support/replicated.ts';
+import { withClient } from '../support/with-client.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'amanah-restored-'));
 const parts: Part[] = [];
@@ -29,16 +30,6 @@ async function start(name: string): Promise<{ directory: string; port: number; p
   };
   parts.push(await startPostgres(place, { logFile: join(directory, `${name}.log`) }));
   return place;
-}
-
-async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
 }
 
 /** As docs/operations.md says: the files between the two calls, then the log of what happened meanwhile, which is kept. */

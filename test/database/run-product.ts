@@ -24,6 +24,7 @@ import { sweepReceipts } from '../../src/payments/sweep-receipts.ts';
 import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
 import { judgeClearing, measureClearing } from '../../src/reconciliation/compare-clearing.ts';
 import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
+import { must } from '../../src/shared/assert.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -170,7 +171,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   // Two go alone, and the others gather behind them.
   const donors = await Promise.all(Array.from({ length: 5 }, () => buildIndividual(stack, { balance: '1000' })));
   const given = donors.map(({ id, accountId }) =>
-    stack.deps.payTogether(gatheredKindOf(charitableCauseDonate), {
+    stack.deps.payTogether(must(gatheredKindOf(charitableCauseDonate), 'they are made together'), {
       payer: { userId: id, userType: 'individual', organizationId: null },
       transactionId: newId(),
       referenceId: causeId,

@@ -20,6 +20,7 @@ import {
 import { buildOperators, decide } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
@@ -174,7 +175,7 @@ describe('When Temporal loses all its data and starts empty', () => {
   }, 180_000);
 
   // It waits for the worker's next look at Temporal, a minute later.
-  const whenFull = process.env.AMANAH_FULL === '1' ? it : it.skip;
+  const whenFull = isFullRun() ? it : it.skip;
   whenFull(
     'workers that outlive the loss never leave anything unswept',
     async () => {

@@ -3,6 +3,7 @@ import { systemAccounts } from '../../src/ledger/account.ts';
 import { charitableCauseDonate } from '../../src/payments/handlers/charitable-cause-donate.ts';
 import { gatheredKindOf } from '../../src/payments/pay-from-balance.ts';
 import { settlePayment } from '../../src/payments/settle-payment.ts';
+import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildActiveCircle, circleWhen, contribute, memberIdsOf } from '../circles/build-circle.ts';
 import { endInterval, openNextRound } from '../circles/end-interval.ts';
@@ -197,7 +198,7 @@ export const donateTogether: MoneyPath = [
     return () =>
       Promise.all(
         donors.map(({ id, accountId }) =>
-          at.stack.deps.payTogether(gatheredKindOf(charitableCauseDonate), {
+          at.stack.deps.payTogether(must(gatheredKindOf(charitableCauseDonate), 'they are made together'), {
             payer: { userId: id, userType: 'individual', organizationId: null },
             transactionId: newId(),
             referenceId: at.cause.id,

@@ -9,10 +9,19 @@ import { eventually } from '../support/stack.ts';
 import { addBankAccount, ask, buildOwner, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { at, type MoneyPath } from './money-place.ts';
 
+/** Asks for a disbursement of the cause, IDR. */
+const disburse = (bank_account_id: string, amount: string) =>
+  ask(at.stack, at.organization, {
+    bank_account_id,
+    amount,
+    cause_id: at.cause.id,
+    purpose_note: 'Two pumps and pipes',
+  });
+
 /** Money of partners, money that leaves, what is given back or allocated, and what two people decide. */
 export const pathsOfPayouts: MoneyPath[] = [
   [
-    'a at.partner payment',
+    'a payment of a partner',
     async () => {
       const { id } = (await at.partner.post('/payments', { method: 'qris', amount: '20000' })).body.data;
       const payment = { providerPaymentId: `pay-${id}`, providerPaymentMethodId: `pm-${id}`, amount: '20000.0000' };
@@ -79,12 +88,7 @@ export const pathsOfPayouts: MoneyPath[] = [
       await give(at.stack, at.person, 100_000, at.cause.id);
       const bank_account_id = await addBankAccount(at.stack, at.organization);
       return async () => {
-        const a = await ask(at.stack, at.organization, {
-          bank_account_id,
-          amount: '50000',
-          cause_id: at.cause.id,
-          purpose_note: 'Two pumps and pipes',
-        });
+        const a = await disburse(bank_account_id, '50000');
         return (await withdrawalWhen(at.stack, at.organization, a.body.data.id, 'succeeded')).status;
       };
     },
@@ -94,12 +98,7 @@ export const pathsOfPayouts: MoneyPath[] = [
     async () => {
       await give(at.stack, at.person, 100_000, at.cause.id);
       const bank_account_id = await addBankAccount(at.stack, at.organization, '131313');
-      const a = await ask(at.stack, at.organization, {
-        bank_account_id,
-        amount: '50000',
-        cause_id: at.cause.id,
-        purpose_note: 'Two pumps and pipes',
-      });
+      const a = await disburse(bank_account_id, '50000');
       return async () => {
         await eventually(
           async () => (await settleAtProvider(at.stack, a.body.data.id, 'FAILED')).status,
@@ -110,16 +109,11 @@ export const pathsOfPayouts: MoneyPath[] = [
     },
   ],
   [
-    'a disbursement that is reversed after the at.cause was closed',
+    'a disbursement that is reversed after the cause was closed',
     async () => {
       await give(at.stack, at.person, 50_000, at.cause.id);
       const bank_account_id = await addBankAccount(at.stack, at.organization);
-      const a = await ask(at.stack, at.organization, {
-        bank_account_id,
-        amount: '50000',
-        cause_id: at.cause.id,
-        purpose_note: 'Two pumps and pipes',
-      });
+      const a = await disburse(bank_account_id, '50000');
       await withdrawalWhen(at.stack, at.organization, a.body.data.id, 'succeeded');
       await at.stack.delete(`/v1/charitable-causes/${at.cause.id}`, undefined, { token: at.organization.token });
       return async () => {
@@ -133,12 +127,7 @@ export const pathsOfPayouts: MoneyPath[] = [
     async () => {
       await give(at.stack, at.person, 400_000, at.cause.id);
       const bank_account_id = await addBankAccount(at.stack, at.organization);
-      const a = await ask(at.stack, at.organization, {
-        bank_account_id,
-        amount: '400000',
-        cause_id: at.cause.id,
-        purpose_note: 'Two pumps and pipes',
-      });
+      const a = await disburse(bank_account_id, '400000');
       const [decision] = await at.stack
         .em()
         .execute<[{ id: string }]>('select id from decisions where withdrawal_id = ?', [a.body.data.id]);
@@ -161,12 +150,7 @@ export const pathsOfPayouts: MoneyPath[] = [
     async () => {
       await give(at.stack, at.person, 100_000, at.cause.id);
       const bank_account_id = await addBankAccount(at.stack, at.organization);
-      const a = await ask(at.stack, at.organization, {
-        bank_account_id,
-        amount: '50000',
-        cause_id: at.cause.id,
-        purpose_note: 'Two pumps and pipes',
-      });
+      const a = await disburse(bank_account_id, '50000');
       await withdrawalWhen(at.stack, at.organization, a.body.data.id, 'succeeded');
       await give(at.stack, at.person, 10_000, at.cause.id);
       const { items } = (await at.stack.get('/v1/donations?limit=100', { token: at.person.token })).body.data;

@@ -1,13 +1,14 @@
 import { chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { type PostgresOptions, postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { applicationRole, readerRole } from '../../src/database/database-roles.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { TestDatabase } from './database.ts';
+import { withClient } from './with-client.ts';
 
 export interface Replicated {
   /** A migrated database on the primary. */
@@ -46,7 +47,7 @@ export async function startReplicated(): Promise<Replicated> {
         primary_conninfo: `host=127.0.0.1 port=${primary.port} user=amanah password=${place.password}`,
       },
     } satisfies PostgresOptions;
-    await query(url, (client) => copyCluster(client, primary.directory, copy.directory, name));
+    await withClient(url, (client) => copyCluster(client, primary.directory, copy.directory, name));
     return copy;
   };
   const replica = await copyTo('replica');
@@ -66,13 +67,13 @@ export async function startReplicated(): Promise<Replicated> {
       drop: async () => undefined,
     },
     replicaUrl: postgresUrl({ ...replica, role: applicationRole }),
-    onReplica: (sql) => query(postgresUrl(replica), async (client) => (await client.query(sql)).rows),
+    onReplica: (sql) => withClient(postgresUrl(replica), async (client) => (await client.query(sql)).rows),
     startReplica,
     stopReplica,
     failOver: async () => {
       const promoted = await copyTo('promoted');
       parts.promoted = await startPostgres(promoted, { logFile: join(directory, 'promoted.log') });
-      await query(postgresUrl(promoted), (client) => client.query('select pg_promote()'));
+      await withClient(postgresUrl(promoted), (client) => client.query('select pg_promote()'));
       return postgresUrl({ ...promoted, role: applicationRole });
     },
     stop: async () => {
@@ -82,16 +83,6 @@ export async function startReplicated(): Promise<Replicated> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function query<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
 }
 
 /** A base backup that a replica begins with; the slot keeps the log that it will ask for. */
