@@ -6,6 +6,8 @@ export interface SubscriptionFact {
   donations: number;
   /** Periods that have begun, the first among them. */
   periodsDue: number;
+  /** Attempts to pay a period that had not begun, paid or refused. */
+  triedEarly: number;
 }
 
 /** What guards of the product say of themselves. */

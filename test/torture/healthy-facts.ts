@@ -133,7 +133,7 @@ export function healthyFacts(): Facts {
     guards: {
       refusedOpenings: [],
       payoutLimits: { 'partner-1': '20000.0000' },
-      subscriptions: [{ id: 's-1', periodsPaid: 2, donations: 2, periodsDue: 2 }],
+      subscriptions: [{ id: 's-1', periodsPaid: 2, donations: 2, periodsDue: 2, triedEarly: 0 }],
       deadlocks: [],
       blindChecks: [],
     },

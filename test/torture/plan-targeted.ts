@@ -42,7 +42,7 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       { at: share(durationMs, 0.65), do: 'kill-while-sending', forMs: 500 },
       ...workerNames.map((name) => uncommitted(name, { at: share(durationMs, 0.4), forMs: 5_000 })),
       ...apiNames.map((name, index) => uncommitted(name, { at: share(durationMs, 0.55 + index / 4), forMs: 2_000 })),
-      ...crowdsAt.map((part) => ({ at: share(durationMs, part) - 300, do: 'hold-balance', forMs: 2_000 }) as const),
+      ...crowdsAt.map((part) => ({ at: share(durationMs, part) - 300, do: 'hold-balance', forMs: 900 }) as const),
       ...[3, 5].flatMap((number) => unheard(number * periodMs)),
     ],
   };

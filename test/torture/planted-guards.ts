@@ -94,6 +94,14 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'periods-are-paid-once',
+    'a period is tried before it begins, and begins later',
+    ({ guards }) => {
+      only(guards.subscriptions).triedEarly = 1;
+    },
+    'a period that had not begun',
+  ],
+  [
+    'periods-are-paid-once',
     'a period is paid twice',
     ({ guards }) => {
       only(guards.subscriptions).donations = 3;

@@ -16,7 +16,9 @@ const queries = {
   limits: 'select id::text, max_daily_amount::text as amount from partners where max_daily_amount is not null',
   subscriptions: `select s.id::text, s.periods_paid as "periodsPaid",
       1 + floor(extract(epoch from now() - s.started_at) / extract(epoch from ${week}))::integer as "periodsDue",
-      (select count(*)::integer from donations d where d.subscription_id = s.id) as donations
+      (select count(*)::integer from donations d where d.subscription_id = s.id) as donations,
+      (select count(*)::integer from donation_subscription_attempts a
+        where a.subscription_id = s.id and a.due_at > a.created_at + interval '1 minute') as "triedEarly"
     from donation_subscriptions s where s.interval = 'weekly'`,
   started: `select extract(epoch from min(s.started_at + ${moved} * ${week})) * 1000 as earliest,
       extract(epoch from max(s.started_at + ${moved} * ${week})) * 1000 as latest

@@ -97,13 +97,17 @@ export const deploymentName = 'amanah';
 const diskMegabytes: Record<DiskName, number> = { postgres: 512, api: 64 };
 const commandMs = 10_000;
 const taskQueue = 'payments';
-/** Only a power cut would be noticed, and there is none here. When a transaction was committed is asked by oracles. */
+/**
+ * Only a power cut would be noticed, and there is none here. When a transaction was committed is asked by oracles. Who
+ * wait for each other are found before the product's own time-outs end their wait.
+ */
 const settings = {
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '200',
   log_checkpoints: 'off',
   track_commit_timestamp: 'on',
+  deadlock_timeout: '100ms',
   max_wal_size: '128MB',
 };
 

@@ -49,9 +49,10 @@ export function payoutsStayWithin({ payouts, guards: { payoutLimits } }: Facts):
 /** Of a subscription no period is paid before it begins, and each once. */
 export function periodsArePaidOnce({ guards: { subscriptions } }: Facts): Finding[] {
   const oracle = 'periods-are-paid-once';
-  return subscriptions.flatMap(({ id, periodsPaid, periodsDue, donations }): Finding[] => {
+  return subscriptions.flatMap(({ id, periodsPaid, periodsDue, donations, triedEarly }): Finding[] => {
     const find = (says: string) => [{ oracle, resourceId: id, says: `the subscription ${id} ${says}` }];
     if (periodsPaid > periodsDue) return find(`has ${periodsPaid} paid periods, and ${periodsDue} have begun`);
+    if (triedEarly > 0) return find(`was attempted ${triedEarly} times for a period that had not begun`);
     return donations === periodsPaid ? [] : find(`has ${periodsPaid} paid periods, and ${donations} donations`);
   });
 }
