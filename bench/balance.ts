@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { compareMoney } from '../src/shared/money.ts';
 import { accountCount, bareSchema, hasPgbench, runBareTransfer } from './bare-transfer.ts';
 import { type Bound, endBench } from './bounds.ts';
@@ -21,6 +22,8 @@ import { countCpu, readUsage } from './usage.ts';
  */
 const rounds = argument('rounds', 5);
 const sliceSeconds = argument('seconds', 1);
+/** Between two slices: what the one before has left to do (its connections, vacuum) is not measured with the next. */
+const restMs = 500;
 const processes = argument('apis', 1);
 const isKeyed = flag('keys');
 const whats = ['a', 'b', 'c'] as const;
@@ -137,6 +140,7 @@ for (const connections of connectionCounts) {
   const turns = [false, true].flatMap((hot) => whats.map((what) => ({ what, hot })));
   for (let round = 0; round <= rounds; round += 1) {
     for (const { what, hot } of turns) {
+      await sleep(restMs);
       const slice = await measure(what, connections, hot);
       if (round > 0) slices.set(`${what} ${hot}`, [...of(what, hot), slice]);
     }
