@@ -9,7 +9,8 @@ import { connect, createServer, type Socket } from 'node:net';
  * - `refuse`: every connection is cut, and new ones are cut at once.
  * - `truncate`: an answer is cut after a number of its bytes.
  * - `cut-after`: the connection is cut right after a request that contains the text has been sent, so that its answer
- *   is lost while its effect may have happened; with `once`, one connection, and then all pass.
+ *   is lost while its effect may have happened; with `once`, one connection, and then all pass. With `awayMs`, the other
+ *   side goes away with it, for so long.
  * - `cut-before`: the connection is cut instead of sending a request that contains the text, which so has no effect.
  */
 export type ProxyMode =
@@ -18,7 +19,7 @@ export type ProxyMode =
   | { kind: 'black-hole' }
   | { kind: 'refuse' }
   | { kind: 'truncate'; bytes: number }
-  | { kind: 'cut-after'; text: string; once?: true }
+  | { kind: 'cut-after'; text: string; once?: true; awayMs?: number }
   | { kind: 'cut-before'; text: string };
 
 export interface TcpProxy extends AsyncDisposable {
@@ -59,8 +60,14 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
       socket.destroy();
     }
   };
-  const passAgain = () => {
-    mode = { kind: 'pass' };
+  const cut = () => {
+    for (const pair of [...pairs]) cutPair(pair);
+  };
+  const passAgain = (awayMs: number) => {
+    mode = awayMs > 0 ? { kind: 'refuse' } : { kind: 'pass' };
+    if (awayMs === 0) return;
+    setTimeout(cut, beforeCutMs);
+    setTimeout(() => passAgain(0), awayMs);
   };
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -86,9 +93,6 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error(`the proxy ${name} has no address`);
 
-  const cut = () => {
-    for (const pair of [...pairs]) cutPair(pair);
-  };
   const close = async () => {
     const closed = once(server, 'close');
     server.close();
@@ -130,7 +134,7 @@ function resume({ client, server }: Pair): void {
 
 interface Line {
   modeNow(): ProxyMode;
-  passAgain(): void;
+  passAgain(awayMs: number): void;
   cutPair(pair: Pair): void;
 }
 
@@ -160,7 +164,7 @@ function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, cu
       // Nothing of the answer may come back: the other direction is paused before the request is sent.
       pair.server.pause();
       to.write(chunk);
-      if (mode.once) passAgain();
+      if (mode.once) passAgain(mode.awayMs ?? 0);
       setTimeout(() => cutPair(pair), beforeCutMs);
       return;
     }

@@ -1,5 +1,3 @@
-import { errorCodeOf } from '../shared/errors.ts';
-
 /** The part of a `pg` client that is used here; its types are only a transitive dependency, through the ORM. */
 export interface PoolClient {
   query(config: unknown, ...rest: unknown[]): unknown;
@@ -28,15 +26,4 @@ export function releaseWhenLost(client: PoolClient): void {
     if (lost) return Promise.reject(lost);
     return isBegin(config) ? Promise.resolve(query(config, ...rest)).catch(leave) : query(config, ...rest);
   };
-}
-
-/** Whether the error is of a connection that was lost under a statement, so that nobody knows whether it was done. */
-export function isLostConnection(error: unknown, depth = 0): boolean {
-  const code = errorCodeOf(error);
-  if (typeof code === 'string' && /^(08...|57P0[1-3]|ECONNRESET|EPIPE)$/.test(code)) return true;
-  if (typeof error !== 'object' || error === null) return false;
-  // One that never came about carried no statement.
-  if ('message' in error && /connection terminated(?! due to connection timeout)/i.test(String(error.message)))
-    return true;
-  return depth < 4 && 'cause' in error && isLostConnection(error.cause, depth + 1);
 }

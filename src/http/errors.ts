@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
-import { DomainError, type ErrorCode, errorCodeOf, errorStatuses, isDomainError } from '../shared/errors.ts';
+import { isAway } from '../shared/away.ts';
+import { DomainError, type ErrorCode, errorStatuses, isDomainError } from '../shared/errors.ts';
 
 /** The partner API has an error envelope of its own on every answer under this prefix (docs/contract.md 8). */
 export const partnerPrefix = '/v1/partners';
@@ -23,31 +24,6 @@ const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {
 
 /** The code that partners see for this one. */
 export const partnerCodeOf = (code: ErrorCode): ErrorCode => partnerCodes[code] ?? code;
-
-const networkCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-]);
-// 57P: operator intervention (shutdown, cannot connect now); 08: connection; 53: out of disk, memory or connections;
-// 58030: disk I/O error; 25006: a read-only standby; 40001, 40P01: serialization failure or deadlock, may be retried;
-// 55P03, 57014, 25P03, 25P04: lock, statement, idle and transaction time-outs.
-const databaseAway = /^(08...|57P0[1-5]|57014|53...|58030|55P03|25006|25P0[34]|40001|40P01)$/;
-const poolExhausted =
-  /timeout exceeded when trying to connect|connection terminated|client has encountered a connection error/i;
-
-/** Whether the error means that a dependency is unavailable, so that a later retry makes sense. */
-export function isAway(error: unknown, depth = 0): boolean {
-  const code = errorCodeOf(error);
-  if (typeof code === 'string' && (networkCodes.has(code) || databaseAway.test(code))) return true;
-  if (typeof error !== 'object' || error === null) return false;
-  if ('message' in error && typeof error.message === 'string' && poolExhausted.test(error.message)) return true;
-  return depth < 4 && 'cause' in error && isAway(error.cause, depth + 1);
-}
 
 /** Any thrown value as a refusal the caller may read; an unknown error reveals nothing (INTERNAL). */
 export function asDomainError(error: unknown): DomainError {

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isLostConnection } from '../database/lost-connections.ts';
+import { isAway, isLostConnection } from '../shared/away.ts';
+import { budgets } from '../shared/budgets.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { type BalancePaymentOutcome, withAmount } from './balance-payment-outcome.ts';
@@ -10,8 +12,8 @@ import { type BalancePayment, waitForSource } from './make-payments.ts';
  * with this one's transaction id is this payment, so it is looked for, and made again with the same ids if it is not
  * there: the journal's business key lets it be made once, whatever the lost connection still does. Throws what paying
  * throws under an idempotency key, where what was paid meanwhile is found before a refusal is told. Without one it throws
- * the loss instead of a refusal, as the lost connection may still pay; and so it does when the database stays away, or
- * inside a transaction of the caller's, which is gone with the connection.
+ * the loss instead of a refusal, as the lost connection may still pay; and so it does when the database stays away for
+ * `budgets.requests.away`, or inside a transaction of the caller's, which is gone with the connection.
  */
 export async function paidDespiteLoss(
   em: EntityManager,
@@ -27,7 +29,7 @@ export async function paidDespiteLoss(
   }
   // Paying again under a key finds its kept answer.
   if (payment.idempotency) return pay();
-  const made = await findMade(em, payment);
+  const made = await findOnceBack(em, payment);
   if (made !== null) return made;
   try {
     return await pay();
@@ -36,6 +38,22 @@ export async function paidDespiteLoss(
     const madeMeanwhile = await findMade(em, payment);
     if (madeMeanwhile === null) throw loss;
     return madeMeanwhile;
+  }
+}
+
+/** How often a database that has gone away is asked again, in milliseconds. */
+const askedAgainMs = 200;
+
+/** `findMade`, as soon as a database that restarts or fails over takes connections again. */
+async function findOnceBack(em: EntityManager, payment: BalancePayment): Promise<BalancePaymentOutcome | null> {
+  const until = performance.now() + budgets.requests.away;
+  for (;;) {
+    try {
+      return await findMade(em, payment);
+    } catch (error) {
+      if (!isAway(error) || performance.now() > until) throw error;
+      await sleep(askedAgainMs);
+    }
   }
 }
 

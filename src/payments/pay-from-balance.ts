@@ -122,7 +122,7 @@ export type PayTogether = (kind: GatheredKind, payment: BalancePayment) => Promi
 
 /**
  * Group commit of payments from balances: for each kind, payments that arrive while others are being written wait and
- * are then written together. Payments from one source, or under one key, never share a group.
+ * are then written together. Payments of a user from one source, or under one key, never share a group.
  */
 export function createPayTogether(orm: MikroORM): PayTogether {
   // Outside any request context: otherwise it would keep that of the first request of its kind.
@@ -148,10 +148,10 @@ export function createPayTogether(orm: MikroORM): PayTogether {
 
 /**
  * SQLSTATEs raised before the commit that a single payment may have caused: values, constraints, deadlocks, a lock not
- * acquired, refusals and faults of our functions. It is certain that nothing was done.
+ * acquired, a statement that took too long, refusals and faults of our functions. It is certain that nothing was done.
  */
 const isRolledBack = (error: unknown): boolean =>
-  /^(22...|23...|40...|55P03|AM\d{3}|P0...|XX000)$/.test(String(errorCodeOf(error)));
+  /^(22...|23...|40...|55P03|57014|AM\d{3}|P0...|XX000)$/.test(String(errorCodeOf(error)));
 
 /** Makes payments of one kind in one statement; those whose target needs a closer look come back `unclear`. */
 async function payAllOf(

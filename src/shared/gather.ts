@@ -13,7 +13,7 @@ export interface GatherOptions<Question, Answer> {
   apart?(question: Question): readonly string[];
   /** Milliseconds in line; a question that waits longer is refused. */
   waitMs: number;
-  /** Milliseconds after which the questions of a run are refused and the next run may start. */
+  /** Milliseconds after which the questions of a run are given up, done or not, and the next run may start. */
   runMs: number;
   /** The most questions in a run. */
   most?: number;
@@ -31,6 +31,9 @@ interface Member<Question, Answer> {
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
+
+/** So many run beside each other when each has to run alone: one that waits for a lock holds up few. */
+const aloneAtOnce = 4;
 
 /**
  * Group commit: questions that arrive while a run is under way wait and then go together. Nothing waits for company: on
@@ -61,7 +64,7 @@ export function createGathering<Question, Answer>({
   // A run belongs to all its members: it takes over no member's trace or time limit.
   const asNobody = AsyncLocalStorage.snapshot();
 
-  /** Skips members that have been refused meanwhile: they were told that it was not done. */
+  /** Runs each alone when one of them is at fault; none any more once they have been refused. */
   async function runTogether(members: Line, isLate: () => boolean): Promise<void> {
     try {
       const answers = await run(members.map(({ question }) => question));
@@ -69,7 +72,13 @@ export function createGathering<Question, Answer>({
       for (const [index, member] of members.entries()) member.resolve(answers[index] as Answer);
     } catch (error) {
       if (members.length > 1 && isOfOne(error)) {
-        for (const member of members) if (!isLate()) await runTogether([member], isLate);
+        const left = [...members];
+        const runRest = async () => {
+          for (let member = left.shift(); member !== undefined && !isLate(); member = left.shift()) {
+            await runTogether([member], isLate);
+          }
+        };
+        await Promise.all(Array.from({ length: aloneAtOnce }, runRest));
       } else for (const member of members) member.reject(error);
     }
   }
@@ -80,7 +89,7 @@ export function createGathering<Question, Answer>({
     const late = new Promise<void>((resolve) => {
       over = setTimeout(() => {
         isLate = true;
-        for (const member of members) member.reject(tooLate());
+        for (const member of members) member.reject(busy('It takes too long, and may still be done; try again'));
         resolve();
       }, runMs);
     });

@@ -32,7 +32,7 @@ const toPocket = async (payer: BuiltUser) => {
   return () => stack.post(`/v1/accounts/${payer.accountId}/transfers`, transfer, { token: payer.token });
 };
 /** The first payment's connection is cut once its statement has gone out: nobody is told that it was committed. */
-async function loseOneAnswer({ token }: BuiltUser, text = 'pay_from_balance'): Promise<void> {
+async function loseOneAnswer({ token }: BuiltUser, { text = 'pay_from_balance', awayMs = 0 } = {}): Promise<void> {
   const { database } = stack.lines.api;
   // Only a new connection is sent the text of a prepared statement. The API may first meet those that were cut.
   database.cut();
@@ -40,7 +40,7 @@ async function loseOneAnswer({ token }: BuiltUser, text = 'pay_from_balance'): P
     () => stack.get('/v1/transactions', { token }),
     ({ status }) => status === 200,
   );
-  database.set({ kind: 'cut-after', text, once: true });
+  database.set({ kind: 'cut-after', text, once: true, awayMs });
 }
 const linesOf = async ({ token }: BuiltUser) => (await stack.get('/v1/transactions', { token })).body.data.count;
 
@@ -63,11 +63,19 @@ describe('A payment from a balance without a key whose commit was not answered',
     120_000,
   );
 
+  it('is made once, and says so, when the database restarts meanwhile', async () => {
+    const payer = await buildPayer();
+    await loseOneAnswer(payer, { awayMs: 1_200 });
+    const { status, body } = await donate(payer);
+    expect([status, body.data]).toEqual([201, expect.objectContaining({ new_balance: '900.0000' })]);
+    expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
+  }, 120_000);
+
   it('is a first contribution to a circle, of what was debited with its guarantee', async () => {
     const { id, creator } = await buildConsentedCircle(stack, await buildMembers(stack, 2), {
       terms: { guarantee_percent: 25 },
     });
-    await loseOneAnswer(creator, 'commit');
+    await loseOneAnswer(creator, { text: 'commit' });
     const { status, body } = await stack.post(
       '/v1/payments/balance',
       {

@@ -287,6 +287,8 @@ end $$;
  * organization may change nothing), and 'busy' (the source, the payer or their organization is locked by somebody else,
  * for whom nobody waits here, or another of these payments has the same source or key).
  *
+ * A lock that somebody holds for long (a key) ends the statement: then each payment is made alone, and waits alone.
+ *
  * Locks are taken in the order of src/ledger/lock-order.ts, as on every path: what p_targets has locked, shard 0 of the
  * sources by id, payers, their organizations, then keys, then what the ledger's triggers take, and last what the triggers
  * of transactions take. What is judged is read by statements that begin after the locks were taken.
@@ -296,6 +298,7 @@ returns table (place bigint, outcome text, new_balance numeric, answer_status sm
   payment balance_payment)
 language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
+set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare

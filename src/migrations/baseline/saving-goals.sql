@@ -130,7 +130,7 @@ begin
   return array(select (select g.account_id from saving_goals g where g.id = asked.id and g.user_id = asked.user_id
       and g.status = 'active' and g.closed_at is null
       and account_balance(g.account_id) + asked.upto <= g.target_amount)
-    from (select a.user_id, a.id, a.place, sum(a.amount) over (partition by a.id order by a.place) as upto
+    from (select a.user_id, a.id, a.place, sum(a.amount) over (partition by a.id, a.user_id order by a.place) as upto
       from unnest(p_user_ids, p_ids, p_amounts) with ordinality a (user_id, id, amount, place)) asked
     order by asked.place);
 end $$;
