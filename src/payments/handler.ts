@@ -119,6 +119,8 @@ export interface PaymentHandler {
    * more in the transaction that makes the row: the request may be minutes old.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
+  /** Gateway rail only: locks what the pending domain row is part of, before the idempotency key is claimed. */
+  holdPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /**

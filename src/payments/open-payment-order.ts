@@ -68,10 +68,13 @@ async function makeOrder(
     updated_at: openedAt,
   });
   await tx.flush();
-  await handlerOfOrder(order).onPending?.(tx, handledPayment(order));
+  const [handler, payment] = [handlerOfOrder(order), handledPayment(order)];
+  await handler.holdPending?.(tx, payment);
   if (opening.idempotency !== null) {
     await claimIdempotencyKey(tx, { ...opening.idempotency, userId: opening.userId, resourceId: orderId });
   }
+  // After the key, as on the other rail: who pays by both at once would wait for both.
+  await handler.onPending?.(tx, payment);
   await recordEvent(tx, {
     event: 'RESOURCE_CREATED',
     resourceType: 'payment_order',

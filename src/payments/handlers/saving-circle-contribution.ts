@@ -1,5 +1,6 @@
 import { getPayableCircle } from '../../circles/find-payable-circle.ts';
 import { holdContribution } from '../../circles/hold-contribution.ts';
+import { shareCircle } from '../../circles/lock-circle.ts';
 import { recordContribution } from '../../circles/record-contribution.ts';
 import { closeContribution, settleContribution } from '../../circles/settle-contribution.ts';
 import type { PaymentHandler } from '../handler.ts';
@@ -26,6 +27,9 @@ export const savingCircleContribution = {
       inAll: lock === true,
     });
     return { accountId: circle.holdingAccountId, amount: circle.total };
+  },
+  async holdPending(tx, { referenceId }) {
+    await shareCircle(tx, referenceId);
   },
   async onPending(tx, { orderId, referenceId, userId, onBehalfOf, amount, requestId }) {
     const circleId = referenceId;
