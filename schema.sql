@@ -639,26 +639,24 @@ create table partner_fees (
 );
 
 create table partner_idempotency_keys (
-  id uuid not null default uuidv7(),
+  id uuid not null,
   partner_id uuid not null,
   key_hash text not null,
   fingerprint text not null,
   resource_type text not null,
   resource_id uuid not null,
   answer_status smallint,
-  answer_body bytea,
   answer_sealed text,
   answered_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   constraint partner_idempotency_keys_pkey PRIMARY KEY (partner_id, key_hash),
   constraint partner_idempotency_keys_answered_at_is_real CHECK (answered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND answered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint partner_idempotency_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint partner_idempotency_keys_keep_one_answer CHECK (num_nonnulls(answer_body, answer_sealed) = num_nonnulls(answer_status)),
+  constraint partner_idempotency_keys_keep_one_answer CHECK ((answer_sealed IS NULL) = (answer_status IS NULL)),
   constraint partner_idempotency_keys_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text, 'refund'::text]))
 );
 CREATE INDEX partner_idempotency_keys_by_answer ON partner_idempotency_keys USING btree (answered_at) WHERE answer_status IS NOT NULL;
 CREATE UNIQUE INDEX partner_idempotency_keys_by_id ON partner_idempotency_keys USING btree (id);
-CREATE INDEX partner_idempotency_keys_in_the_clear ON partner_idempotency_keys USING btree (id) WHERE answer_body IS NOT NULL;
 
 create table partner_keys (
   id uuid not null,
@@ -2042,7 +2040,7 @@ begin
   return array(select (select g.account_id from saving_goals g where g.id = asked.id and g.user_id = asked.user_id
       and g.status = 'active' and g.closed_at is null
       and account_balance(g.account_id) + asked.upto <= g.target_amount)
-    from (select a.user_id, a.id, a.place, sum(a.amount) over (partition by a.id order by a.place) as upto
+    from (select a.user_id, a.id, a.place, sum(a.amount) over (partition by a.id, a.user_id order by a.place) as upto
       from unnest(p_user_ids, p_ids, p_amounts) with ordinality a (user_id, id, amount, place)) asked
     order by asked.place);
 end $function$;
@@ -3022,6 +3020,7 @@ CREATE OR REPLACE FUNCTION public.pay_from_balances(p_payments jsonb, p_targets 
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
@@ -5594,7 +5593,7 @@ grant delete, insert, select on table partner_fees to amanah_app;
 
 grant select (basis_points), select (channel), select (fixed), select (id), select (method), select (organization_id), select (partner_id), select (provider_basis_points), select (provider_fixed) on table partner_fees to amanah_reader;
 
-grant insert, select, update (answer_body), update (answer_sealed), update (answer_status), update (answered_at) on table partner_idempotency_keys to amanah_app;
+grant insert, select, update (answer_sealed), update (answer_status), update (answered_at) on table partner_idempotency_keys to amanah_app;
 
 grant select (answer_status), select (answered_at), select (created_at), select (id), select (partner_id), select (resource_id), select (resource_type) on table partner_idempotency_keys to amanah_reader;
 

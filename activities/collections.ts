@@ -63,7 +63,7 @@ export function createCollectionActivities(deps: Dependencies) {
       releasePartnerPayment(em, sealer, input, { skipsTime: config.TEMPORAL_SKIPS_TIME }),
     ),
     sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
-      withTime(em, budgets.database.sweep, (tx) => sweepPartnerAnswers(tx, sealer)),
+      withTime(em, budgets.database.sweep, (tx) => sweepPartnerAnswers(tx)),
     ),
   };
 }

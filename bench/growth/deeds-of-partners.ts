@@ -35,8 +35,9 @@ const webhooks = (resource: 'payment' | 'payout', resourceId: string, where: str
 
 const partnerKey = (resource: 'payment' | 'payout', resourceId: string, where: string): Left => [
   'partner_idempotency_keys',
-  `partner_id, key_hash, fingerprint, resource_type, resource_id, answer_status, answer_sealed, answered_at, created_at`,
-  `${partner}, md5('key ' || n), 'f', '${resource}', ${resourceId}, case when ${isYoung} then 200 end,
+  `id, partner_id, key_hash, fingerprint, resource_type, resource_id, answer_status, answer_sealed, answered_at,
+   created_at`,
+  `${id(`${resource} key`)}, ${partner}, md5('key ' || n), 'f', '${resource}', ${resourceId}, case when ${isYoung} then 200 end,
    case when ${isYoung} then repeat('x', 600) end, case when ${isYoung} then ${at()} end, ${at()}`,
   where,
 ];

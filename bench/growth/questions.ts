@@ -202,7 +202,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
 /** What runs by itself. Nothing is due here but what is to be forgotten: a sweep reads what waits, not what has been. */
 function sweepQuestions(deps: Dependencies): Question[] {
   const em = () => deps.orm.em.fork();
-  const { gateway, sealer } = deps;
+  const { gateway } = deps;
   const sweeps: Record<string, (em: EntityManager) => Promise<unknown>> = {
     callbacks: (of) => redeliverCallbacks(of, nobody, failed),
     'overdue payments': (of) => sweepOverduePayments(of, nobody, failed),
@@ -213,7 +213,7 @@ function sweepQuestions(deps: Dependencies): Question[] {
     subscriptions: (of) => sweepSubscriptions(of, nobody, failed),
     deliveries: (of) => sweepDeliveries(of, nobody, failed),
     uploads: (of) => sweepUploads(of, deps),
-    "partners' answers": (of) => sweepPartnerAnswers(of, sealer),
+    "partners' answers": (of) => sweepPartnerAnswers(of),
     'what waits, for the metrics': readBacklog,
     'days to reconcile': (of) => findDaysToReconcile(of, { at: new Date().toISOString() }),
     retention: (of) => withTime(of, budgets.database.sweep, forgetOldRows),

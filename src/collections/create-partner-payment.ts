@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { createOnce } from '../openings/create-once.ts';
 import { isVerdict } from '../openings/open-once.ts';
-import { stampOpening } from '../openings/stamp-opening.ts';
+import type { KeyedRequest } from '../openings/opening.ts';
 import { findUnderKey } from '../partners/idempotency.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -15,8 +15,7 @@ import type { PaymentWithChannel } from './present-partner-payment.ts';
 export interface PartnerPaymentCreation {
   partnerId: string;
   body: PartnerPaymentRequest;
-  /** `resourceId` is set when the key has already made its payment: this is then a retry, which joins it. */
-  idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null };
+  idempotency: KeyedRequest;
   requestId: string;
 }
 
@@ -32,7 +31,6 @@ export async function createPartnerPayment(
 ): Promise<PaymentWithChannel> {
   const paymentId = partnerPaymentIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => findPartnerPayment(place, paymentId);
-  const stamp = await stampOpening(em);
   const earlier = idempotency.resourceId === null ? null : await find(em);
   if (earlier?.payment.status === 'PENDING') {
     // The row exists, so a refusal that comes through Temporal is not believed.
@@ -47,7 +45,7 @@ export async function createPartnerPayment(
       {
         resourceId: paymentId,
         kind: 'partner_payment',
-        stamp,
+        stamp: idempotency.stamp,
         isKeyed: true,
         unavailable: 'The payment could not be started; try again',
       },

@@ -8,6 +8,7 @@ import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import { partnerKeyRowIdFor } from '../shared/ids.ts';
 import { isUniqueViolation } from '../shared/postgres.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import {
@@ -96,8 +97,8 @@ async function openAtOnce(
        for key share of p, o, n
        on conflict do nothing returning resource_id
      ), claim as (
-       insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
-       select ?::uuid, ?, ?, 'payment', resource_id from opening returning resource_id
+       insert into partner_idempotency_keys (id, partner_id, key_hash, fingerprint, resource_type, resource_id)
+       select ?::uuid, ?::uuid, ?, ?, 'payment', resource_id from opening returning resource_id
      ), ${payment.sql}`;
   const { keyHash, fingerprint } = idempotency;
   const opened = [
@@ -107,6 +108,7 @@ async function openAtOnce(
     stamp.askedAt,
     budgets.opening.lives / 1000,
     partnerId,
+    partnerKeyRowIdFor(partnerId, keyHash),
     partnerId,
     keyHash,
     fingerprint,

@@ -1,8 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { obtainInstrument } from '../payments/obtain-instrument.ts';
+import { type Attempt, attemptNoted, obtainInstrument } from '../payments/obtain-instrument.ts';
+import type { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { returnUrlOf } from '../payments/return-url.ts';
 import { must } from '../shared/assert.ts';
 import { closePartnerPayment } from './close-partner-payment.ts';
@@ -20,8 +20,11 @@ export async function requestPartnerInstrument(
   { gateway, sealer, publicUrl }: { gateway: Gateway; sealer: Sealer; publicUrl: string },
   { paymentId, signal }: { paymentId: string; signal: AbortSignal },
 ): Promise<PartnerPaymentStep> {
-  const { payment, channel } = must(await findPartnerPayment(em, paymentId), 'the first step made the row');
-  if (payment.status !== 'PENDING' || payment.cancelled_at) return standingOf(em, payment);
+  const asking = await beginAsking(em, paymentId);
+  if (asking === null) {
+    return standingOf(em, must(await findPartnerPayment(em, paymentId), 'the first step made the row').payment);
+  }
+  const { payment, channel, attempt } = asking;
   const { customer, returnUrl } = await openTexts(sealer, payment);
   const request = {
     reference: payment.id,
@@ -33,11 +36,11 @@ export async function requestPartnerInstrument(
     returnUrl: returnUrl ?? returnUrlOf(publicUrl, payment.id),
   };
   const after = 'request-partner-instrument.after';
-  const answer = await obtainInstrument(em, gateway, { table: 'partner_payments', request, signal, after });
+  const table = 'partner_payments';
+  const answer = await obtainInstrument(em, gateway, { table, attempt, request, signal, after });
   if (answer.outcome === 'refused') {
     return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });
   }
-  const now = await readDatabaseClock(em);
   const written = await em.nativeUpdate(
     PartnerPayment,
     { id: paymentId, status: 'PENDING' },
@@ -46,12 +49,35 @@ export async function requestPartnerInstrument(
       provider_payment_request_id: answer.instrument.providerPaymentRequestId,
       provider_payment_method_id: answer.instrument.providerPaymentMethodId,
       payment_code: answer.instrument.paymentCode,
-      instrument_at: now,
-      updated_at: now,
+      instrument_at: raw('now()'),
+      updated_at: raw('now()'),
     },
   );
   if (written > 0) return { status: 'WAITING_PAYMENT', deliveryIds: [], availableAt: null };
   return standingOf(em, await em.findOneOrFail(PartnerPayment, { id: paymentId }, { refresh: true }));
+}
+
+interface Asking {
+  payment: PartnerPayment;
+  channel: Pick<PaymentChannel, 'method' | 'channel_code'>;
+  attempt: Attempt;
+}
+
+/**
+ * Notes an attempt, as `noteAttempt`, and reads the payment, in one round trip: a request waits for this step. Null
+ * when nothing may be sent, as the payment is cancelled or not `PENDING` any more.
+ */
+async function beginAsking(em: EntityManager, paymentId: string): Promise<Asking | null> {
+  const [row] = await em.execute<(Record<string, unknown> & Asking['channel'] & Attempt)[]>(
+    `update partner_payments p set instrument_asked_at = now() from payment_channels c
+     where p.id = ? and p.status = 'PENDING' and p.cancelled_at is null and c.id = p.channel_id
+     returning p.*, c.method, c.channel_code, ${attemptNoted}`,
+    [paymentId],
+  );
+  if (row === undefined) return null;
+  const { method, channel_code, mine, at, age, ...columns } = row;
+  const payment = em.fork().map(PartnerPayment, columns);
+  return { payment, channel: { method, channel_code }, attempt: { mine, at, age } };
 }
 
 async function openTexts(sealer: Sealer, { id, customer_sealed: sealed }: PartnerPayment) {

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
 import type { Caller } from '../identity/caller.ts';
+import type { KeyedRequest } from '../openings/opening.ts';
 import type { Access, Open, PartnerAccess } from './access.ts';
 import type { Answer } from './answer.ts';
 import { nullsAsAbsent } from './nulls-as-absent.ts';
@@ -14,8 +15,8 @@ export interface PartnerCaller {
   organizationId: string;
   keyId: string;
   permissions: ReadonlySet<string>;
-  /** Set on idempotent routes: the key, and the id of what was already created under it, if anything. */
-  idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null } | null;
+  /** Set on idempotent routes. */
+  idempotency: KeyedRequest | null;
 }
 
 /** The caller that a handler of a route with this access receives. */

@@ -24,6 +24,16 @@ export interface OpeningStamp {
   livesMs?: number;
 }
 
+/** A partner's request under an idempotency key, as it arrived. */
+export interface KeyedRequest {
+  key: string;
+  keyHash: string;
+  fingerprint: string;
+  /** What the key has already made, if anything: then this is a retry. */
+  resourceId: string | null;
+  stamp: OpeningStamp;
+}
+
 /** The resource that an opening is for. */
 export interface OpeningPlace {
   resourceId: string;

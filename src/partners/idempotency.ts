@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { findDuplicateKey } from '../http/body.ts';
+import type { OpeningStamp } from '../openings/opening.ts';
+import { type Stamping, stamping, stampOf } from '../openings/stamp-opening.ts';
+import { must } from '../shared/assert.ts';
 import { canonicalJson } from '../shared/canonical-json.ts';
 import { refuse } from '../shared/errors.ts';
+import { partnerKeyRowIdFor } from '../shared/ids.ts';
 import { answersKeptDays } from './partner.ts';
 
 /** A partner's idempotency key as it is passed on: hashed, as the key itself does not go beyond the partner door. */
@@ -17,9 +21,6 @@ export interface KeptAnswer {
   /** The bytes as they were sent. */
   body: Buffer;
 }
-
-/** How many plaintext answers one sweep seals; the next sweep continues. */
-const sealedAtOnce = 5000;
 
 export type WebhookedResource = 'payment' | 'payout' | 'refund';
 
@@ -59,43 +60,78 @@ export async function claimPartnerKey(
   claim: PartnerKeyClaim & { partnerId: string; resourceType: WebhookedResource; resourceId: string },
 ): Promise<void> {
   const rows = await tx.execute<{ fingerprint: string; resource_id: string }[]>(
-    `insert into partner_idempotency_keys (partner_id, key_hash, fingerprint, resource_type, resource_id)
-     values (?, ?, ?, ?, ?) on conflict (partner_id, key_hash)
+    `insert into partner_idempotency_keys (id, partner_id, key_hash, fingerprint, resource_type, resource_id)
+     values (?, ?, ?, ?, ?, ?) on conflict (partner_id, key_hash)
        do update set answered_at = partner_idempotency_keys.answered_at
      returning fingerprint, resource_id`,
-    [claim.partnerId, claim.keyHash, claim.fingerprint, claim.resourceType, claim.resourceId],
+    [
+      partnerKeyRowIdFor(claim.partnerId, claim.keyHash),
+      claim.partnerId,
+      claim.keyHash,
+      claim.fingerprint,
+      claim.resourceType,
+      claim.resourceId,
+    ],
   );
   if (rows[0]?.fingerprint !== claim.fingerprint || rows[0].resource_id !== claim.resourceId) reused();
 }
 
+type OwnedClaim = PartnerKeyClaim & { partnerId: string };
+
+/** What is stored under a key: the created resource and the first answer, each null while there is none. */
+export interface UnderKey {
+  resourceId: string | null;
+  answer: KeptAnswer | null;
+}
+
 interface KeyRow {
-  id: string;
   fingerprint: string;
   resource_id: string;
   answer_status: number | null;
-  /** Plaintext, written by the previous release. */
-  answer_body: Buffer | null;
   answer_sealed: string | null;
 }
 
-const placeOfAnswer = (id: string) => ({ table: 'partner_idempotency_keys', column: 'answer_sealed', row: id });
+const placeOfAnswer = ({ partnerId, keyHash }: OwnedClaim) => ({
+  table: 'partner_idempotency_keys',
+  column: 'answer_sealed',
+  row: partnerKeyRowIdFor(partnerId, keyHash),
+});
 
-/** What is stored under this key: the created resource and the first answer, each null while there is none. */
-export async function findUnderKey(
+const underKey = 'k.fingerprint, k.resource_id, k.answer_status, k.answer_sealed';
+const atKey = 'k.partner_id = ? and k.key_hash = ?';
+
+/** Throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request. */
+async function readUnderKey(sealer: Sealer, claim: OwnedClaim, row: KeyRow | undefined): Promise<UnderKey> {
+  if (row === undefined) return { resourceId: null, answer: null };
+  if (row.fingerprint !== claim.fingerprint) reused();
+  const { resource_id: resourceId, answer_status: status, answer_sealed: sealed } = row;
+  if (status === null || sealed === null) return { resourceId, answer: null };
+  const body = Buffer.from(await sealer.open(placeOfAnswer(claim), sealed));
+  return { resourceId, answer: { status, body } };
+}
+
+/** What is stored under this key. Throws REQUEST_IDEMPOTENCY_KEY_REUSED when it is attached to another request. */
+export async function findUnderKey(em: EntityManager, sealer: Sealer, claim: OwnedClaim): Promise<UnderKey> {
+  const [row] = await em.execute<KeyRow[]>(`select ${underKey} from partner_idempotency_keys k where ${atKey}`, [
+    claim.partnerId,
+    claim.keyHash,
+  ]);
+  return readUnderKey(sealer, claim, row);
+}
+
+/** A request under a key as it arrives: what is stored under the key, and its stamp. In one round trip. */
+export async function arriveUnderKey(
   em: EntityManager,
   sealer: Sealer,
-  { partnerId, keyHash, fingerprint }: PartnerKeyClaim & { partnerId: string },
-): Promise<{ resourceId: string | null; answer: KeptAnswer | null }> {
-  const [row] = await em.execute<KeyRow[]>(
-    `select id, fingerprint, resource_id, answer_status, answer_body, answer_sealed from partner_idempotency_keys
-     where partner_id = ? and key_hash = ?`,
-    [partnerId, keyHash],
+  claim: OwnedClaim,
+): Promise<UnderKey & { stamp: OpeningStamp }> {
+  const [arrived] = await em.execute<(Stamping & { [Column in keyof KeyRow]: KeyRow[Column] | null })[]>(
+    `select stamp.*, ${underKey} from (${stamping}) stamp left join partner_idempotency_keys k on ${atKey}`,
+    [claim.partnerId, claim.keyHash],
   );
-  if (row === undefined) return { resourceId: null, answer: null };
-  if (row.fingerprint !== fingerprint) reused();
-  const { answer_status: status, answer_sealed: sealed } = row;
-  const body = sealed === null ? row.answer_body : Buffer.from(await sealer.open(placeOfAnswer(row.id), sealed));
-  return { resourceId: row.resource_id, answer: status === null || body === null ? null : { status, body } };
+  const { number, asked_at, ...row } = must(arrived, 'a stamp is one row');
+  const under = await readUnderKey(sealer, claim, row.resource_id === null ? undefined : (row as KeyRow));
+  return { ...under, stamp: stampOf({ number, asked_at }) };
 }
 
 /**
@@ -106,53 +142,36 @@ export async function findUnderKey(
 export async function keepAnswer(
   em: EntityManager,
   sealer: Sealer,
-  claim: PartnerKeyClaim & { partnerId: string },
+  claim: OwnedClaim,
   answer: KeptAnswer,
 ): Promise<KeptAnswer & { first: boolean }> {
-  const [free] = await em.execute<{ id: string }[]>(
-    `select id from partner_idempotency_keys
-     where partner_id = ? and key_hash = ? and fingerprint = ? and answer_status is null`,
-    [claim.partnerId, claim.keyHash, claim.fingerprint],
+  const kept = await em.execute<unknown[]>(
+    `update partner_idempotency_keys set answer_status = ?, answer_sealed = ?, answered_at = now()
+     where partner_id = ? and key_hash = ? and fingerprint = ? and answer_status is null returning 1`,
+    [
+      answer.status,
+      await sealer.seal(placeOfAnswer(claim), answer.body.toString()),
+      claim.partnerId,
+      claim.keyHash,
+      claim.fingerprint,
+    ],
   );
-  if (free !== undefined) {
-    const sealed = await sealer.seal(placeOfAnswer(free.id), answer.body.toString());
-    const kept = await em.execute<unknown[]>(
-      `update partner_idempotency_keys set answer_status = ?, answer_sealed = ?, answered_at = now()
-       where id = ? and answer_status is null returning 1`,
-      [answer.status, sealed, free.id],
-    );
-    if (kept.length > 0) return { ...answer, first: true };
-  }
+  if (kept.length > 0) return { ...answer, first: true };
   const { answer: earlier } = await findUnderKey(em, sealer, claim);
   return earlier === null ? { ...answer, first: true } : { ...earlier, first: false };
 }
 
 /**
- * Deletes answers older than `answersKeptDays`, up to `limit`, and returns how many; also seals those that the previous
- * release kept in plaintext. The key itself stays attached to what it created: however late a retry comes, it never
- * makes a second payment.
+ * Deletes answers older than `answersKeptDays`, up to `limit`, and returns how many. The key itself stays attached to
+ * what it created: however late a retry comes, it never makes a second payment.
  */
-export async function sweepPartnerAnswers(em: EntityManager, sealer: Sealer, limit = 10_000): Promise<number> {
+export async function sweepPartnerAnswers(em: EntityManager, limit = 10_000): Promise<number> {
   const rows = await em.execute<unknown[]>(
-    `update partner_idempotency_keys set answer_status = null, answer_body = null, answer_sealed = null
+    `update partner_idempotency_keys set answer_status = null, answer_sealed = null
      where ctid = any (array(select ctid from partner_idempotency_keys
        where answer_status is not null and answered_at < now() - make_interval(days => ?)
        order by answered_at limit ?)) returning 1`,
     [answersKeptDays, limit],
   );
-  await sealClearAnswers(em, sealer);
   return rows.length;
-}
-
-async function sealClearAnswers(em: EntityManager, sealer: Sealer): Promise<void> {
-  const clear = await em.execute<{ id: string; answer_body: Buffer }[]>(
-    `select id, answer_body from partner_idempotency_keys where answer_body is not null limit ${sealedAtOnce}`,
-  );
-  for (const { id, answer_body } of clear) {
-    await em.execute(
-      `update partner_idempotency_keys set answer_body = null, answer_sealed = ?
-       where id = ? and answer_body is not null`,
-      [await sealer.seal(placeOfAnswer(id), answer_body.toString()), id],
-    );
-  }
 }

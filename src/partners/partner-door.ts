@@ -6,9 +6,10 @@ import { decodeBody } from '../http/body.ts';
 import { presentError } from '../http/errors.ts';
 import type { PartnerCaller } from '../http/route-group.ts';
 import type { Doors, PartnerRequestContext } from '../http/serve-route.ts';
+import type { KeyedRequest } from '../openings/opening.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
-import { findUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
+import { arriveUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
 import { complainOfAccount, complainOfOrganization } from './inactive.ts';
 import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
@@ -71,7 +72,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     }
     const outcome = answerOnce(
       request,
-      { ...known, idempotency: { key, keyHash, fingerprint, resourceId: null } },
+      { ...known, idempotency: { key, keyHash, fingerprint } },
       { closed: complainOfOrganization(partner), proceed },
     );
     running.set(place, { fingerprint, outcome });
@@ -115,7 +116,9 @@ function readKey({ ctx }: PartnerRequestContext): string {
   return key;
 }
 
-type IdempotentCaller = PartnerCaller & { idempotency: NonNullable<PartnerCaller['idempotency']> };
+type IdempotentCaller = Omit<PartnerCaller, 'idempotency'> & {
+  idempotency: Omit<KeyedRequest, 'resourceId' | 'stamp'>;
+};
 
 /** `closed` is why nothing new may be created: what was accepted goes on, and its key answers as ever. */
 async function answerOnce(
@@ -125,12 +128,12 @@ async function answerOnce(
 ): Promise<Answer> {
   const { em, ctx, deps, requestId } = request;
   const claim = { partnerId: caller.partnerId, ...caller.idempotency };
-  const { resourceId, answer: first } = await findUnderKey(em, deps.sealer, claim);
+  const { resourceId, stamp, answer: first } = await arriveUnderKey(em, deps.sealer, claim);
   if (first !== null) return replay(first);
   if (closed !== null && resourceId === null && !(await keepRefusal(request, caller.partnerId, closed))) throw closed;
   let made: KeptAnswer;
   try {
-    const idempotency = { ...caller.idempotency, resourceId };
+    const idempotency = { ...caller.idempotency, resourceId, stamp };
     const { status, body } = envelope(await proceed({ ...caller, idempotency }), requestId);
     made = { status, body };
   } catch (error) {

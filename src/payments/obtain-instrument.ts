@@ -26,6 +26,8 @@ export type InstrumentTable = 'payment_orders' | 'partner_payments';
 
 export interface InstrumentSearch {
   table: InstrumentTable;
+  /** This attempt, noted before. */
+  attempt: Attempt;
   request: InstrumentRequest;
   signal: AbortSignal;
   /** The failpoint between the provider's answer and its handling. */
@@ -42,10 +44,9 @@ export interface InstrumentSearch {
 export async function obtainInstrument(
   em: EntityManager,
   gateway: Gateway,
-  { table, request, signal, after }: InstrumentSearch,
+  { table, attempt: earlier, request, signal, after }: InstrumentSearch,
 ): Promise<InstrumentOutcome> {
   const { reference } = request;
-  const earlier = await noteAttempt(em, table, reference);
   const answer = await gateway.requestInstrument(request, { signal }).catch(async (error: unknown) => {
     if (isNeverSent(error)) await forgetAttempt(em, table, reference, earlier);
     if (isNeverSent(error) || earlier.at === null) throw error;
@@ -66,7 +67,7 @@ export async function obtainInstrument(
 }
 
 /** The last attempt before this one that the provider may have received; `at` is null when there was none. */
-interface Attempt {
+export interface Attempt {
   /** When this attempt was written down, so that undoing it does not undo a later one. */
   mine: string;
   at: string | null;
@@ -74,15 +75,18 @@ interface Attempt {
   age: number;
 }
 
+/** The columns of an `Attempt`, of an update that sets `instrument_asked_at`. */
+export const attemptNoted = `new.instrument_asked_at::text as mine, old.instrument_asked_at::text as at,
+  coalesce(extract(epoch from now() - old.instrument_asked_at), 0)::float as age`;
+
 /**
  * Writes down, before sending, that the provider may receive an attempt; returns the previous one. Throws
  * ProviderUnknown for a cancelled row: nothing may be sent.
  */
-async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
+export async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
   const [earlier] = await em.execute<Attempt[]>(
     `update ${table} set instrument_asked_at = now() where id = ? and cancelled_at is null
-     returning new.instrument_asked_at::text as mine, old.instrument_asked_at::text as at,
-       coalesce(extract(epoch from now() - old.instrument_asked_at), 0)::float as age`,
+     returning ${attemptNoted}`,
     [id],
   );
   if (earlier === undefined) throw new ProviderUnknown('request instrument: cancelled before it was asked for');

@@ -4,7 +4,7 @@ import { must } from '../shared/assert.ts';
 import { addMoney } from '../shared/money.ts';
 import { closePayment } from './close-payment.ts';
 import type { WakingPort } from './handler.ts';
-import { obtainInstrument } from './obtain-instrument.ts';
+import { noteAttempt, obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
@@ -43,7 +43,9 @@ export async function requestInstrument(
     returnUrl: returnUrlOf(publicUrl, order.id),
   };
   const after = 'request-instrument.after';
-  const answer = await obtainInstrument(em, gateway, { table: 'payment_orders', request, signal, after });
+  const table = 'payment_orders';
+  const attempt = await noteAttempt(em, table, order.id);
+  const answer = await obtainInstrument(em, gateway, { table, attempt, request, signal, after });
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
   return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code }, workflows);
 }
@@ -56,14 +58,20 @@ const waitForPayment = `
     where id = ? and status = 'PENDING' returning id, request_id)
   insert into events (event, impact, resource_type, resource_id, request_id, data)
   select 'RESOURCE_UPDATED', 'MEDIUM', 'payment_order', id::text, request_id, '{"status": "WAITING_PAYMENT"}'::jsonb
-  from waiting`;
+  from waiting returning 1`;
 
 async function writeDown(
   em: EntityManager,
   orderId: string,
   { providerPaymentRequestId, providerPaymentMethodId, paymentCode }: Instrument,
 ): Promise<PaymentOrderStatus> {
-  await em.execute(waitForPayment, [providerPaymentRequestId, providerPaymentMethodId, paymentCode, orderId]);
+  const written = await em.execute<unknown[]>(waitForPayment, [
+    providerPaymentRequestId,
+    providerPaymentMethodId,
+    paymentCode,
+    orderId,
+  ]);
+  if (written.length > 0) return 'WAITING_PAYMENT';
   const { status } = await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true });
   return status;
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import type { KeyedRequest } from '../openings/opening.ts';
 import { must } from '../shared/assert.ts';
 import { payoutIdFor } from '../shared/ids.ts';
 import { Payout } from './payout.entity.ts';
@@ -14,8 +15,7 @@ const notInTime = 'The payout could not be reserved in time; try again under the
 export interface PayoutCreation {
   partnerId: string;
   body: PayoutRequest;
-  /** `resourceId` is set when the key has already made its payout: then this is a retry. */
-  idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null };
+  idempotency: KeyedRequest;
   requestId: string;
 }
 
@@ -34,7 +34,14 @@ export async function createPayout(
   if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
   return reserveInTurn(
     em,
-    { resourceId: payoutId, kind: 'payout', turnOf: partnerId, isKeyed: true, unavailable: notInTime },
+    {
+      resourceId: payoutId,
+      kind: 'payout',
+      stamp: idempotency.stamp,
+      turnOf: partnerId,
+      isKeyed: true,
+      unavailable: notInTime,
+    },
     {
       find,
       prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId }),

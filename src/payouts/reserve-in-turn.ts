@@ -18,15 +18,18 @@ interface Reservation<Found, Prepared> extends Pick<Creation<Found, Prepared>, '
  */
 export function createReservationTurns() {
   const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
-  /** Creates a payout and waits until its money is reserved. Throws as `createOnce`. */
+  /** Creates a payout and waits until its money is reserved; stamps it unless it is. Throws as `createOnce`. */
   return async <Found, Prepared>(
     em: EntityManager,
-    { turnOf, ...opening }: OpeningPlace & { turnOf: string; isKeyed: boolean; unavailable: string },
+    {
+      turnOf,
+      ...opening
+    }: OpeningPlace & { turnOf: string; isKeyed: boolean; unavailable: string; stamp?: OpeningStamp },
     { find, prepare, start }: Reservation<Found, Prepared>,
   ): Promise<Found> => {
     const livesMs = budgets.requests.payoutReservation;
     const endsAt = performance.now() + livesMs;
-    const stamp = await stampOpening(em, opening.isKeyed ? {} : { livesMs });
+    const stamp = opening.stamp ?? (await stampOpening(em, opening.isKeyed ? {} : { livesMs }));
     const leave = await semaphore.enter({ key: turnOf, waitMs: endsAt - performance.now() - budgets.requests.away });
     try {
       return await createOnce(

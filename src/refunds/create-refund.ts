@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import type { KeyedRequest } from '../openings/opening.ts';
 import { createReservationTurns } from '../payouts/reserve-in-turn.ts';
 import { must } from '../shared/assert.ts';
 import { refundIdFor } from '../shared/ids.ts';
@@ -16,8 +17,7 @@ export interface RefundCreation {
   partnerId: string;
   paymentId: string;
   body: RefundRequest;
-  /** `resourceId` is set when the key has already made its refund: then this is a retry. */
-  idempotency: { key: string; keyHash: string; fingerprint: string; resourceId: string | null };
+  idempotency: KeyedRequest;
   requestId: string;
 }
 
@@ -36,7 +36,14 @@ export async function createRefund(
   if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a refund names it');
   return reserveInTurn(
     em,
-    { resourceId: refundId, kind: 'payment_refund', turnOf: partnerId, isKeyed: true, unavailable: notInTime },
+    {
+      resourceId: refundId,
+      kind: 'payment_refund',
+      stamp: idempotency.stamp,
+      turnOf: partnerId,
+      isKeyed: true,
+      unavailable: notInTime,
+    },
     {
       find,
       prepare: () => prepareRefund(em, sealer, { refundId, partnerId, paymentId, body, idempotency, requestId }),

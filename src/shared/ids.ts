@@ -55,6 +55,10 @@ export const circlePaymentIdFor = (memberId: string, turn: number): string =>
 export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payment/${partnerId}/${idempotencyKey}`, namespace);
 
+/** The id of the row that attaches a partner's idempotency key, by its hash, to what it made. */
+export const partnerKeyRowIdFor = (partnerId: string, keyHash: string): string =>
+  v5(`partner-key/${partnerId}/${keyHash}`, namespace);
+
 /** The id of a partner's payout, from the partner and its idempotency key. */
 export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payout/${partnerId}/${idempotencyKey}`, namespace);

@@ -145,9 +145,9 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   [
     'partner_idempotency_keys',
-    `partner_id, key_hash, fingerprint, resource_type, resource_id, answer_status, answer_sealed, answered_at,
+    `id, partner_id, key_hash, fingerprint, resource_type, resource_id, answer_status, answer_sealed, answered_at,
      created_at`,
-    `${partner}, md5('key ' || n), 'f', 'payment', ${id('payment')}, case when n > :rows * 0.9 then 200 end,
+    `${id('key')}, ${partner}, md5('key ' || n), 'f', 'payment', ${id('payment')}, case when n > :rows * 0.9 then 200 end,
      case when n > :rows * 0.9 then 'x' end, ${at}, ${at}`,
   ],
   [

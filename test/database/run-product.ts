@@ -347,7 +347,7 @@ async function keepHouse(stack: Stack): Promise<void> {
   await sweepCircles(em(), nobody, failed);
   await sweepSubscriptions(em(), nobody, failed);
   await sweepDeliveries(em(), nobody, failed);
-  await sweepPartnerAnswers(em(), stack.deps.sealer, 100);
+  await sweepPartnerAnswers(em(), 100);
   await sweepUploads(em(), stack.deps);
   await readBacklog(em());
   await findDaysToReconcile(em(), { at: new Date().toISOString() });

@@ -1,3 +1,4 @@
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { createPayout, type PayoutCreation } from '../../src/payouts/create-payout.ts';
 import type { PayoutOpening } from '../../src/payouts/payout.ts';
@@ -22,10 +23,11 @@ const held = (): { until: Promise<void>; release: () => void } => {
   });
   return { until, release };
 };
-const creation = (partner: BuiltPartner): PayoutCreation => {
+const creation = async (partner: BuiltPartner): Promise<PayoutCreation> => {
   const key = freshKey();
   const body = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
-  const idempotency = { key, keyHash: hashPartnerKey(key), fingerprint: 'f', resourceId: null };
+  const stamp = await stampOpening(stack.em());
+  const idempotency = { key, keyHash: hashPartnerKey(key), fingerprint: 'f', resourceId: null, stamp };
   return { partnerId: partner.id, body, idempotency, requestId: 'test' };
 };
 
@@ -44,13 +46,10 @@ describe('A payout waiting for a place', () => {
     };
     const began = Date.now();
     const told = await Promise.allSettled(
-      Array.from({ length: 60 }, (_, index) =>
-        createPayout(
-          stack.em(),
-          { sealer: stack.deps.sealer, workflows },
-          creation(partners[index % 4] as BuiltPartner),
-        ),
-      ),
+      Array.from({ length: 60 }, async (_, index) => {
+        const asked = await creation(partners[index % 4] as BuiltPartner);
+        return createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, asked);
+      }),
     );
     release();
     expect(Date.now() - began).toBeLessThan(budgets.requests.payoutReservation + 8000);
@@ -91,8 +90,8 @@ describe('A partner whose row is locked', () => {
         return null;
       },
     };
-    const ask = (partner: BuiltPartner) =>
-      createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, creation(partner)).catch(
+    const ask = async (partner: BuiltPartner) =>
+      createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, await creation(partner)).catch(
         ({ message }: Error) => message,
       );
     const others = Array.from({ length: 60 }, () => ask(stuck));

@@ -68,28 +68,26 @@ create table partner_fees (
 );
 
 -- A key's fingerprint and resource are kept, so that however old a retry is it never makes a second resource; the
--- answer is forgotten after 30 days. Answers are sealed, as they hold bank account numbers; one in answer_body waits
--- for the sweep of answers to seal it.
+-- answer is forgotten after 30 days. Answers are sealed, as they hold bank account numbers. The id is derived from
+-- partner and key, so that an answer can be sealed for its row before the row is read.
 create table partner_idempotency_keys (
-  id uuid not null default uuidv7(),
+  id uuid not null,
   partner_id uuid not null references partners (id),
   key_hash text not null,
   fingerprint text not null,
   resource_type text not null check (resource_type in ('payment', 'payout', 'refund')),
   resource_id uuid not null,
   answer_status smallint,
-  answer_body bytea,
   answer_sealed text,
   answered_at timestamptz,
   created_at timestamptz not null default now(),
   primary key (partner_id, key_hash),
   constraint partner_idempotency_keys_keep_one_answer
-    check (num_nonnulls(answer_body, answer_sealed) = num_nonnulls(answer_status))
+    check ((answer_sealed is null) = (answer_status is null))
 );
 create unique index partner_idempotency_keys_by_id on partner_idempotency_keys (id);
 create index partner_idempotency_keys_by_answer on partner_idempotency_keys (answered_at)
   where answer_status is not null;
-create index partner_idempotency_keys_in_the_clear on partner_idempotency_keys (id) where answer_body is not null;
 
 -- A partner's three accounts are its own, each of its kind.
 create view check_partner_accounts_are_theirs as
