@@ -656,7 +656,7 @@ create table partner_idempotency_keys (
   constraint partner_idempotency_keys_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text, 'refund'::text]))
 );
 CREATE INDEX partner_idempotency_keys_by_answer ON partner_idempotency_keys USING btree (answered_at) WHERE answer_status IS NOT NULL;
-CREATE UNIQUE INDEX partner_idempotency_keys_by_id ON partner_idempotency_keys USING btree (id);
+CREATE INDEX partner_idempotency_keys_by_id ON partner_idempotency_keys USING btree (id);
 
 create table partner_keys (
   id uuid not null,

@@ -1,7 +1,7 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { type Attempt, attemptNoted, obtainInstrument } from '../payments/obtain-instrument.ts';
+import { type Attempt, attemptNoted, forgetAttempt, obtainInstrument } from '../payments/obtain-instrument.ts';
 import type { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { returnUrlOf } from '../payments/return-url.ts';
 import { must } from '../shared/assert.ts';
@@ -25,7 +25,11 @@ export async function requestPartnerInstrument(
     return standingOf(em, must(await findPartnerPayment(em, paymentId), 'the first step made the row').payment);
   }
   const { payment, channel, attempt } = asking;
-  const { customer, returnUrl } = await openTexts(sealer, payment);
+  const table = 'partner_payments';
+  const { customer, returnUrl } = await openTexts(sealer, payment).catch(async (error: unknown) => {
+    await forgetAttempt(em, table, paymentId, attempt);
+    throw error;
+  });
   const request = {
     reference: payment.id,
     method: channel.method,
@@ -36,7 +40,6 @@ export async function requestPartnerInstrument(
     returnUrl: returnUrl ?? returnUrlOf(publicUrl, payment.id),
   };
   const after = 'request-partner-instrument.after';
-  const table = 'partner_payments';
   const answer = await obtainInstrument(em, gateway, { table, attempt, request, signal, after });
   if (answer.outcome === 'refused') {
     return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });

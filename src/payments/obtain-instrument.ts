@@ -94,7 +94,12 @@ export async function noteAttempt(em: EntityManager, table: InstrumentTable, id:
 }
 
 /** Restores the previous attempt: this one was refused or never sent, so the provider has made nothing from it. */
-async function forgetAttempt(em: EntityManager, table: InstrumentTable, id: string, earlier: Attempt): Promise<void> {
+export async function forgetAttempt(
+  em: EntityManager,
+  table: InstrumentTable,
+  id: string,
+  earlier: Attempt,
+): Promise<void> {
   await em.execute(
     `update ${table} set instrument_asked_at = ?::timestamptz where id = ? and instrument_asked_at = ?::timestamptz`,
     [earlier.at, id, earlier.mine],

@@ -4,6 +4,7 @@ import { isAway, isLostConnection } from '../shared/away.ts';
 import { budgets } from '../shared/budgets.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
+import { withPatience } from '../shared/patience.ts';
 import { type BalancePaymentOutcome, withAmount } from './balance-payment-outcome.ts';
 import { type BalancePayment, waitForSource } from './make-payments.ts';
 
@@ -13,7 +14,7 @@ import { type BalancePayment, waitForSource } from './make-payments.ts';
  * there: the journal's business key lets it be made once, whatever the lost connection still does. Throws what paying
  * throws under an idempotency key, where what was paid meanwhile is found before a refusal is told. Without one it throws
  * the loss instead of a refusal, as the lost connection may still pay; and so it does when the database stays away for
- * `budgets.requests.away`, or inside a transaction of the caller's, which is gone with the connection.
+ * two seconds, or inside a transaction of the caller's, which is gone with the connection.
  */
 export async function paidDespiteLoss(
   em: EntityManager,
@@ -29,7 +30,7 @@ export async function paidDespiteLoss(
   }
   // Paying again under a key finds its kept answer.
   if (payment.idempotency) return pay();
-  const made = await findOnceBack(em, payment);
+  const made = await findOnceBack(em, payment).catch(() => Promise.reject(loss));
   if (made !== null) return made;
   try {
     return await pay();
@@ -43,18 +44,21 @@ export async function paidDespiteLoss(
 
 /** How often a database that has gone away is asked again, in milliseconds. */
 const askedAgainMs = 200;
+/** How long: the rest is for what the request does before, and for its answer. */
+const lookedForMs = (budgets.requests.away * 2) / 3;
 
-/** `findMade`, as soon as a database that restarts or fails over takes connections again. */
-async function findOnceBack(em: EntityManager, payment: BalancePayment): Promise<BalancePaymentOutcome | null> {
-  const until = performance.now() + budgets.requests.away;
-  for (;;) {
-    try {
-      return await findMade(em, payment);
-    } catch (error) {
-      if (!isAway(error) || performance.now() > until) throw error;
-      await sleep(askedAgainMs);
+/** `findMade`, as soon as a database that restarts or fails over takes connections again. Throws when it does not. */
+function findOnceBack(em: EntityManager, payment: BalancePayment): Promise<BalancePaymentOutcome | null> {
+  return withPatience(lookedForMs, async (signal) => {
+    for (;;) {
+      try {
+        return await findMade(em, payment);
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        await sleep(askedAgainMs, undefined, { signal });
+      }
     }
-  }
+  });
 }
 
 /** This payment, if it is made; it waits for a transaction that is making it and holds the source's lock. */

@@ -27,6 +27,7 @@ beforeAll(async () => {
   await writeInOneShard(stack);
   await stack.owner().execute("alter function hold_causes set lock_timeout = '30s'");
   await stack.owner().execute("alter function hold_open_cause set lock_timeout = '30s'");
+  await stack.owner().execute("alter function pay_from_balances set lock_timeout = '30s'");
   await plantCounts(1);
 }, 120_000);
 afterAll(async () => {

@@ -85,7 +85,7 @@ create table partner_idempotency_keys (
   constraint partner_idempotency_keys_keep_one_answer
     check ((answer_sealed is null) = (answer_status is null))
 );
-create unique index partner_idempotency_keys_by_id on partner_idempotency_keys (id);
+create index partner_idempotency_keys_by_id on partner_idempotency_keys (id);
 create index partner_idempotency_keys_by_answer on partner_idempotency_keys (answered_at)
   where answer_status is not null;
 

@@ -1,6 +1,5 @@
 import { getPayableCircle } from '../../circles/find-payable-circle.ts';
 import { holdContribution } from '../../circles/hold-contribution.ts';
-import { shareCircle } from '../../circles/lock-circle.ts';
 import { recordContribution } from '../../circles/record-contribution.ts';
 import { closeContribution, settleContribution } from '../../circles/settle-contribution.ts';
 import type { PaymentHandler } from '../handler.ts';
@@ -28,9 +27,8 @@ export const savingCircleContribution = {
     });
     return { accountId: circle.holdingAccountId, amount: circle.total };
   },
-  async holdPending(tx, { referenceId }) {
-    await shareCircle(tx, referenceId);
-  },
+  // Whatever has become of the order, what gives way to it is locked as on the other rail.
+  holdPending: (tx, payment) => holdContribution(tx, { ...payment, orderId: null }),
   async onPending(tx, { orderId, referenceId, userId, onBehalfOf, amount, requestId }) {
     const circleId = referenceId;
     await recordContribution(tx, { circleId, userId, onBehalfOf, amount, orderId, requestId, paid: null });
