@@ -903,6 +903,18 @@ create table payout_banks (
   constraint payout_banks_provider_fee_fixed_check CHECK (provider_fee_fixed >= 0::numeric AND provider_fee_fixed < 'Infinity'::numeric)
 );
 
+create table payout_tallies (
+  owner_id uuid not null,
+  starts_at timestamp with time zone not null,
+  amount numeric(20,4) not null,
+  payouts integer not null,
+  constraint payout_tallies_pkey PRIMARY KEY (owner_id, starts_at),
+  constraint payout_tallies_amount_check CHECK (amount >= 0::numeric),
+  constraint payout_tallies_payouts_check CHECK (payouts >= 0),
+  constraint payout_tallies_starts_at_is_real CHECK (starts_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND starts_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+) with (fillfactor=60);
+CREATE INDEX payout_tallies_by_time ON payout_tallies USING btree (starts_at);
+
 create table payout_words (
   id bigint not null generated always as identity,
   payout_id uuid not null,
@@ -2372,6 +2384,7 @@ declare
     when 'idempotency_keys' then interval '30 days'
     when 'refused_balance_payments' then interval '30 days'
     when 'openings' then interval '30 days'
+    when 'payout_tallies' then interval '2 days'
     when 'known_logins' then interval '30 days'
     when 'token_signing_keys' then interval '30 days'
     when 'revoked_tokens' then interval '1 day'
@@ -2404,6 +2417,9 @@ begin
     when 'openings' then
       delete from openings where ctid = any (array(select o.ctid from openings o
         where o.decided_at < before order by o.decided_at limit p_limit));
+    when 'payout_tallies' then
+      delete from payout_tallies where ctid = any (array(select t.ctid from payout_tallies t
+        where t.starts_at < before order by t.starts_at limit p_limit for update skip locked));
     when 'known_logins' then
       delete from known_logins where ctid = any (array(select k.ctid from known_logins k
         where k.logged_in_at < before order by k.logged_in_at limit p_limit for update skip locked));
@@ -2422,6 +2438,18 @@ begin
   end case;
   get diagnostics forgotten = row_count;
   return forgotten;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.give_back_tally()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update payout_tallies t set amount = t.amount - old.amount from limited_payouts l
+    where l.id = old.id and t.owner_id = l.owner_id and t.starts_at = tally_start(l.created_at);
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.hold_balances(p_debited uuid[], p_credited uuid[])
@@ -3499,6 +3527,19 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.reserved_since(p_owner_id uuid, p_since timestamp with time zone, OUT amount numeric, OUT payouts integer)
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(part.amount), 0), coalesce(sum(part.payouts), 0)::integer from (
+    select t.amount, t.payouts from payout_tallies t where t.owner_id = p_owner_id and t.starts_at > p_since
+    union all
+    select l.amount, 1 from limited_payouts l where l.owner_id = p_owner_id
+      and l.created_at > p_since and l.created_at < tally_start(p_since) + interval '10 minutes') part
+$function$;
+
 CREATE OR REPLACE FUNCTION public.settle_donation(p_type text, p_user_id uuid, p_cause_id uuid, p_amount numeric, p_order_id uuid, p_transaction_id uuid, p_subscription_id uuid DEFAULT NULL::uuid, p_period integer DEFAULT NULL::integer, p_request_id text DEFAULT NULL::text)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -3729,6 +3770,28 @@ begin
   return 0;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.tally_payout()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into payout_tallies as t (owner_id, starts_at, amount, payouts)
+    select l.owner_id, tally_start(l.created_at), l.amount, 1 from limited_payouts l where l.id = new.id
+    on conflict (owner_id, starts_at) do update set amount = t.amount + excluded.amount, payouts = t.payouts + 1;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tally_start(p_at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select date_bin('10 minutes', p_at, timestamptz '2000-01-01 00:00:00+00')
+$function$;
+
 CREATE OR REPLACE FUNCTION public.write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3830,6 +3893,8 @@ CREATE TRIGGER payment_refunds_give_back BEFORE INSERT ON payment_refunds FOR EA
 CREATE TRIGGER payout_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON payout_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
 CREATE TRIGGER payouts_are_kept BEFORE DELETE ON payouts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payouts_are_tallied AFTER INSERT ON payouts FOR EACH ROW WHEN (new.partner_id IS NOT NULL) EXECUTE FUNCTION tally_payout();
+CREATE TRIGGER payouts_give_back_what_failed AFTER UPDATE ON payouts FOR EACH ROW WHEN (new.status = 'failed'::text AND old.status <> 'failed'::text) EXECUTE FUNCTION give_back_tally();
 CREATE TRIGGER payouts_have_their_accounts BEFORE INSERT ON payouts FOR EACH ROW EXECUTE FUNCTION keep_payout_accounts();
 CREATE TRIGGER payouts_keep_their_facts BEFORE UPDATE ON payouts FOR EACH ROW EXECUTE FUNCTION keep_payout();
 CREATE TRIGGER payouts_keep_their_request BEFORE UPDATE ON payouts FOR EACH ROW WHEN (old.request_digest IS NOT NULL AND new.request_digest IS DISTINCT FROM old.request_digest) EXECUTE FUNCTION refuse_change();
@@ -3919,6 +3984,7 @@ CREATE TRIGGER webhook_version_keys_are_kept BEFORE TRUNCATE ON webhook_version_
 
 CREATE TRIGGER withdrawals_are_final BEFORE DELETE OR UPDATE ON withdrawals FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER withdrawals_are_of_one_owner BEFORE INSERT ON withdrawals FOR EACH ROW EXECUTE FUNCTION keep_withdrawal();
+CREATE TRIGGER withdrawals_are_tallied AFTER INSERT ON withdrawals FOR EACH ROW EXECUTE FUNCTION tally_payout();
 
 -- Views
 
@@ -4858,6 +4924,28 @@ create view check_withdrawals_are_told as
             ELSE 0::numeric
         END);
 
+create view limited_payouts as
+ SELECT p.id,
+    p.partner_id AS owner_id,
+        CASE p.status
+            WHEN 'failed'::text THEN 0::numeric
+            ELSE p.amount
+        END AS amount,
+    p.created_at
+   FROM payouts p
+  WHERE p.kind = 'partner_payout'::text
+UNION ALL
+ SELECT w.id,
+    w.user_id AS owner_id,
+        CASE p.status
+            WHEN 'failed'::text THEN 0::numeric
+            ELSE p.amount
+        END AS amount,
+    w.created_at
+   FROM withdrawals w
+     JOIN payouts p ON p.id = w.id
+  WHERE w.cause_id IS NULL;
+
 create view refusals_of_balance_payments as
  SELECT r.user_id,
     r.refused_at,
@@ -4961,6 +5049,33 @@ UNION ALL
      LEFT JOIN saving_circle_settlements s ON s.id = m.member_id
   WHERE m.guarantee > 0::numeric AND COALESCE(s.amount, 0::numeric) < LEAST(m.guarantee - m.covered, m.paid + m.guarantee - m.received + m.elsewhere + COALESCE(s.amount, 0::numeric));
 
+create view check_payout_tallies_match_payouts as
+ WITH day AS (
+         SELECT tally_start(now() - '24:00:00'::interval) AS began_at
+        )
+ SELECT owner_id,
+    starts_at,
+    COALESCE(t.amount, 0::numeric) AS amount,
+    COALESCE(l.amount, 0::numeric) AS counted_amount,
+    COALESCE(t.payouts, 0) AS payouts,
+    COALESCE(l.payouts, 0::bigint) AS counted_payouts
+   FROM ( SELECT payout_tallies.owner_id,
+            payout_tallies.starts_at,
+            payout_tallies.amount,
+            payout_tallies.payouts
+           FROM payout_tallies
+          WHERE payout_tallies.starts_at >= (( SELECT day.began_at
+                   FROM day))) t
+     FULL JOIN ( SELECT limited_payouts.owner_id,
+            tally_start(limited_payouts.created_at) AS starts_at,
+            sum(limited_payouts.amount) AS amount,
+            count(*) AS payouts
+           FROM limited_payouts
+          WHERE limited_payouts.created_at >= (( SELECT day.began_at
+                   FROM day))
+          GROUP BY limited_payouts.owner_id, (tally_start(limited_payouts.created_at))) l USING (owner_id, starts_at)
+  WHERE COALESCE(t.amount, 0::numeric) <> COALESCE(l.amount, 0::numeric) OR COALESCE(t.payouts, 0) <> COALESCE(l.payouts, 0::bigint);
+
 -- Grants
 
 revoke execute on function account_balance(uuid) from public;
@@ -5044,6 +5159,8 @@ grant execute on function empty_saving_goal(uuid,uuid,uuid) to amanah_app;
 revoke execute on function forget_rows(text,interval,integer) from public;
 
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
+
+revoke execute on function give_back_tally() from public;
 
 revoke execute on function hold_balances(uuid[],uuid[]) from public;
 
@@ -5193,6 +5310,12 @@ grant execute on function refuse_old_snapshot() to amanah_app;
 
 revoke execute on function refuse_what_causes_keep(uuid,numeric) from public;
 
+revoke execute on function reserved_since(uuid,timestamp with time zone) from public;
+
+grant execute on function reserved_since(uuid,timestamp with time zone) to amanah_app;
+
+grant execute on function reserved_since(uuid,timestamp with time zone) to amanah_reader;
+
 revoke execute on function settle_donation(text,uuid,uuid,numeric,uuid,uuid,uuid,integer,text) from public;
 
 grant execute on function settle_donation(text,uuid,uuid,numeric,uuid,uuid,uuid,integer,text) to amanah_app;
@@ -5228,6 +5351,14 @@ grant execute on function suspend_receipt(uuid,uuid,text,text,text,numeric,numer
 revoke execute on function take_provider_call(integer,boolean) from public;
 
 grant execute on function take_provider_call(integer,boolean) to amanah_app;
+
+revoke execute on function tally_payout() from public;
+
+revoke execute on function tally_start(timestamp with time zone) from public;
+
+grant execute on function tally_start(timestamp with time zone) to amanah_app;
+
+grant execute on function tally_start(timestamp with time zone) to amanah_reader;
 
 revoke execute on function write_journal(uuid,text,text,uuid[],numeric[]) from public;
 
@@ -5409,6 +5540,10 @@ grant select on table check_payments_refunded_within to amanah_app;
 
 grant select on table check_payments_refunded_within to amanah_reader;
 
+grant select on table check_payout_tallies_match_payouts to amanah_app;
+
+grant select on table check_payout_tallies_match_payouts to amanah_reader;
+
 grant select on table check_payouts_are_reversed_as_was_said to amanah_app;
 
 grant select on table check_payouts_are_reversed_as_was_said to amanah_reader;
@@ -5565,6 +5700,10 @@ grant insert, select, update (logged_in_at) on table known_logins to amanah_app;
 
 grant select (address), select (logged_in_at) on table known_logins to amanah_reader;
 
+grant select on table limited_payouts to amanah_app;
+
+grant select on table limited_payouts to amanah_reader;
+
 grant insert, select on table login_failures to amanah_app;
 
 grant select (address), select (failed_at), select (id) on table login_failures to amanah_reader;
@@ -5632,6 +5771,10 @@ grant select on table payout_attempts to amanah_app;
 grant select (account_number_max_length), select (account_number_min_length), select (active), select (bank_code), select (maximum_amount), select (minimum_amount), select (name), select (provider_fee_basis_points), select (provider_fee_fixed) on table payout_banks to amanah_reader;
 
 grant select on table payout_banks to amanah_app;
+
+grant select (amount), select (owner_id), select (payouts), select (starts_at) on table payout_tallies to amanah_reader;
+
+grant select on table payout_tallies to amanah_app;
 
 grant insert, select on table payout_words to amanah_app;
 

@@ -129,6 +129,9 @@ const derived = [
    select cause_id, 1, sum(amount), count(*) from donations group by 1`,
   `insert into transaction_counts (reference_type, type, shard, count)
    select reference_type, type, 1, count(*) from transactions group by 1, 2`,
+  `insert into payout_tallies (owner_id, starts_at, amount, payouts)
+   select owner_id, tally_start(created_at), sum(amount), count(*) from limited_payouts
+   where created_at > timestamptz ':end' - interval '2 days' group by 1, 2`,
   `select setval('opening_numbers', :rows + 1)`,
 ];
 

@@ -84,6 +84,7 @@ const provenTables = [
   'transaction_counts',
   'transaction_organizations',
   'transaction_receivers',
+  'payout_tallies',
   'seals',
   'seal_journals',
 ];
@@ -125,6 +126,8 @@ const ownFunctions = [
   'missing_of_decision',
   'outcome_of_word',
   'decision_lives',
+  'reserved_since',
+  'tally_start',
   'disbursed_of_cause',
   'disbursable_of_cause',
   'kept_for_causes',

@@ -7,12 +7,14 @@ import { forgetOldLooks } from './sweep-rows.ts';
 
 /** How long the first answer under a user's idempotency key is kept; the key itself stays with the row it created. */
 const userAnswersKeptDays = 30;
+/** No limit looks further back than a day. */
+const talliesKept = '2 days';
 /** How many rows of each kind one run deletes; the next run continues. */
 const roundLimit = 10_000;
 
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
- * keys, looks of the sweeps, and verdicts on openings. Returns how many.
+ * keys, looks of the sweeps, verdicts on openings, and tallies of payouts. Returns how many.
  */
 export async function forgetOldRows(em: EntityManager): Promise<number> {
   return (
@@ -20,6 +22,7 @@ export async function forgetOldRows(em: EntityManager): Promise<number> {
     (await sweepReadEvents(em, roundLimit)) +
     (await forgetOldLooks(em, roundLimit)) +
     (await forgetRefusals(em, roundLimit)) +
-    (await forgetOpenings(em, roundLimit))
+    (await forgetOpenings(em, roundLimit)) +
+    (await forgetRows(em, 'payout_tallies', talliesKept, roundLimit))
   );
 }

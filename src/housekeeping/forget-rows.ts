@@ -6,6 +6,7 @@ export type ForgottenKind =
   | 'idempotency_keys'
   | 'refused_balance_payments'
   | 'openings'
+  | 'payout_tallies'
   | 'known_logins'
   | 'token_signing_keys'
   | 'revoked_tokens'

@@ -50,6 +50,7 @@ export const lockOrder: readonly LockedRows[] = [
   { name: 'goals', table: 'saving_goals' },
   { name: 'products', table: 'products' },
   { name: 'idempotency keys', table: 'idempotency_keys' },
+  { name: 'tallies of what limits count', table: 'payout_tallies' },
   { name: 'totals of what is given back or allocated', table: 'cause_totals', where: 'shard = 0' },
   {
     name: 'other balances that pay',

@@ -32,6 +32,7 @@ const domains = [
   'payouts',
   'bank-accounts',
   'withdrawals',
+  'payout-tallies',
   'payment-refunds',
   'callbacks',
   'webhooks',

@@ -57,13 +57,10 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
   const [row] = await em.execute<HeadroomRow[]>(
     `select p.status, g.status as organization_status, p.payouts_enabled, p.max_payout_amount, p.max_daily_amount, p.max_hourly_count, p.available_account_id,
        p.reserved_account_id, account_balance(p.available_account_id)::numeric(20, 4)::text as available,
-       used.daily_amount, used.hourly_count, used.at
-     from partners p join organizations g on g.id = p.organization_id, lateral (
-       select coalesce(sum(o.amount) filter (where o.status <> 'failed'), 0)::numeric(20, 4)::text as daily_amount,
-         count(*) filter (where o.created_at > clock.at - interval '1 hour')::int as hourly_count, clock.at
-       from (select clock_timestamp() as at) clock
-       left join payouts o on o.partner_id = p.id and o.kind = 'partner_payout' and o.created_at > clock.at - interval '24 hours'
-       group by clock.at) used
+       day.amount::numeric(20, 4)::text as daily_amount, hour.payouts as hourly_count, clock.at
+     from (select clock_timestamp() as at) clock cross join partners p join organizations g on g.id = p.organization_id
+     cross join lateral reserved_since(p.id, clock.at - interval '24 hours') day
+     cross join lateral reserved_since(p.id, clock.at - interval '1 hour') hour
      where p.id = ?`,
     [partnerId],
   );

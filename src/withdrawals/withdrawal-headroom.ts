@@ -21,9 +21,9 @@ export async function readWithdrawalHeadroom(
 ): Promise<WithdrawalHeadroom> {
   const [row] = await em.execute<(Omit<WithdrawalHeadroom, 'at'> & { at: Date | string })[]>(
     `select account_balance(?)::numeric(20, 4)::text as balance, kept_for_causes(?)::numeric(20, 4)::text as kept, clock.at,
-       (select coalesce(sum(p.amount), 0)::numeric(20, 4)::text from withdrawals w join payouts p on p.id = w.id
-        where w.user_id = ? and w.cause_id is null and w.created_at > clock.at - interval '24 hours' and p.status <> 'failed') as used
-     from (select clock_timestamp() as at) clock`,
+       day.amount::numeric(20, 4)::text as used
+     from (select clock_timestamp() as at) clock
+     cross join lateral reserved_since(?, clock.at - interval '24 hours') day`,
     [accountId, accountId, userId],
   );
   const { at, ...headroom } = must(row, 'a select without a table has a row');

@@ -164,6 +164,8 @@ const ofTheOwner: Attack[] = [
     one('create trigger mine after insert on login_failures for each row execute function apply_postings()'),
     notPermitted,
   ],
+  ['takes back what a limit counts', one('update payout_tallies set amount = 0'), notPermitted],
+  ['forgets what a limit counts', one('delete from payout_tallies'), notPermitted],
   ['adds to a balance', one('update account_balances set balance = balance + 1'), notPermitted],
   [
     'gives an account a balance',
@@ -650,6 +652,7 @@ const ofTheApplication: Attack[] = [
       ['idempotency_keys', '29 days'],
       ['refused_balance_payments', '1 day'],
       ['openings', '1 day'],
+      ['payout_tallies', '1 day'],
       ['known_logins', '1 day'],
       ['token_signing_keys', '1 day'],
       ['revoked_tokens', '0'],

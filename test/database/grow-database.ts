@@ -123,6 +123,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
     'payout_id, number, sent_at, outcome, answered_at',
     `${id('payout')}, 1, ${at}, 'accepted', ${at}`,
   ],
+  ['payout_tallies', 'owner_id, starts_at, amount, payouts', `${id('user')}, tally_start(${at}), 10, 1`],
   ['payout_words', 'payout_id, said, at', `${id('payout')}, 'succeeded', ${at}`],
   [
     'webhook_endpoints',

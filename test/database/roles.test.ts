@@ -68,6 +68,7 @@ describe('Every function of the schema', () => {
       'count_changed_donations',
       'count_new_donations',
       'forget_rows',
+      'give_back_tally',
       'hold_balances',
       'keep_decision',
       'keep_permission_names',
@@ -82,6 +83,7 @@ describe('Every function of the schema', () => {
       'refuse_balance_payment',
       'settle_receipt',
       'suspend_receipt',
+      'tally_payout',
       'write_seal',
     ]);
     const dynamic = await ask(

@@ -56,12 +56,15 @@ async function plantCounts(by: 1 | -1): Promise<void> {
          update transaction_counts set count = count - 1 where shard = 1 and count > 1`;
   await withoutTriggers(stack, counted, []);
 }
-/** The same for the shards of balances and totals, with nothing in them. */
+/** The same for the shards of balances and totals, and for the tallies of limits, with nothing in them. */
 async function plantShards(): Promise<void> {
   for (const planted of [
     `insert into account_balances (account_id, shard, balance) select id, 2, 0 from accounts on conflict do nothing`,
     `insert into cause_totals (cause_id, shard, donated, donations)
      select id, shard, 0, 0 from charitable_causes, unnest(array[0, 2]) shard on conflict do nothing`,
+    `insert into payout_tallies (owner_id, starts_at, amount, payouts)
+     select id, tally_start(now() + later), 0, 0 from (select id from partners union all select id from users) owner,
+       unnest('{0 minutes, 10 minutes}'::interval[]) later on conflict do nothing`,
   ])
     await withoutTriggers(stack, planted, []);
 }

@@ -1,5 +1,7 @@
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { recountTallies } from '../support/recount-tallies.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 import { buildPayer, generous, magicAccount, pay, payoutBody, payoutWhen } from './build-payouts.ts';
 
 let stack: Stack;
@@ -108,11 +110,13 @@ describe('FUNDS_*', () => {
     await post({ amount: '50001' }, undefined, payer);
     const old = await pay(payer, { amount: '50000' });
     await payoutWhen(payer, old.id, 'succeeded');
-    const age = (interval: string) =>
-      stack.owner().transactional(async (tx) => {
-        await tx.execute("set local session_replication_role = 'replica'");
-        await tx.execute('update payouts set created_at = now() - ?::interval where id = ?', [interval, old.id]);
-      });
+    const age = async (interval: string) => {
+      await withoutTriggers(stack, 'update payouts set created_at = now() - ?::interval where id = ?', [
+        interval,
+        old.id,
+      ]);
+      await recountTallies(stack);
+    };
     const used = async () => {
       const { max_daily_amount: daily, max_hourly_count: hourly } = (await payer.get('/limits')).body.data;
       return [daily.used, hourly.used];

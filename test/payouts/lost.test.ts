@@ -1,3 +1,4 @@
+import { recountTallies } from '../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider } from './build-payouts.ts';
@@ -19,6 +20,7 @@ it('A callback that restarts a lost payout is checked at once, however old the p
   await stack.deps.workflows.client.workflow.getHandle(`partner-payout/${id}`).terminate('lost');
   // Of this age it is asked about once an hour.
   await withoutTriggers(stack, "update payouts set created_at = now() - interval '12 hours' where id = ?", [id]);
+  await recountTallies(stack);
   await settleAtProvider(stack, id, 'SUCCEEDED');
   await payoutWhen(partner, id, 'succeeded');
 }, 60_000);

@@ -5,6 +5,7 @@ import { settlePayout } from '../../src/payouts/settle-payout.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
+import { recountTallies } from '../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import {
@@ -242,6 +243,7 @@ describe('GET /v1/payouts/stuck', () => {
       (await stuck(minutes)).find((each: { payout_id: string }) => each.payout_id === id);
     expect(await listed(0)).toBeUndefined();
     await withoutTriggers(stack, "update payouts set created_at = now() - interval '25 hours' where id = ?", [id]);
+    await recountTallies(stack);
     expect(await listed(0)).toBeUndefined();
     await ageAttempts(stack, id, 25 * 60);
     expect(await listed(0)).toMatchObject({

@@ -16,6 +16,7 @@ import {
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { recountTallies } from '../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import { readDifferences } from './read-differences.ts';
@@ -237,6 +238,7 @@ describe('Reconciliation', () => {
     const paid = { kind: 'settle_payout', payout_id: id, outcome: 'succeeded', note: 'paid by hand, slip 13' };
     expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
     await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
+    await recountTallies(stack);
     await reconcile();
     const { items } = await list('&state=open');
     expect(items.find(({ reference }: { reference: string }) => reference === id)).toMatchObject({

@@ -119,6 +119,9 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_payouts_posted_once', payoutOf('succeeded')],
   ['check_payouts_are_reversed_as_was_said', payoutOf('reversed')],
   ['check_reserved_matches_payouts', payoutOf('pending')],
+  // A payout without its tally, and a tally without its payout.
+  ['check_payout_tallies_match_payouts', payoutOf('pending')],
+  ['check_payout_tallies_match_payouts', `insert into payout_tallies values ('${newId()}', tally_start(now()), 0, 1)`],
   [
     'check_withdrawals_are_told',
     together(

@@ -15,6 +15,7 @@ declare
     when 'idempotency_keys' then interval '30 days'
     when 'refused_balance_payments' then interval '30 days'
     when 'openings' then interval '30 days'
+    when 'payout_tallies' then interval '2 days'
     when 'known_logins' then interval '30 days'
     when 'token_signing_keys' then interval '30 days'
     when 'revoked_tokens' then interval '1 day'
@@ -47,6 +48,9 @@ begin
     when 'openings' then
       delete from openings where ctid = any (array(select o.ctid from openings o
         where o.decided_at < before order by o.decided_at limit p_limit));
+    when 'payout_tallies' then
+      delete from payout_tallies where ctid = any (array(select t.ctid from payout_tallies t
+        where t.starts_at < before order by t.starts_at limit p_limit for update skip locked));
     when 'known_logins' then
       delete from known_logins where ctid = any (array(select k.ctid from known_logins k
         where k.logged_in_at < before order by k.logged_in_at limit p_limit for update skip locked));

@@ -124,7 +124,7 @@ grant execute on function
   to amanah_app;
 grant execute on function
   account_balance, cause_current_amount, missing_of_decision,
-  outcome_of_word, decision_lives, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
+  outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
   refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_exceeds,
   refund_is_void
   to amanah_app, amanah_reader;

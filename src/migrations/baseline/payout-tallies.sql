@@ -1,0 +1,77 @@
+-- What counts towards the limits of a rolling hour and day, added up by owner and stretches of ten minutes, so that a
+-- reservation, which has its owner's lock, does not read every payout of the day. Triggers add and give back in the
+-- transaction that does. Of the stretch in which a window begins the payouts themselves are read, so that a sum is exact to
+-- the instant.
+
+-- The payouts that limits count, with whose limits they are and how much: those of partners, and what people withdraw, but
+-- neither refunds nor disbursements. A failed one counts as one of nothing.
+create view limited_payouts as
+  select p.id, p.partner_id as owner_id, case p.status when 'failed' then 0 else p.amount end as amount, p.created_at
+  from payouts p where p.kind = 'partner_payout'
+  union all
+  select w.id, w.user_id, case p.status when 'failed' then 0 else p.amount end, w.created_at
+  from withdrawals w join payouts p on p.id = w.id where w.cause_id is null;
+
+create table payout_tallies (
+  -- A partner or a user.
+  owner_id uuid not null,
+  starts_at timestamptz not null,
+  -- Without what failed.
+  amount numeric(20, 4) not null check (amount >= 0),
+  -- With what failed.
+  payouts integer not null check (payouts >= 0),
+  primary key (owner_id, starts_at)
+) with (fillfactor = 60);
+create index payout_tallies_by_time on payout_tallies (starts_at);
+
+-- When the stretch of an instant begins; the next one begins ten minutes later.
+create function tally_start(p_at timestamptz) returns timestamptz language sql immutable
+set search_path = pg_catalog, public, pg_temp as $$
+  select date_bin('10 minutes', p_at, timestamptz '2000-01-01 00:00:00+00')
+$$;
+
+-- A payout is tallied with the row that says whose limits it counts towards: its own, or that of the withdrawal.
+create function tally_payout() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into payout_tallies as t (owner_id, starts_at, amount, payouts)
+    select l.owner_id, tally_start(l.created_at), l.amount, 1 from limited_payouts l where l.id = new.id
+    on conflict (owner_id, starts_at) do update set amount = t.amount + excluded.amount, payouts = t.payouts + 1;
+  return null;
+end $$;
+create trigger payouts_are_tallied after insert on payouts for each row
+  when (new.partner_id is not null) execute function tally_payout();
+create trigger withdrawals_are_tallied after insert on withdrawals for each row execute function tally_payout();
+
+-- What failed gives its amount back, and stays counted as one; of a stretch that was forgotten there is nothing to give back.
+create function give_back_tally() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update payout_tallies t set amount = t.amount - old.amount from limited_payouts l
+    where l.id = old.id and t.owner_id = l.owner_id and t.starts_at = tally_start(l.created_at);
+  return null;
+end $$;
+create trigger payouts_give_back_what_failed after update on payouts for each row
+  when (new.status = 'failed' and old.status <> 'failed') execute function give_back_tally();
+
+-- What an owner has reserved after an instant of the last two days: stretches that begin after it, and the payouts of the
+-- one in which it lies.
+create function reserved_since(p_owner_id uuid, p_since timestamptz, out amount numeric, out payouts integer)
+language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(sum(part.amount), 0), coalesce(sum(part.payouts), 0)::integer from (
+    select t.amount, t.payouts from payout_tallies t where t.owner_id = p_owner_id and t.starts_at > p_since
+    union all
+    select l.amount, 1 from limited_payouts l where l.owner_id = p_owner_id
+      and l.created_at > p_since and l.created_at < tally_start(p_since) + interval '10 minutes') part
+$$;
+
+-- The tallies of the last day are those of its payouts.
+create view check_payout_tallies_match_payouts as
+  with day as (select tally_start(now() - interval '24 hours') as began_at)
+  select owner_id, starts_at, coalesce(t.amount, 0) as amount, coalesce(l.amount, 0) as counted_amount,
+    coalesce(t.payouts, 0) as payouts, coalesce(l.payouts, 0) as counted_payouts
+  from (select * from payout_tallies where starts_at >= (select began_at from day)) t
+  full join (select owner_id, tally_start(created_at) as starts_at, sum(amount) as amount, count(*) as payouts
+    from limited_payouts where created_at >= (select began_at from day) group by 1, 2) l using (owner_id, starts_at)
+  where coalesce(t.amount, 0) <> coalesce(l.amount, 0) or coalesce(t.payouts, 0) <> coalesce(l.payouts, 0);
