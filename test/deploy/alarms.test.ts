@@ -8,6 +8,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { parse, stringify } from 'yaml';
 import { type Activities, createActivities } from '../../activities/index.ts';
+import type { ReadOutcome } from '../../src/database/replica.ts';
+import { measureReplica } from '../../src/metrics/measure.ts';
 import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
 import { measureWorkers } from '../../src/metrics/measure-workers.ts';
 import { newWebhookSecret } from '../../src/partners/partner-secrets.ts';
@@ -37,13 +39,15 @@ const rules = (): Rule[] =>
   let payer: BuiltUser;
   let activities: Activities;
   let promtool: string;
+  let tellOfReplica: (outcome: ReadOutcome) => void;
   beforeAll(async () => {
     promtool = findPromtool();
     // Temporal is away: nobody looks after what is planted, no workflow can be woken, and requests that need it fail.
     stack = await startStack({ sandbox: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' } });
     payer = await buildIndividual(stack);
-    const { metrics, orm } = stack.deps;
+    const { metrics, orm, log } = stack.deps;
     measureBacklog(metrics, orm);
+    tellOfReplica = measureReplica(metrics, log);
     measureClearingDifference(metrics, orm);
     measureSeals(metrics, orm);
     measureWorkers(
@@ -214,7 +218,9 @@ const rules = (): Rule[] =>
   /** All is well, and people work. */
   async function calm(): Promise<Scrape[]> {
     await stack.sandbox.put('/sandbox/faults', {});
+    tellOfReplica('replica');
     const first = await scrape();
+    tellOfReplica('replica');
     await repeat(20, askProvider);
     await repeat(40, () => stack.get('/v1/auth/me', { token: payer.token }));
     await run('runLedgerChecks', {});
@@ -227,6 +233,7 @@ const rules = (): Rule[] =>
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     await run('runLedgerChecks', {});
     const first = await scrape();
+    tellOfReplica('late');
     await run('deliverWebhook', { deliveryId: delivery, attempt: 99, elapsedMs: 100 * 3_600_000 });
     await run('askTransfer', { payoutId: newId(), at: new Date().toISOString() }, 6);
     await run('sweepPayouts', {});
