@@ -1245,6 +1245,7 @@ create table saving_circle_contributions (
   transaction_id uuid,
   refund_journal_id uuid,
   refunded_amount numeric(20,4),
+  swept_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint saving_circle_contributions_pkey PRIMARY KEY (id),
@@ -1260,6 +1261,7 @@ create table saving_circle_contributions (
   constraint saving_circle_contributions_rail_check CHECK (rail = ANY (ARRAY['gateway'::text, 'balance'::text])),
   constraint saving_circle_contributions_refund_journal_id_key UNIQUE (refund_journal_id),
   constraint saving_circle_contributions_status_check CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'refunded'::text])),
+  constraint saving_circle_contributions_swept_at_is_real CHECK (swept_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND swept_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_contributions_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE UNIQUE INDEX one_contribution_of_a_turn ON saving_circle_contributions USING btree (saving_circle_id, member_id, turn_number) WHERE status = ANY (ARRAY['pending'::text, 'completed'::text]);
@@ -1267,6 +1269,7 @@ CREATE UNIQUE INDEX one_guarantee_of_a_member ON saving_circle_contributions USI
 CREATE INDEX saving_circle_contributions_of_member ON saving_circle_contributions USING btree (member_id);
 CREATE INDEX saving_circle_contributions_of_turn ON saving_circle_contributions USING btree (saving_circle_id, turn_number, status);
 CREATE INDEX saving_circle_contributions_of_user ON saving_circle_contributions USING btree (user_id);
+CREATE INDEX saving_circle_contributions_unswept ON saving_circle_contributions USING btree (updated_at) WHERE status = 'completed'::text AND swept_at IS NULL;
 
 create table saving_circle_covers (
   saving_circle_id uuid not null,
@@ -1353,6 +1356,7 @@ create table saving_circle_rounds (
   paid_at timestamp with time zone,
   amount numeric(20,4),
   journal_id uuid,
+  look_at timestamp with time zone default now(),
   constraint saving_circle_rounds_pkey PRIMARY KEY (saving_circle_id, turn_number),
   constraint saving_circle_rounds_amount_check CHECK (amount > 0::numeric AND amount < 'Infinity'::numeric),
   constraint saving_circle_rounds_asked_at_is_real CHECK (asked_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND asked_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -1360,6 +1364,7 @@ create table saving_circle_rounds (
   constraint saving_circle_rounds_defaulted_at_is_real CHECK (defaulted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND defaulted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_due_at_is_real CHECK (due_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND due_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_journal_id_key UNIQUE (journal_id),
+  constraint saving_circle_rounds_look_at_is_real CHECK (look_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND look_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_opened_at_is_real CHECK (opened_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND opened_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_overdue_reported_at_is_real CHECK (overdue_reported_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND overdue_reported_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circle_rounds_paid_at_is_real CHECK (paid_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND paid_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -1369,6 +1374,7 @@ create table saving_circle_rounds (
 );
 CREATE UNIQUE INDEX one_open_round_of_a_circle ON saving_circle_rounds USING btree (saving_circle_id) WHERE paid_at IS NULL;
 CREATE INDEX saving_circle_rounds_of_receiver ON saving_circle_rounds USING btree (receiver_member_id);
+CREATE INDEX saving_circle_rounds_to_look_at ON saving_circle_rounds USING btree (look_at) WHERE look_at IS NOT NULL;
 
 create table saving_circle_settlements (
   id uuid not null,
@@ -1455,7 +1461,6 @@ create table saving_circles (
   constraint saving_circles_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint saving_circles_visibility_check CHECK (visibility = ANY (ARRAY['private'::text, 'public'::text, 'organization'::text]))
 );
-CREATE INDEX saving_circles_active ON saving_circles USING btree (id) WHERE status = 'active'::text;
 CREATE INDEX saving_circles_by_creation ON saving_circles USING btree (created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX saving_circles_cancelled ON saving_circles USING btree (ended_at) WHERE status = 'cancelled'::text;
 CREATE INDEX saving_circles_new ON saving_circles USING btree (starts_at) WHERE status = 'new'::text;
@@ -1463,6 +1468,7 @@ CREATE INDEX saving_circles_of_account ON saving_circles USING btree (account_id
 CREATE INDEX saving_circles_of_creator ON saving_circles USING btree (created_by, created_at, id);
 CREATE INDEX saving_circles_of_organization ON saving_circles USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
 CREATE INDEX saving_circles_of_owner ON saving_circles USING btree (owner_id, created_at, id);
+CREATE INDEX saving_circles_to_open ON saving_circles USING btree (next_opens_at) WHERE next_opens_at IS NOT NULL;
 
 create table saving_goal_orders (
   payment_order_id uuid not null,
@@ -2879,6 +2885,16 @@ begin
     for update;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.look_at_round()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  new.look_at := new.opened_at;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.missing_of_decision(decided decisions)
  RETURNS text
  LANGUAGE sql
@@ -3934,6 +3950,7 @@ CREATE TRIGGER saving_circle_members_take_money_as_people BEFORE INSERT OR UPDAT
 CREATE TRIGGER saving_circle_replacements_status_law BEFORE INSERT OR UPDATE OF status ON saving_circle_replacements FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
 
 CREATE TRIGGER rounds_are_kept BEFORE DELETE ON saving_circle_rounds FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER saving_circle_rounds_are_looked_at BEFORE UPDATE OF due_at ON saving_circle_rounds FOR EACH ROW EXECUTE FUNCTION look_at_round();
 
 CREATE TRIGGER saving_circle_settlements_to_people BEFORE INSERT ON saving_circle_settlements FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 CREATE TRIGGER settlements_are_final BEFORE DELETE OR UPDATE ON saving_circle_settlements FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -5224,6 +5241,8 @@ revoke execute on function lock_source(uuid,text,uuid,uuid) from public;
 
 grant execute on function lock_source(uuid,text,uuid,uuid) to amanah_app;
 
+revoke execute on function look_at_round() from public;
+
 revoke execute on function missing_of_decision(decisions) from public;
 
 grant execute on function missing_of_decision(decisions) to amanah_app;
@@ -5844,9 +5863,9 @@ grant insert, select, update (deleted_at), update (description), update (display
 
 grant select (created_at), select (created_by), select (deleted_at), select (description), select (display_name), select (id), select (is_default), select (name), select (organization_id), select (permission_names), select (updated_at), select (updated_by), select (user_type) on table roles to amanah_reader;
 
-grant insert, select, update (refund_journal_id), update (refunded_amount), update (status), update (transaction_id), update (updated_at) on table saving_circle_contributions to amanah_app;
+grant insert, select, update (refund_journal_id), update (refunded_amount), update (status), update (swept_at), update (transaction_id), update (updated_at) on table saving_circle_contributions to amanah_app;
 
-grant select (amount), select (created_at), select (guarantee_amount), select (id), select (member_id), select (payment_order_id), select (rail), select (refund_account_id), select (refund_journal_id), select (refunded_amount), select (saving_circle_id), select (status), select (transaction_id), select (turn_number), select (updated_at), select (user_id) on table saving_circle_contributions to amanah_reader;
+grant select (amount), select (created_at), select (guarantee_amount), select (id), select (member_id), select (payment_order_id), select (rail), select (refund_account_id), select (refund_journal_id), select (refunded_amount), select (saving_circle_id), select (status), select (swept_at), select (transaction_id), select (turn_number), select (updated_at), select (user_id) on table saving_circle_contributions to amanah_reader;
 
 grant insert, select on table saving_circle_covers to amanah_app;
 
@@ -5864,9 +5883,9 @@ grant insert, select, update (joined_at), update (left_at), update (status), upd
 
 grant select (account_id), select (created_at), select (id), select (joined_at), select (leaving_user_id), select (left_at), select (member_id), select (proposed_by), select (saving_circle_id), select (status), select (updated_at), select (user_id) on table saving_circle_replacements to amanah_reader;
 
-grant insert, select, update (amount), update (asked_at), update (defaulted_at), update (journal_id), update (overdue_reported_at), update (paid_at), update (receiver_member_id), update (remedied_at), update (reminded_at) on table saving_circle_rounds to amanah_app;
+grant insert, select, update (amount), update (asked_at), update (defaulted_at), update (journal_id), update (look_at), update (overdue_reported_at), update (paid_at), update (receiver_member_id), update (remedied_at), update (reminded_at) on table saving_circle_rounds to amanah_app;
 
-grant select (amount), select (asked_at), select (defaulted_at), select (due_at), select (journal_id), select (opened_at), select (overdue_reported_at), select (paid_at), select (receiver_member_id), select (remedied_at), select (reminded_at), select (saving_circle_id), select (turn_number) on table saving_circle_rounds to amanah_reader;
+grant select (amount), select (asked_at), select (defaulted_at), select (due_at), select (journal_id), select (look_at), select (opened_at), select (overdue_reported_at), select (paid_at), select (receiver_member_id), select (remedied_at), select (reminded_at), select (saving_circle_id), select (turn_number) on table saving_circle_rounds to amanah_reader;
 
 grant insert, select on table saving_circle_settlements to amanah_app;
 

@@ -130,9 +130,9 @@ const contributions: Left[] = [
   [
     'saving_circle_contributions',
     `id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status, refund_account_id, transaction_id,
-     created_at, updated_at`,
+     swept_at, created_at, updated_at`,
     `${id('contribution')}, ${circle}, ${id('member', memberNumber)}, ${contributor}, ${circleTurn}, 10000, 'balance',
-     'completed', ${contributorAccount}, ${id('transaction')}, ${at()}, ${at()}`,
+     'completed', ${contributorAccount}, ${id('transaction')}, ${at()}, ${at()}, ${at()}`,
     isContribution,
   ],
   ...journal(
@@ -147,9 +147,9 @@ const contributions: Left[] = [
   ),
   [
     'saving_circle_rounds',
-    'saving_circle_id, turn_number, receiver_member_id, opened_at, due_at, paid_at, amount, journal_id',
+    'saving_circle_id, turn_number, receiver_member_id, opened_at, due_at, paid_at, amount, journal_id, look_at',
     `${circle}, ${circleTurn}, ${id('member', `2 * (${circleNumber} - 1) + ${circleTurn} - 1`)}, ${at()},
-     ${at()} + interval '30 days', ${at()}, 20000, ${id('pot')}`,
+     ${at()} + interval '30 days', ${at()}, 20000, ${id('pot')}, null::timestamptz`,
     isPot,
   ],
   event('saving_circle', circle, contributor, isContribution),

@@ -100,8 +100,9 @@ const things = (year: GrownYear): [table: string, columns: string, select: strin
   ],
   [
     'saving_circle_rounds',
-    'saving_circle_id, turn_number, receiver_member_id, opened_at, due_at',
-    `${id('circle')}, 2, ${id('member', '2 * n - 1')}, ${at('40 * n - 10')}, timestamptz ':end' + interval '20 days'`,
+    'saving_circle_id, turn_number, receiver_member_id, opened_at, due_at, look_at',
+    `${id('circle')}, 2, ${id('member', '2 * n - 1')}, ${at('40 * n - 10')}, timestamptz ':end' + interval '20 days',
+     timestamptz ':end' + interval '19 days'`,
     circles(year),
   ],
   [

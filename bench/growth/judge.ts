@@ -19,7 +19,6 @@ export function faster(smaller: Taken | undefined, larger: Taken | undefined): b
 const known: [name: RegExp, reason: string][] = [
   [/^platform \/events/, 'its total is counted, up to 100,000'],
   [/^(platform|person|partner) \//, 'its total is counted'],
-  [/^sweep: (circles|what waits)/, 'each circle under way is looked at'],
 ];
 
 export const knownGrowth = (name: string): string | undefined => known.find(([pattern]) => pattern.test(name))?.[1];

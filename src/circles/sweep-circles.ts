@@ -1,11 +1,40 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { withTime } from '../database/database-time-outs.ts';
 import { either, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
+import { budgets } from '../shared/budgets.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { minimumMembers } from './saving-circle.ts';
 
+/** A round `r` of a circle `c` that is open, of which something becomes due. */
+const isOpen = "r.paid_at is null and c.status = 'active' and c.next_opens_at is null";
+const openedBefore = "r.opened_at < now() - interval '1 minute'";
+/** A reminder, the report of what is missing, the end of the days of grace, the next remedy: when the next is due, if any is. */
+const nextDue = `least(
+  case when r.overdue_reported_at is null and r.reminded_at is null then r.due_at - interval '1 day' end,
+  case when r.overdue_reported_at is null then r.due_at end,
+  case when r.defaulted_at is null then r.due_at + c.grace_days * interval '1 day' end,
+  case when c.on_default <> 'wait' and r.defaulted_at is not null
+    then coalesce(r.remedied_at + interval '1 day', r.defaulted_at) end)`;
+/** Something of it is due, or a standing order was not tried when it opened. */
+const isDue = `(coalesce(${nextDue} < now() - interval '1 minute', false)
+  or ${openedBefore} and exists (select from saving_circle_members m
+    join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
+    where m.saving_circle_id = c.id and m.excluded_turn is null))`;
+const roundsToLookAt = `from saving_circle_rounds r join saving_circles c on c.id = r.saving_circle_id
+  where r.look_at < now() - interval '1 minute'`;
+
+/** A contribution `p` completed the open round of the circle `c`: nobody's is missing. */
+const isComplete = `c.status = 'active' and c.next_opens_at is null and p.turn_number = c.current_turn and not exists (
+  select from saving_circle_members m where m.saving_circle_id = c.id and m.excluded_turn is null and not exists (
+    select from saving_circle_contributions q where q.member_id = m.id and q.turn_number = c.current_turn
+      and q.status = 'completed' and q.updated_at < now() - interval '1 minute'))`;
+const contributionsToLookAt = `from saving_circle_contributions p join saving_circles c on c.id = p.saving_circle_id
+  where p.status = 'completed' and p.swept_at is null and p.updated_at < now() - interval '1 minute'`;
+
 /**
  * Circles that should have moved on a minute ago: they have lost a signal, or their workflow. One set to start on the
- * day of its request may wait for its second member until that day (UTC+7) is over.
+ * day of its request may wait for its second member until that day (UTC+7) is over. Reads what is due and what
+ * `passOver` has not passed over yet, however many circles are under way.
  */
 export const overdueCircles = `
   select id, starts_at as since from saving_circles
@@ -17,26 +46,32 @@ export const overdueCircles = `
   select id, next_opens_at from saving_circles
   where status = 'active' and next_opens_at < now() - interval '1 minute'
   union all
-  select c.id, r.due_at from saving_circles c
-  join saving_circle_rounds r on r.saving_circle_id = c.id and r.paid_at is null
-  where c.status = 'active' and c.next_opens_at is null and (
-    r.overdue_reported_at is null and r.due_at < now() - interval '1 minute'
-    or r.overdue_reported_at is null and r.reminded_at is null and r.due_at < now() + interval '1 day' - interval '1 minute'
-    or r.defaulted_at is null and r.due_at + c.grace_days * interval '1 day' < now() - interval '1 minute'
-    or c.on_default <> 'wait' and r.defaulted_at is not null
-      and coalesce(r.remedied_at + interval '1 day', r.defaulted_at) < now() - interval '1 minute'
-    or r.opened_at < now() - interval '1 minute' and exists (select from saving_circle_members m
-      join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
-      where m.saving_circle_id = c.id and m.excluded_turn is null))
+  select c.id, r.due_at ${roundsToLookAt} and ${isOpen} and ${isDue}
   union all
-  select c.id, (select max(p.updated_at) from saving_circle_contributions p
-    where p.saving_circle_id = c.id and p.turn_number = c.current_turn)
-  from saving_circles c
-  where c.status = 'active' and c.next_opens_at is null and not exists (
-    select from saving_circle_members m where m.saving_circle_id = c.id and m.excluded_turn is null and not exists (
-      select from saving_circle_contributions p where p.member_id = m.id
-        and p.turn_number = c.current_turn and p.status = 'completed'
-        and p.updated_at < now() - interval '1 minute'))`;
+  select c.id, p.updated_at ${contributionsToLookAt} and ${isComplete}`;
+
+/** How much is passed over at a time; the next sweep continues. */
+const passedOverAtOnce = 10_000;
+
+/**
+ * Passes over rounds of which nothing is due, until something is, and over contributions that complete no round: no
+ * later sweep looks at them before. A contribution that is committed meanwhile is looked at by itself.
+ */
+async function passOver(em: EntityManager): Promise<void> {
+  await em.execute(
+    `with idle as (select r.saving_circle_id, r.turn_number, case when ${isOpen} then ${nextDue} end as next
+       ${roundsToLookAt} and not (${isOpen} and ${isDue}) order by r.look_at limit ? for update of r skip locked)
+     update saving_circle_rounds r set look_at = idle.next from idle
+     where (r.saving_circle_id, r.turn_number) = (idle.saving_circle_id, idle.turn_number)`,
+    [passedOverAtOnce],
+  );
+  await em.execute(
+    `with seen as (select p.id ${contributionsToLookAt} and not (${isComplete})
+       order by p.updated_at limit ? for update of p skip locked)
+     update saving_circle_contributions p set swept_at = now() from seen where p.id = seen.id`,
+    [passedOverAtOnce],
+  );
+}
 
 /** Ended by a request whose process may have died before it woke the workflow, which would look again only in a day. */
 const endedCircles = `
@@ -48,11 +83,12 @@ const endedCircles = `
  * interval or its grace days, or with everybody paid; and of those a request has ended. A workflow that Temporal lost
  * is started again from its row. Returns how many.
  */
-export function sweepCircles(
+export async function sweepCircles(
   em: EntityManager,
   workflows: Pick<CircleWorkflows, 'lookAfterSavingCircle'>,
   failed: SweepFailure,
 ): Promise<number> {
+  await withTime(em, budgets.database.sweep, passOver);
   const wake = (id: string) => workflows.lookAfterSavingCircle(id);
   return sweepRows(em, [{ kind: 'saving_circle', due: either(overdueCircles, endedCircles), wake }], failed);
 }

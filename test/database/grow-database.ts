@@ -229,16 +229,16 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   [
     'saving_circle_rounds',
-    'saving_circle_id, turn_number, receiver_member_id, opened_at, due_at',
-    `${id('circle')}, 1, ${id('member', 'n * 10')}, ${at}, now() + interval '20 days'`,
+    'saving_circle_id, turn_number, receiver_member_id, opened_at, due_at, look_at',
+    `${id('circle')}, 1, ${id('member', 'n * 10')}, ${at}, now() + interval '20 days', now() + interval '19 days'`,
     0.1,
   ],
   [
     'saving_circle_contributions',
     `id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status, refund_account_id, transaction_id,
-     created_at`,
+     swept_at, created_at`,
     `${id('contribution')}, ${id('circle', 'n / 10')}, ${id('member')}, ${id('user')}, 1, 10, 'balance', 'completed',
-     ${id('account')}, ${id('transaction')}, ${at}`,
+     ${id('account')}, ${id('transaction')}, now(), ${at}`,
   ],
   [
     'documents',

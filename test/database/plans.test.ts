@@ -39,11 +39,6 @@ const exemptions: [statement: RegExp, tables: readonly string[] | 'any', reason:
     'a summary of everything, for the platform',
   ],
   [
-    /from saving_circles where status = \? and starts_at < now\(\)/,
-    ['saving_circles', 'saving_circle_members', 'saving_circle_rounds', 'saving_circle_contributions'],
-    'each active circle is looked at, and no circle that has ended',
-  ],
-  [
     /^select p\.id::text, .* from postings p join journals j on j\.id = p\.journal_id .* limit 1000$/,
     ['journals'],
     'a page of a thousand rows: a small table is read for less',

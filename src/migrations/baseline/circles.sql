@@ -54,7 +54,7 @@ create index saving_circles_of_owner on saving_circles (owner_id, created_at, id
 create index saving_circles_of_creator on saving_circles (created_by, created_at, id);
 create index saving_circles_of_account on saving_circles (account_id, created_at, id);
 create index saving_circles_new on saving_circles (starts_at) where status = 'new';
-create index saving_circles_active on saving_circles (id) where status = 'active';
+create index saving_circles_to_open on saving_circles (next_opens_at) where next_opens_at is not null;
 create index saving_circles_cancelled on saving_circles (ended_at) where status = 'cancelled';
 create trigger saving_circles_status_law before insert or update of status on saving_circles
   for each row execute function keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed',
@@ -117,11 +117,24 @@ create table saving_circle_rounds (
   paid_at timestamptz,
   amount numeric(20, 4) check (amount > 0 and amount < 'Infinity'),
   journal_id uuid unique references journals (id),
+  -- Nothing of it is due before this; a sweep moves it on, and takes it away when nothing will be due any more.
+  look_at timestamptz default now(),
   primary key (saving_circle_id, turn_number),
   check (num_nonnulls(paid_at, amount, journal_id) in (0, 3))
 );
 create index saving_circle_rounds_of_receiver on saving_circle_rounds (receiver_member_id);
 create unique index one_open_round_of_a_circle on saving_circle_rounds (saving_circle_id) where paid_at is null;
+create index saving_circle_rounds_to_look_at on saving_circle_rounds (look_at) where look_at is not null;
+
+-- A round that ends at another time is looked at anew.
+create function look_at_round() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.look_at := new.opened_at;
+  return new;
+end $$;
+create trigger saving_circle_rounds_are_looked_at before update of due_at on saving_circle_rounds
+  for each row execute function look_at_round();
 
 create table saving_circle_contributions (
   id uuid primary key,
@@ -140,6 +153,8 @@ create table saving_circle_contributions (
   refund_journal_id uuid unique references journals (id),
   -- What went back: of money that came too late all, otherwise the contribution without its guarantee.
   refunded_amount numeric(20, 4),
+  -- When a sweep had seen that it, completed, completes no round.
+  swept_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   foreign key (saving_circle_id, turn_number) references saving_circle_rounds (saving_circle_id, turn_number),
@@ -153,6 +168,8 @@ create unique index one_contribution_of_a_turn on saving_circle_contributions (s
   where status in ('pending', 'completed');
 create unique index one_guarantee_of_a_member on saving_circle_contributions (member_id)
   where guarantee_amount > 0 and status in ('pending', 'completed');
+create index saving_circle_contributions_unswept on saving_circle_contributions (updated_at)
+  where status = 'completed' and swept_at is null;
 create index saving_circle_contributions_of_member on saving_circle_contributions (member_id);
 create index saving_circle_contributions_of_user on saving_circle_contributions (user_id);
 create index saving_circle_contributions_of_turn on saving_circle_contributions (saving_circle_id, turn_number, status);

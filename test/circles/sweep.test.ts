@@ -1,0 +1,124 @@
+import { payRound } from '../../src/circles/pay-round.ts';
+import { sweepCircles } from '../../src/circles/sweep-circles.ts';
+import type { BuiltUser } from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { begun, onDay } from './begin-circle.ts';
+import { contribute } from './build-circle.ts';
+
+let stack: Stack;
+/** Temporal is away: no workflow hears of anything, and only the sweep finds what is due. */
+beforeAll(async () => {
+  stack = await startStack({ env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+}, 60_000);
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** Whether the next sweep wakes this circle, however often earlier ones have. */
+async function isWoken(circleId: string): Promise<boolean> {
+  await stack.owner().execute('delete from sweep_looks');
+  const woken: string[] = [];
+  const workflows = { lookAfterSavingCircle: async (id: string) => void woken.push(id) };
+  await sweepCircles(stack.em(), workflows, (_, __, error) => {
+    throw error;
+  });
+  return woken.includes(circleId);
+}
+const update = (what: string, circleId: string, params: unknown[] = []) =>
+  stack
+    .owner()
+    .execute(`update saving_circle_rounds set ${what} where saving_circle_id = ? and paid_at is null`, [
+      ...params,
+      circleId,
+    ]);
+const endIn = (interval: string, circleId: string) => update('due_at = now() + ?::interval', circleId, [interval]);
+/** Whoever has contributed has done so for long enough that the workflow should have heard of it. */
+const waitForSignals = (circleId: string) =>
+  stack
+    .owner()
+    .execute(
+      "update saving_circle_contributions set updated_at = now() - interval '2 minutes' where saving_circle_id = ?",
+      [circleId],
+    );
+/** When the next sweep looks at the open round, counted from its end, and how many contributions it looks at. */
+async function looks(circleId: string): Promise<{ before: string | null; contributions: number }> {
+  const [row] = await stack.em().execute<[{ before: string | null; contributions: number }]>(
+    `select (due_at - look_at)::text as before,
+       (select count(*)::int from saving_circle_contributions c where c.saving_circle_id = r.saving_circle_id
+         and c.status = 'completed' and c.swept_at is null) as contributions
+     from saving_circle_rounds r where saving_circle_id = ? and paid_at is null`,
+    [circleId],
+  );
+  return row;
+}
+
+describe('The sweep of circles', () => {
+  it('passes over a round of which nothing is due, and finds it when the last contribution was not heard of', async () => {
+    const { id, members } = await begun(stack, 3, {});
+    await endIn('20 days', id);
+    expect(await isWoken(id)).toBe(false);
+    expect(await looks(id)).toEqual({ before: '1 day', contributions: 0 });
+    for (const member of members.slice(0, 2)) {
+      expect((await contribute(stack, member, id)).status).toBe(201);
+      expect((await looks(id)).contributions).toBe(1);
+      await waitForSignals(id);
+      expect(await isWoken(id)).toBe(false);
+      expect((await looks(id)).contributions).toBe(0);
+    }
+    expect((await contribute(stack, members[2] as BuiltUser, id)).status).toBe(201);
+    expect(await isWoken(id)).toBe(false);
+    await waitForSignals(id);
+    expect(await isWoken(id)).toBe(true);
+    expect(await isWoken(id)).toBe(true);
+    await payRound(stack.em(), { circleId: id, at: onDay(0) });
+    await stack
+      .owner()
+      .execute("update saving_circles set next_opens_at = now() + interval '1 hour' where id = ?", [id]);
+    expect(await isWoken(id)).toBe(false);
+  });
+
+  it('finds each thing that becomes due of a round, and nothing between them', async () => {
+    const { id } = await begun(stack, 2, { grace_days: 2, on_default: 'cover' });
+    await endIn('25 hours', id);
+    expect(await isWoken(id)).toBe(false);
+    await endIn('23 hours', id);
+    expect(await isWoken(id)).toBe(true);
+    await update('reminded_at = now()', id);
+    expect(await isWoken(id)).toBe(false);
+    expect((await looks(id)).before).toBe('00:00:00');
+    await endIn('-2 minutes', id);
+    expect(await isWoken(id)).toBe(true);
+    await update('overdue_reported_at = now()', id);
+    expect(await isWoken(id)).toBe(false);
+    expect((await looks(id)).before).toBe('-2 days');
+    await endIn('-49 hours', id);
+    expect(await isWoken(id)).toBe(true);
+    await update("defaulted_at = now(), remedied_at = now() - interval '23 hours'", id);
+    expect(await isWoken(id)).toBe(false);
+    await update("remedied_at = now() - interval '25 hours', look_at = now() - interval '1 hour'", id);
+    expect(await isWoken(id)).toBe(true);
+  });
+
+  it('never looks again at a round that only waits for its members', async () => {
+    const { id } = await begun(stack, 2, { on_default: 'wait' });
+    await update('reminded_at = now(), overdue_reported_at = now(), defaulted_at = now()', id);
+    await endIn('-30 days', id);
+    expect(await isWoken(id)).toBe(false);
+    expect((await looks(id)).before).toBeNull();
+  });
+
+  it('finds a round whose standing orders were not tried when it opened', async () => {
+    const { id, memberIds, members } = await begun(stack, 2, {});
+    await endIn('20 days', id);
+    await stack
+      .owner()
+      .execute('insert into saving_circle_standing_orders (id, source_account_id) values (?, ?)', [
+        memberIds[0],
+        members[0]?.accountId,
+      ]);
+    expect(await isWoken(id)).toBe(true);
+    expect(await isWoken(id)).toBe(true);
+    await stack.owner().execute('update saving_circle_standing_orders set attempted_turn = 1');
+    expect(await isWoken(id)).toBe(false);
+    expect((await looks(id)).before).toBe('1 day');
+  });
+});
