@@ -1110,8 +1110,8 @@ END),
   constraint receipts_state_check CHECK (state = ANY (ARRAY['applied'::text, 'suspended'::text, 'credited'::text, 'refunded'::text]))
 );
 CREATE INDEX receipts_besides ON receipts USING btree (reference, received_at) WHERE state <> 'applied'::text;
+CREATE INDEX receipts_by_state ON receipts USING btree (state, received_at, id) WHERE state <> 'applied'::text;
 CREATE INDEX receipts_by_time ON receipts USING btree (received_at, id);
-CREATE INDEX receipts_in_suspense ON receipts USING btree (received_at) WHERE state = 'suspended'::text;
 CREATE UNIQUE INDEX receipts_of_order ON receipts USING btree (order_id) WHERE order_id IS NOT NULL;
 CREATE UNIQUE INDEX receipts_of_partner_payment ON receipts USING btree (partner_payment_id) WHERE partner_payment_id IS NOT NULL;
 CREATE INDEX receipts_of_settler ON receipts USING btree (settled_by) WHERE settled_by IS NOT NULL;
@@ -1712,7 +1712,8 @@ create table webhook_deliveries (
 );
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_attempt_at) WHERE status = 'pending'::text;
 CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
-CREATE INDEX webhook_deliveries_of_partner ON webhook_deliveries USING btree (partner_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_partner ON webhook_deliveries USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status);
+CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries USING btree (partner_id, status, created_at DESC, id DESC) WHERE status <> 'delivered'::text;
 
 create table webhook_endpoints (
   id uuid not null,

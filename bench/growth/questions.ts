@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { withTime } from '../../src/database/database-time-outs.ts';
-import { nextOf } from '../../src/database/position.ts';
+import { nextOf, readNext } from '../../src/database/position.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import type { Dependencies } from '../../src/dependencies.ts';
 import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
@@ -95,17 +95,31 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
     const token = as === 'person' ? subjects.person.token : subjects.platform;
     return fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } });
   };
-  const deep = `after=${nextOf(`${subjects.early} ffffffff-ffff-4fff-bfff-ffffffffffff`)}`;
-  return lists.flatMap(([as, path, filter]) =>
-    [
-      ['first', ''],
-      ['deep', `?${deep}`],
-      ['filtered', `?${filter}`],
-    ].map(([name, query]) => ({
+  const place = `${subjects.early} ffffffff-ffff-4fff-bfff-ffffffffffff`;
+  /** Where somebody is who has read on from the first page, page by page. */
+  const readOnTo = async (as: 'person' | 'platform' | 'partner', path: string): Promise<string> => {
+    const { data, ...envelope } = (await (await get(as, path)).json()) as Answer & { next?: string };
+    const { next = '' } = (data ?? envelope) as { next?: string };
+    return `?after=${nextOf(place, readNext(next)?.counted)}`;
+  };
+  return lists.flatMap(([as, path, filter]) => {
+    let deep: Promise<string> | undefined;
+    const pages: [name: string, query: () => string | Promise<string>][] = [
+      ['first', () => ''],
+      [
+        'deep',
+        () => {
+          deep ??= readOnTo(as, path);
+          return deep;
+        },
+      ],
+      ['filtered', () => `?${filter}`],
+    ];
+    return pages.map(([name, query]) => ({
       name: `${as} ${path.replace(/^\/v1/, '')}, ${name}`,
-      ask: async () => rowsOf(await get(as, `${path}${query}`)),
-    })),
-  );
+      ask: async () => rowsOf(await get(as, `${path}${await query()}`)),
+    }));
+  });
 }
 
 /** Documents and stories: one thing each, or all that happened in a time. */

@@ -1,6 +1,15 @@
 import { type EntityClass, type EntityDictionary, type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { comesAfter, cutPage, type Listed, type Placed, paramsOf, positionOf, startOfPage } from './position.ts';
+import {
+  comesAfter,
+  countOnce,
+  cutPage,
+  type Listed,
+  type Placed,
+  paramsOf,
+  positionOf,
+  startOfPage,
+} from './position.ts';
 import { readFresh } from './replica.ts';
 
 /**
@@ -53,7 +62,7 @@ export async function readPage<T extends Created>(
       .where({ $and: [{ id }, within] } as never)
       .execute<Placed[]>('all', false),
   );
-  const total = await em.count(entity, where);
+  const counted = await countOnce(start, [entity.name, where], () => em.count(entity, where));
   const further = start && raw(comesAfter(...columns, order), paramsOf(start));
   const read = await em
     .createQueryBuilder(entity, 'row')
@@ -62,6 +71,6 @@ export async function readPage<T extends Created>(
     .orderBy([{ created_at: order }, { id: order }] as never)
     .limit(limit + 1, start === undefined ? (page - 1) * limit : 0)
     .execute<(EntityDictionary<T> & Placed)[]>('all', false);
-  const { rows, next } = cutPage(read, limit);
-  return { items: rows.map((row) => em.map(entity, row as EntityDictionary<T>)), total, next };
+  const { rows, next } = cutPage(read, limit, counted);
+  return { items: rows.map((row) => em.map(entity, row as EntityDictionary<T>)), total: counted.total, next };
 }

@@ -1,6 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from './find-page.ts';
-import { comesAfter, cutPage, type Listed, type Placed, paramsOf, positionOf, startOfPage } from './position.ts';
+import {
+  comesAfter,
+  countOnce,
+  cutPage,
+  type Listed,
+  type Placed,
+  paramsOf,
+  positionOf,
+  startOfPage,
+} from './position.ts';
 import { readFresh } from './replica.ts';
 
 /** A condition in SQL, with its parameters in order. */
@@ -59,10 +68,13 @@ async function readPage<Row extends object>(
      order by row.${instant} ${order}, row.id ${order} limit ${limit + 1} offset ${offset}`,
     valuesOf(listed),
   );
-  const [count] = await em.execute<[{ total: string }]>(
-    `select count(*) as total from ${table} ${joins} ${filterOf(asked)}`,
-    valuesOf(asked),
-  );
-  const { rows, next } = cutPage(read, limit);
-  return { rows: rows as unknown as Row[], total: Number(count.total), next };
+  const counted = await countOnce(start, [table, joins, asked], async () => {
+    const [count] = await em.execute<[{ total: string }]>(
+      `select count(*) as total from ${table} ${joins} ${filterOf(asked)}`,
+      valuesOf(asked),
+    );
+    return Number(count.total);
+  });
+  const { rows, next } = cutPage(read, limit, counted);
+  return { rows: rows as unknown as Row[], total: counted.total, next };
 }

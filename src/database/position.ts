@@ -1,9 +1,20 @@
+import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 
-/** A place in a list: the instant by which its rows are ordered, with all its microseconds, and the id of the row there. */
+/** The number of all matches as it was counted once, and a digest of what was asked for. */
+export interface Counted {
+  total: number;
+  question: string;
+}
+
+/**
+ * A place in a list: the instant by which its rows are ordered, with all its microseconds, and the id of the row there. A
+ * `next` also carries what its list was counted as.
+ */
 export interface Position {
   at: string;
   id: string;
+  counted?: Counted;
 }
 
 /** A row as it was read for a page, with the text of its position. */
@@ -19,7 +30,8 @@ export interface Listed {
 
 /** The letter in front of every `next`: the form of what follows. No id begins with it. */
 const form = 'n';
-const written = /^((?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z) ([0-9a-f-]{36}|\d{1,19})$/;
+const written =
+  /^((?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z) ([0-9a-f-]{36}|\d{1,19})(?: (\d{1,15}) ([0-9a-f]{16}))?$/;
 
 /** SQL: the text of a row's position. A Date would lose the microseconds. */
 export const positionOf = (instant: string, id: string): string =>
@@ -34,8 +46,11 @@ export const comesAfter = (instant: string, id: string, order: 'asc' | 'desc'): 
 
 export const paramsOf = ({ at, id }: Position): [string, string] => [at, id];
 
-/** The `next` that names a position. */
-export const nextOf = (position: string): string => `${form}${Buffer.from(position).toString('base64url')}`;
+/** The `next` that names a position, and carries what was counted. */
+export function nextOf(position: string, counted?: Counted): string {
+  const text = counted === undefined ? position : `${position} ${counted.total} ${counted.question}`;
+  return `${form}${Buffer.from(text).toString('base64url')}`;
+}
 
 /** The position that a `next` names; undefined for anything else, e.g. an id. */
 export function readNext(next: string): Position | undefined {
@@ -45,8 +60,9 @@ export function readNext(next: string): Position | undefined {
 }
 
 function readPosition(position: string): Position | undefined {
-  const [, at, id] = written.exec(position) ?? [];
-  return at === undefined || id === undefined || !isInstant(at) ? undefined : { at, id };
+  const [, at, id, total, question] = written.exec(position) ?? [];
+  if (at === undefined || id === undefined || !isInstant(at)) return undefined;
+  return { at, id, ...(question !== undefined && { counted: { total: Number(total), question } }) };
 }
 
 /** Whether there is such a day and time: the database refuses the 30th of February, and a Date makes a March of it. */
@@ -72,15 +88,29 @@ export async function startOfPage(
   return position ?? refuse('REQUEST_INVALID', 'names no row of this list; read on with next', { field: 'after' });
 }
 
+/**
+ * The number of all that is asked for, the list and its filters: as it was counted when a page led here by its `next`, or
+ * as `count` finds it. So whoever reads a list to its end has it counted once.
+ */
+export async function countOnce(
+  start: Position | undefined,
+  asked: unknown,
+  count: () => Promise<number>,
+): Promise<Counted> {
+  const question = sha256(JSON.stringify(asked)).slice(0, 16);
+  return start?.counted?.question === question ? start.counted : { total: await count(), question };
+}
+
 /** The rows of a page and its `next`, of the rows that were read for it: one more than the page has, if there is one. */
 export function cutPage<Row extends Placed>(
   read: readonly Row[],
   limit: number,
+  counted?: Counted,
 ): { rows: Omit<Row, 'position'>[]; next: string | undefined } {
   const page = read.slice(0, limit);
   const last = page.at(-1);
   return {
     rows: page.map(({ position: _, ...row }) => row),
-    next: last !== undefined && read.length > limit ? nextOf(last.position) : undefined,
+    next: last !== undefined && read.length > limit ? nextOf(last.position, counted) : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
-import { cutPage, type Listed, type Placed, positionOf, readNext } from '../database/position.ts';
+import { countOnce, cutPage, type Listed, type Placed, positionOf, readNext } from '../database/position.ts';
 import { readFresh } from '../database/replica.ts';
 import { forgetRows } from '../housekeeping/forget-rows.ts';
 import { type EventImpact, readEventsKeptDays } from './event.ts';
@@ -51,7 +51,8 @@ async function readEvents(em: EntityManager, input: ListEventsInput): Promise<Li
   const asked = filters.filter(([, value]) => value !== undefined);
   const params = asked.map(([, value]) => value);
   const where = ['true', ...asked.map(([sql]) => sql)].join(' and ');
-  const start = after && (readNext(after)?.id ?? after);
+  const named = after === undefined ? undefined : readNext(after);
+  const start = named?.id ?? after;
   const seek = start === undefined ? '' : `and id ${order === 'desc' ? '<' : '>'} ?::uuid`;
   const offset = start === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
   const read = await em.execute<(EventRow & Placed)[]>(
@@ -60,12 +61,15 @@ async function readEvents(em: EntityManager, input: ListEventsInput): Promise<Li
      where ${where} ${seek} order by id ${order} limit ${limit + 1} offset ${offset}`,
     [...params, ...(start === undefined ? [] : [start])],
   );
-  const [count] = await em.execute<[{ total: string }]>(
-    `select count(*) as total from (select from events where ${where} limit ${countedEvents}) counted`,
-    params,
-  );
-  const { rows: events, next } = cutPage(read, limit);
-  return { events, total: Number(count.total), next };
+  const counted = await countOnce(named, ['events', asked], async () => {
+    const [count] = await em.execute<[{ total: string }]>(
+      `select count(*) as total from (select from events where ${where} limit ${countedEvents}) counted`,
+      params,
+    );
+    return Number(count.total);
+  });
+  const { rows: events, next } = cutPage(read, limit, counted);
+  return { events, total: counted.total, next };
 }
 
 /** Deletes events of reads older than `readEventsKeptDays`, up to `limit`; returns how many. */

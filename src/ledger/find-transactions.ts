@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../database/find-page.ts';
 import {
   comesAfter,
+  countOnce,
   cutPage,
   type Listed,
   type Placed,
@@ -147,9 +148,10 @@ async function readTransactions(
      join transactions t using (id) order by t.created_at ${order}, t.id ${order}`,
     sources.flatMap(({ values }) => values),
   );
-  const { rows, next } = cutPage(read, limit);
+  const counted = await countOnce(start, ['transactions', sourcesOf(listing)], () => countTransactions(em, listing));
+  const { rows, next } = cutPage(read, limit, counted);
   const items = rows.map((row) => em.map(Transaction, row));
-  return { items, total: await countTransactions(em, listing), next };
+  return { items, total: counted.total, next };
 }
 
 /**

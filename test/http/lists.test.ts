@@ -151,4 +151,20 @@ describe('`next`', () => {
     }
     expect(seen).toEqual(expected);
   });
+
+  it('carries the number of all matches, which is counted anew for whoever asks for something else', async () => {
+    const read = async (query: string) => {
+      const { body } = await stack.get(`/v1/users?limit=1${query}`, { token: people.platform.token });
+      return (body.data ?? body) as { total: number; next: string };
+    };
+    const begun = await read('');
+    await buildIndividual(stack);
+    expect((await read('')).total).toBe(begun.total + 1);
+    const second = await read(`&after=${begun.next}`);
+    expect(second.total).toBe(begun.total);
+    expect((await read(`&after=${second.next}`)).total).toBe(begun.total);
+    const { total } = await read('&user_type=organization');
+    expect(total).toBeLessThan(begun.total);
+    expect((await read(`&user_type=organization&after=${begun.next}`)).total).toBe(total);
+  });
 });

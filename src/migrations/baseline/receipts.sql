@@ -26,7 +26,7 @@ create index receipts_by_time on receipts (received_at, id);
 -- What came besides under a reference: the receipts that were applied are found by what they paid.
 create index receipts_besides on receipts (reference, received_at) where state <> 'applied';
 create index receipts_of_settler on receipts (settled_by) where settled_by is not null;
-create index receipts_in_suspense on receipts (received_at) where state = 'suspended';
+create index receipts_by_state on receipts (state, received_at, id) where state <> 'applied';
 create trigger receipts_are_kept before delete on receipts for each row execute function refuse_change();
 create trigger receipts_state_law before insert or update of state on receipts
   for each row execute function keep_status('state', '>applied', '>suspended', 'suspended>credited',

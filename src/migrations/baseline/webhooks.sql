@@ -58,7 +58,10 @@ create table webhook_deliveries (
   check ((status = 'delivered') = (delivered_at is not null)),
   check ((status = 'pending') = (next_attempt_at is not null))
 );
-create index webhook_deliveries_of_partner on webhook_deliveries (partner_id, created_at desc, id desc);
+create index webhook_deliveries_of_partner on webhook_deliveries (partner_id, created_at desc, id desc) include (status);
+-- What waits or was given up, among all that was delivered.
+create index webhook_deliveries_undelivered on webhook_deliveries (partner_id, status, created_at desc, id desc)
+  where status <> 'delivered';
 create index webhook_deliveries_of_endpoint on webhook_deliveries (endpoint_id, created_at desc, id desc);
 create index webhook_deliveries_due on webhook_deliveries (next_attempt_at) where status = 'pending';
 create trigger webhook_deliveries_status_law before insert or update of status on webhook_deliveries
