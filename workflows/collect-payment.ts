@@ -90,9 +90,12 @@ export async function collectPayment<Opened extends OpenedOrder>(
   let seen = 0;
   /** Since when (epoch milliseconds) the provider says paid or pending, or the instrument cannot be expired. */
   let settlingSince: number | null = null;
+  let callbacksCome = false;
   for (let round = 0; status === 'WAITING_PAYMENT' || status === 'PENDING'; round += 1) {
     const wait =
-      settlingSince === null ? askingWait(round, opened.deadline) : settlingWait(settlingSince, opened.deadline);
+      settlingSince === null
+        ? askingWait(round, opened.deadline, callbacksCome)
+        : settlingWait(settlingSince, opened.deadline);
     tellPayment(status, opened, { waitMs: wait, settlingSince });
     if (wait > 0) await condition(() => hints > seen, wait);
     seen = hints;
@@ -101,6 +104,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     const said = await steps.confirm();
     // The order may have been cancelled meanwhile, which brings its deadline forward.
     opened = { ...opened, deadline: said.deadline ?? opened.deadline };
+    callbacksCome = said.callbacksCome ?? false;
     // A deadline that passed while the provider was asked: the next round expires the instrument first.
     const hasPassed = () => !isOverdue && timeLeft(opened.deadline) <= 0 && !patched('expire-before-closing');
     status = await resolve(steps, status, said, () => isOver || hasPassed());

@@ -10,8 +10,8 @@ import { tellDetails } from './go-on.ts';
 export const timeLeft = (deadline: string): number => Date.parse(deadline) - Date.now();
 
 /** Milliseconds to wait in this round; 0 or less when the deadline (ISO 8601) has passed. */
-export const askingWait = (round: number, deadline: string): number =>
-  Math.min(paymentWaitMs(round), timeLeft(deadline));
+export const askingWait = (round: number, deadline: string, callbacksCome: boolean): number =>
+  Math.min(paymentWaitMs(round, { callbacksCome }), timeLeft(deadline));
 
 /** `settlingWaitMs` as of now; the deadline is ISO 8601. */
 export const settlingWait = (since: number, deadline: string): number =>

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { doCallbacksCome } from '../callbacks/do-callbacks-come.ts';
 import type { Gateway, InstrumentState, ProviderPayment } from '../gateway/gateway.ts';
 import { receiptIdFor } from '../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../shared/money.ts';
@@ -57,7 +58,12 @@ export async function confirmInstrument(
 ): Promise<Confirmation> {
   const state = await gateway.findInstrument(question.reference, { signal: question.signal });
   const expected = await question.expect();
-  return { ...(await judge(em, question, state, expected)), deadline: expected.deadline.toISOString() };
+  const verdict = await judge(em, question, state, expected);
+  return {
+    ...verdict,
+    deadline: expected.deadline.toISOString(),
+    ...(verdict.outcome === 'waiting' && (await doCallbacksCome(em)) && { callbacksCome: true }),
+  };
 }
 
 async function judge(

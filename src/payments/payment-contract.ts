@@ -99,6 +99,8 @@ export type Confirmation = Verdict & {
    * release.
    */
   deadline?: string;
+  /** The provider's callbacks come, so that it is asked less often. */
+  callbacksCome?: boolean;
 };
 
 type Verdict =

@@ -9,9 +9,15 @@ const hourMs = 60 * minuteMs;
 // Payments: their payers have hours or days.
 
 const paymentIntervalsMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs] as const;
+/** Where callbacks come, few payments are found by polling after the first hour. */
+const calledBackIntervalMs = 4 * hourMs;
 
-/** How long a payment waits for a callback before polling, by how often it has polled: growing, then hourly. */
-export const paymentWaitMs = (round: number): number => paymentIntervalsMs[round] ?? hourMs;
+/**
+ * How long a payment waits for a callback before polling, by how often it has polled: growing, then hourly, or every four
+ * hours while callbacks come.
+ */
+export const paymentWaitMs = (round: number, { callbacksCome = false } = {}): number =>
+  paymentIntervalsMs[round] ?? (callbacksCome ? calledBackIntervalMs : hourMs);
 
 /** The longest pause between two attempts to get an instrument; pauses grow up to it. */
 const longestInstrumentWaitMs = 5 * minuteMs;

@@ -46,6 +46,34 @@ describe('A payment order at its deadline of 24 hours', () => {
     }
   });
 
+  it('is asked about 27 times by then where callbacks do not come, and 10 times where they do', async () => {
+    const asks = async (order: { payment_order_id: string }) => {
+      const handle = stack.time.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
+      expect(await handle.result()).toBe('EXPIRED');
+      const { events } = await handle.fetchHistory();
+      return events?.filter(
+        ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'confirmPayment',
+      ).length;
+    };
+    expect(await asks(await topUp())).toBe(27);
+    for (let paid = 0; paid < 10; paid += 1) {
+      const order = await topUp();
+      await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+      expect(await resultOf(order.payment_order_id)).toBe('PAID');
+    }
+    await eventually(
+      () => stack.em().execute<unknown[]>("select 1 from gateway_callbacks where event = 'payment.succeeded'"),
+      (stored) => stored.length === 10,
+    );
+    expect(await asks(await topUp())).toBe(10);
+    // They cease: of eleven payments, four were found by asking alone.
+    await stack.owner().execute(
+      `update gateway_callbacks set provider_payment_id = 'another' where id in (
+         select id from gateway_callbacks where event = 'payment.succeeded' order by received_at desc limit 3)`,
+    );
+    expect(await asks(await topUp())).toBe(27);
+  }, 120_000);
+
   it('that is paid too late stays EXPIRED, and the money is in suspense with a workflow of its own', async () => {
     const order = await topUp();
     expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');

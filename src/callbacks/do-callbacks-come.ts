@@ -1,0 +1,22 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** So many payments are looked at, none older than this; fewer tell nothing. */
+const measured = { most: 20, least: 5, hours: 2 };
+/** Of so many payments one may have been told by asking alone: a single callback is late now and then. */
+const oneMayBeMissing = 10;
+
+/**
+ * Whether the provider's callbacks come, as measured: nearly all payments that it lately confirmed had one. False where
+ * too few were paid to tell.
+ */
+export async function doCallbacksCome(em: EntityManager): Promise<boolean> {
+  const [{ paid, told }] = await em.execute<[{ paid: number; told: number }]>(
+    `select count(*)::int as paid, count(callback.told)::int as told
+     from (select reference, provider_payment_id from receipts
+       where received_at > clock_timestamp() - make_interval(hours => ?) order by received_at desc limit ?) r
+     left join lateral (select true as told from gateway_callbacks c
+       where c.reference = r.reference and c.provider_payment_id = r.provider_payment_id limit 1) callback on true`,
+    [measured.hours, measured.most],
+  );
+  return paid >= measured.least && paid - told <= paid / oneMayBeMissing;
+}
