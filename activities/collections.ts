@@ -35,12 +35,15 @@ export function createCollectionActivities(deps: Dependencies) {
       const ports = { gateway, sealer, publicUrl: config.PUBLIC_URL };
       return requestPartnerInstrument(em, ports, { paymentId, signal: cancellationSignal() });
     }),
-    confirmPartnerPayment: step(deps, 'confirmPartnerPayment', async (em, { paymentId }: Payment) =>
-      proveConfirmation(
-        prover,
-        paymentId,
-        await confirmPartnerPayment(em, gateway, { paymentId, signal: cancellationSignal() }),
-      ),
+    confirmPartnerPayment: step(
+      deps,
+      'confirmPartnerPayment',
+      async (em, { paymentId, briefly }: Payment & { briefly?: boolean }) =>
+        proveConfirmation(
+          prover,
+          paymentId,
+          await confirmPartnerPayment(em, gateway, { paymentId, briefly, signal: cancellationSignal() }),
+        ),
     ),
     expirePartnerInstrument: step(deps, 'expirePartnerInstrument', (em, { paymentId }: Payment) =>
       expirePartnerInstrument(em, gateway, { paymentId, signal: cancellationSignal() }),

@@ -40,8 +40,12 @@ export function createPaymentActivities(deps: Dependencies) {
         signal: cancellationSignal(),
       }),
     ),
-    confirmPayment: step(deps, 'confirmPayment', async (em, { orderId }: Order) =>
-      proveConfirmation(prover, orderId, await confirmPayment(em, gateway, { orderId, signal: cancellationSignal() })),
+    confirmPayment: step(deps, 'confirmPayment', async (em, { orderId, briefly }: Order & { briefly?: boolean }) =>
+      proveConfirmation(
+        prover,
+        orderId,
+        await confirmPayment(em, gateway, { orderId, briefly, signal: cancellationSignal() }),
+      ),
     ),
     settlePayment: step(
       deps,

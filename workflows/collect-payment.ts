@@ -38,7 +38,8 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   open(at: string): Promise<Opened>;
   /** Requests the instrument from the provider, retrying until the deadline. */
   request(untilDeadlineMs: number): Promise<PaymentOrderStatus>;
-  confirm(): Promise<Confirmation>;
+  /** Asks the provider; `briefly` only whether it still waits for the payment. */
+  confirm(how?: { briefly: true }): Promise<Confirmation>;
   expire(): Promise<void>;
   settle(payment: ConfirmedPayment): Promise<PaymentOrderStatus>;
   close(status: 'FAILED' | 'EXPIRED', failureCode: string | null): Promise<PaymentOrderStatus>;
@@ -98,17 +99,20 @@ export async function collectPayment<Opened extends OpenedOrder>(
         : settlingWait(settlingSince, opened.deadline);
     tellPayment(status, opened, { waitMs: wait, settlingSince });
     if (wait > 0) await condition(() => hints > seen, wait);
+    const isHinted = hints > seen;
     seen = hints;
     const isOverdue = timeLeft(opened.deadline) <= 0;
     const isOver = isOverdue && (await expire(steps));
-    const said = await steps.confirm();
+    // Where callbacks come, one that did not is a payment that the provider shows by itself.
+    const isRoutine: boolean = callbacksCome && !isHinted && !isOverdue && settlingSince === null;
+    const said: Confirmation = await (isRoutine ? steps.confirm({ briefly: true }) : steps.confirm());
     // The order may have been cancelled meanwhile, which brings its deadline forward.
     opened = { ...opened, deadline: said.deadline ?? opened.deadline };
     callbacksCome = said.callbacksCome ?? false;
     // A deadline that passed while the provider was asked: the next round expires the instrument first.
     const hasPassed = () => !isOverdue && timeLeft(opened.deadline) <= 0 && !patched('expire-before-closing');
     status = await resolve(steps, status, said, () => isOver || hasPassed());
-    const isHeldUp = said.outcome === 'settling' || (isOverdue && !isOver);
+    const isHeldUp: boolean = said.outcome === 'settling' || (isOverdue && !isOver);
     settlingSince = isHeldUp ? (settlingSince ?? Date.now()) : null;
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }

@@ -27,7 +27,7 @@ export async function gatewayPayment({
       });
       return requestInstrument({ orderId });
     },
-    confirm: () => confirmPayment({ orderId }),
+    confirm: (how) => confirmPayment({ orderId, ...how }),
     expire: () => expireInstrument({ orderId }),
     settle: (payment) => settlePayment({ orderId, payment }),
     close: (closed, failureCode) => closePayment({ orderId, status: closed, failureCode }),

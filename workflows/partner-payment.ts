@@ -45,7 +45,7 @@ export async function partnerPayment({
       });
       return told(await requestPartnerInstrument({ paymentId }));
     },
-    confirm: () => confirmPartnerPayment({ paymentId }),
+    confirm: (how) => confirmPartnerPayment({ paymentId, ...how }),
     expire: () => expirePartnerInstrument({ paymentId }),
     settle: async (payment) => told(await settlePartnerPayment({ paymentId, payment })),
     close: async (status, failureCode) => told(await closePartnerPayment({ paymentId, status, failureCode })),

@@ -9,18 +9,21 @@ import { PartnerPayment } from './partner-payment.entity.ts';
 interface Question {
   paymentId: string;
   signal: AbortSignal;
+  /** As `confirmInstrument` takes it. */
+  briefly?: boolean | undefined;
 }
 
 /** Asks the provider about a partner's payment, as `confirmInstrument`. Throws ProviderUnknown. */
 export function confirmPartnerPayment(
   em: EntityManager,
   gateway: Gateway,
-  { paymentId, signal }: Question,
+  { paymentId, signal, briefly }: Question,
 ): Promise<Confirmation> {
   return confirmInstrument(em, gateway, {
     table: 'partner_payments',
     reference: paymentId,
     signal,
+    briefly,
     expect: async () => {
       const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
       const { amount: total, status, provider_payment_request_id: requestId } = payment;

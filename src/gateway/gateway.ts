@@ -134,8 +134,11 @@ export interface Gateway {
    * Creates an instrument with `reference` as idempotency key. Throws ProviderUnknown when the outcome cannot be known.
    */
   requestInstrument(request: InstrumentRequest, options?: CallOptions): Promise<InstrumentOutcome>;
-  /** The provider's state of the instrument of this reference; null when it knows none. */
-  findInstrument(reference: string, options?: CallOptions): Promise<InstrumentState | null>;
+  /**
+   * The provider's state of the instrument of this reference; null when it knows none. Asked `briefly`, payments are not
+   * looked for while the provider itself says that it waits for one: one call less.
+   */
+  findInstrument(reference: string, options?: CallOptions & { briefly?: boolean }): Promise<InstrumentState | null>;
   /** One payment by the provider's id, under its payment method; null when there is none. */
   findPayment(
     providerPaymentMethodId: string,

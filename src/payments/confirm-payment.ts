@@ -18,12 +18,13 @@ import type { ReceiptState } from './receipt.ts';
 export async function confirmPayment(
   em: EntityManager,
   gateway: Gateway,
-  { orderId, signal }: { orderId: string; signal: AbortSignal },
+  { orderId, signal, briefly }: { orderId: string; signal: AbortSignal; briefly?: boolean | undefined },
 ): Promise<Confirmation> {
   return confirmInstrument(em, gateway, {
     table: 'payment_orders',
     reference: orderId,
     signal,
+    briefly,
     expect: async () => {
       const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
       const total = addMoney(order.nominal, order.admin_fee);
@@ -47,6 +48,8 @@ export interface InstrumentQuestion {
   table: InstrumentTable;
   reference: string;
   signal: AbortSignal;
+  /** Payments are not looked for while the provider waits for one. */
+  briefly?: boolean | undefined;
   expect: () => Promise<ExpectedPayment>;
 }
 
@@ -56,7 +59,8 @@ export async function confirmInstrument(
   gateway: Gateway,
   question: InstrumentQuestion,
 ): Promise<Confirmation> {
-  const state = await gateway.findInstrument(question.reference, { signal: question.signal });
+  const { reference, signal, briefly = false } = question;
+  const state = await gateway.findInstrument(reference, { signal, briefly });
   const expected = await question.expect();
   const verdict = await judge(em, question, state, expected);
   return {

@@ -1,5 +1,6 @@
 import type { InstrumentRequest } from '../../src/gateway/gateway.ts';
-import { buildInstrumentRequest, openSandbox } from '../sandbox/open-sandbox.ts';
+import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
+import { buildInstrumentRequest, callbackToken, openSandbox, secretKey } from '../sandbox/open-sandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
 beforeAll(async () => {
@@ -29,6 +30,32 @@ describe('instruments', () => {
       instrument,
       payments: [],
     });
+  });
+
+  test('asked briefly, the payments of one that waits are not looked for; those of any other are', async () => {
+    const { request, paymentCode } = await issue();
+    const { url } = sandbox;
+    const calls: string[] = [];
+    const gateway = createXenditGateway({
+      secretKey,
+      url,
+      callbackToken,
+      timeoutMs: 20_000,
+      fetch: (input, init) => {
+        calls.push(String(input instanceof Request ? input.url : input).slice(url.length));
+        return fetch(input, init);
+      },
+    });
+    expect(await gateway.findInstrument(request.reference, { briefly: true })).toEqual(
+      await sandbox.gateway.findInstrument(request.reference),
+    );
+    expect(calls).toEqual([expect.stringMatching(/^\/payment_requests\?/)]);
+    await sandbox.pay(paymentCode);
+    expect(await gateway.findInstrument(request.reference, { briefly: true })).toMatchObject({
+      status: 'paid',
+      payments: [{ status: 'succeeded' }],
+    });
+    expect(calls).toHaveLength(3);
   });
 
   test('a repeated request under the same reference gives the same instrument', async () => {

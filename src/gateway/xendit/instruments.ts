@@ -72,11 +72,14 @@ async function readPayments(client: Client, paymentMethodId: string): Promise<Pr
 
 const tellingFirst: InstrumentState['status'][] = ['paid', 'waiting', 'failed', 'expired'];
 
-/** The provider's state of the instrument of this reference, with every payment made under it. */
+/**
+ * The provider's state of the instrument of this reference, with every payment made under it; asked `briefly`, without
+ * those of one that waits for a payment.
+ */
 export async function findInstrument(
   settings: ClientSettings,
   reference: string,
-  options: CallOptions = {},
+  { briefly = false, ...options }: CallOptions & { briefly?: boolean } = {},
 ): Promise<InstrumentState | null> {
   return lookUp(settings, 'find instrument', options, async (client) => {
     const { data } = await client.paymentRequests.getAllPaymentRequests({
@@ -87,6 +90,11 @@ export async function findInstrument(
     for (const item of data) {
       const answer = paymentRequestAnswer.parse(item);
       if (answer.referenceId !== reference) continue;
+      const unpaid = instrumentStateOf(answer, []);
+      if (briefly && unpaid.status === 'waiting') {
+        states.push(unpaid);
+        continue;
+      }
       // The instrument is there: that its payments are not found says nothing about them.
       const payments = await askFurther('find payments', readPayments(client, answer.paymentMethod.id));
       states.push(instrumentStateOf(answer, payments));
