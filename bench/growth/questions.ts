@@ -83,7 +83,7 @@ const lists: [as: 'person' | 'platform' | 'partner', path: string, filter: strin
   ['platform', '/v1/saving-circles', 'status=active'],
   ['platform', '/v1/partner-accounts', 'status=active'],
   ['platform', '/v1/organizations', 'status=active'],
-  ['platform', '/v1/receipts', 'state=suspended'],
+  ['platform', '/v1/receipts', 'status=suspended'],
   ['partner', '/payments', 'status=succeeded'],
   ['partner', '/payouts', 'status=succeeded'],
   ['partner', '/webhook-deliveries', 'status=delivered'],

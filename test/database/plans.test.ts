@@ -88,6 +88,7 @@ const idleIndexes: Record<string, string> = {
   transactions_of_batch: 'for who follows a journal to its transactions',
   events_by_time: 'so small that it pays over many events only',
   donations_of_batch: 'for who follows an allocation to its donations',
+  partner_idempotency_keys_by_id: 're-encryption goes through the table by it',
 };
 
 let stack: Stack;
