@@ -1655,12 +1655,11 @@ CREATE INDEX transactions_of_user ON transactions USING btree (user_id, created_
 
 create table users (
   id uuid not null,
-  email character varying(254) not null,
-  name character varying(200) not null,
+  profile_sealed text,
+  email_digest text,
   user_type text not null,
   organization_id uuid,
   role_id uuid,
-  profile_picture character varying(500),
   status text not null,
   password_hash text,
   token_generation integer not null default 0,
@@ -1668,9 +1667,10 @@ create table users (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint users_pkey PRIMARY KEY (id),
-  constraint users_check CHECK (user_type <> 'platform'::text OR organization_id IS NULL),
-  constraint users_check1 CHECK (user_type <> 'organization'::text OR organization_id IS NOT NULL),
-  constraint users_check2 CHECK (status <> 'active'::text OR password_hash IS NOT NULL),
+  constraint users_check CHECK ((profile_sealed IS NULL) = (email_digest IS NULL)),
+  constraint users_check1 CHECK (user_type <> 'platform'::text OR organization_id IS NULL),
+  constraint users_check2 CHECK (user_type <> 'organization'::text OR organization_id IS NOT NULL),
+  constraint users_check3 CHECK (status <> 'active'::text OR password_hash IS NOT NULL),
   constraint users_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint users_status_check CHECK (status = ANY (ARRAY['invited'::text, 'active'::text, 'suspended'::text])),
   constraint users_tokens_ended_at_is_real CHECK (tokens_ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND tokens_ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -1678,7 +1678,7 @@ create table users (
   constraint users_user_type_check CHECK (user_type = ANY (ARRAY['platform'::text, 'organization'::text, 'individual'::text]))
 );
 CREATE INDEX users_by_creation ON users USING btree (created_at, id);
-CREATE UNIQUE INDEX users_have_addresses_of_their_own ON users USING btree (lower(email::text));
+CREATE UNIQUE INDEX users_have_addresses_of_their_own ON users USING btree (email_digest);
 CREATE INDEX users_of_organization ON users USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
 CREATE INDEX users_of_role ON users USING btree (role_id, user_type) WHERE role_id IS NOT NULL;
 
@@ -5952,9 +5952,9 @@ grant select (amount), select (batch_id), select (created_at), select (created_b
 
 grant select on table transactions to amanah_app;
 
-grant delete, insert, select, update (email), update (name), update (password_hash), update (profile_picture), update (role_id), update (status), update (token_generation), update (tokens_ended_at), update (updated_at) on table users to amanah_app;
+grant delete, insert, select, update (email_digest), update (password_hash), update (profile_sealed), update (role_id), update (status), update (token_generation), update (tokens_ended_at), update (updated_at) on table users to amanah_app;
 
-grant select (created_at), select (email), select (id), select (name), select (organization_id), select (profile_picture), select (role_id), select (status), select (token_generation), select (tokens_ended_at), select (updated_at), select (user_type) on table users to amanah_reader;
+grant select (created_at), select (id), select (organization_id), select (role_id), select (status), select (token_generation), select (tokens_ended_at), select (updated_at), select (user_type) on table users to amanah_reader;
 
 grant insert, select, update (attempts), update (body_sealed), update (delivered_at), update (last_error), update (last_status), update (next_attempt_at), update (redeliveries), update (status) on table webhook_deliveries to amanah_app;
 

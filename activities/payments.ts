@@ -35,7 +35,7 @@ export function createPaymentActivities(deps: Dependencies) {
       },
     ),
     requestInstrument: step(deps, 'requestInstrument', (em, { orderId }: Order) =>
-      requestInstrument(em, gateway, {
+      requestInstrument(em, { gateway, sealer: deps.sealer }, {
         ...{ orderId, publicUrl: config.PUBLIC_URL, workflows: deps.workflows },
         signal: cancellationSignal(),
       }),

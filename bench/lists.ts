@@ -41,10 +41,10 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
   const platformId = newId();
   const productId = newId();
   await em.execute(
-    `insert into users (id, email, name, user_type, role_id, status, password_hash)
-     select ${userId('n')}, n || '@bench.example', 'Payer', 'individual', r.id, 'active', 'none'
+    `insert into users (id, user_type, role_id, status, password_hash)
+     select ${userId('n')}, 'individual', r.id, 'active', 'none'
      from generate_series(0, ${users - 1}) n, roles r where r.name = 'individual_user'
-     union all select ?, 'platform@bench.example', 'Platform', 'platform', r.id, 'active', 'none'
+     union all select ?, 'platform', r.id, 'active', 'none'
      from roles r where r.name = 'platform_admin'`,
     [platformId],
   );

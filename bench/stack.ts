@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
+import { makeKeysDatabase } from '../dev/keys-database.ts';
 import { type Part, startPart } from '../dev/part.ts';
 import { findFreePort } from '../dev/ports.ts';
-import { postgresUrl, startPostgres } from '../dev/postgres.ts';
+import { keysUrlBeside, postgresUrl, startPostgres } from '../dev/postgres.ts';
 import { startApi } from '../dev/service-parts.ts';
 import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database/database.ts';
@@ -53,6 +54,7 @@ export async function startBenchStack(more: { settings?: Record<string, string> 
   const postgres = await keep(startPostgres(options, { logFile: logFile('postgres') }));
   const databaseUrl = postgresUrl(options);
   await migrate(databaseUrl, { [applicationRole]: options.password });
+  await makeKeysDatabase(keysUrlBeside(databaseUrl));
   const owner = await openDatabase({ url: databaseUrl, poolSize: 2 });
   const port = await findFreePort();
   const env: Record<string, string> = {
@@ -64,6 +66,7 @@ export async function startBenchStack(more: { settings?: Record<string, string> 
     TRUST_PROXY: 'false',
     LOG_LEVEL: 'warn',
     DATABASE_URL: postgresUrl({ ...options, role: applicationRole }),
+    KEYS_DATABASE_URL: keysUrlBeside(postgresUrl({ ...options, role: applicationRole })),
     DATABASE_POOL_SIZE: String(poolSize),
     // Balance payments and lists use neither Temporal nor storage nor the provider.
     TEMPORAL_ADDRESS: '127.0.0.1:1',

@@ -108,7 +108,7 @@ export async function seedPartners(
     individual: randomUUID(),
     second_individual: randomUUID(),
   };
-  const people = await ensureDemoData(stack.owner(), passwords);
+  const people = await ensureDemoData(stack.owner(), sealer, passwords);
   const partners: BenchPartner[] = [];
   for (const webhookUrl of webhookUrls) {
     const secrets = { apiKey: newApiKey(), signingSecret: newSigningSecret(), webhookSecret: newWebhookSecret() };

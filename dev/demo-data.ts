@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../src/encryption/sealer.ts';
 import { hashPassword, verifyPassword } from '../src/identity/password.ts';
+import { emailDigest, preparePerson } from '../src/identity/profile.ts';
 import type { UserType } from '../src/identity/user.ts';
 import { systemAccounts } from '../src/ledger/account.ts';
 import { openAccount } from '../src/ledger/open-account.ts';
@@ -56,10 +58,12 @@ const openingBalance = '10000000.0000';
 /** The demo users, created when missing; safe to repeat. Their passwords are set to the given ones. */
 export async function ensureDemoData(
   em: EntityManager,
+  sealer: Sealer,
   passwords: Secrets['passwords'],
 ): Promise<Record<DemoUserName, DemoUser>> {
   const organizationId = await ensureOrganization(em);
-  const ensure = (name: DemoUserName) => ensureUser(em, name, passwords[name], organizationId);
+  const ensure = (name: DemoUserName) =>
+    ensureUser(em, sealer, { name, password: passwords[name], demoOrganizationId: organizationId });
   return {
     platform_super_admin: await ensure('platform_super_admin'),
     platform_admin: await ensure('platform_admin'),
@@ -89,24 +93,24 @@ async function ensureOrganization(em: EntityManager): Promise<string> {
 
 async function ensureUser(
   em: EntityManager,
-  name: DemoUserName,
-  password: string,
-  demoOrganizationId: string,
+  sealer: Sealer,
+  { name, password, demoOrganizationId }: { name: DemoUserName; password: string; demoOrganizationId: string },
 ): Promise<DemoUser> {
   const person = people[name];
   const organizationId = person.userType === 'organization' ? demoOrganizationId : null;
   const [found] = await em.execute<{ id: string; password_hash: string | null }[]>(
-    'select id, password_hash from users where lower(email) = ?',
-    [person.email],
+    'select id, password_hash from users where email_digest = ?',
+    [await emailDigest(sealer, person.email)],
   );
   const userId = found?.id ?? newId();
   if (!found) {
     const passwordHash = await hashPassword(password);
+    const { profile_sealed, email_digest } = await preparePerson(sealer, person, userId);
     await em.transactional(async (tx) => {
       await tx.execute(
-        `insert into users (id, email, name, user_type, organization_id, role_id, status, password_hash)
+        `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash)
          select ?, ?, ?, ?, ?, id, 'active', ? from roles where name = ? and is_default`,
-        [userId, person.email, person.name, person.userType, organizationId, passwordHash, person.role],
+        [userId, profile_sealed, email_digest, person.userType, organizationId, passwordHash, person.role],
       );
       if (person.userType === 'individual') await openAccount(tx, { kind: 'user', name: 'Main', userId });
     });

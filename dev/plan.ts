@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { applicationRole, readerRole } from '../src/database/database-roles.ts';
 import type { Credentials } from './credentials.ts';
-import { type PostgresOptions, postgresUrl } from './postgres.ts';
+import { keysUrlBeside, type PostgresOptions, postgresUrl } from './postgres.ts';
 import type { S3Options } from './s3.ts';
 import { callbackPath, type SandboxOptions } from './sandbox-part.ts';
 import type { Secrets } from './secrets.ts';
@@ -22,6 +22,8 @@ export interface Plan {
   /** The environment of the API, the worker, and the commands that use the stack. */
   services: Record<string, string>;
   urls: Credentials['urls'];
+  /** URL of the database of the keys, as its owner. */
+  keysOwnerUrl: string;
   callbackToken: string;
 }
 
@@ -65,6 +67,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
     sandbox: settings.XENDIT_URL ? null : `http://127.0.0.1:${ports.sandbox}`,
     database: settings.MIGRATION_DATABASE_URL ?? settings.DATABASE_URL ?? postgresUrl(postgres),
   };
+  const application = postgresUrl({ ...postgres, role: applicationRole, password: secrets.applicationPassword });
   const reader = settings.DATABASE_URL
     ? settings.READER_DATABASE_URL
     : postgresUrl({ ...postgres, role: readerRole, password: secrets.readerPassword });
@@ -79,9 +82,8 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       DATA_DIR: directory,
       PORT: String(apiPort),
       PUBLIC_URL: api,
-      DATABASE_URL:
-        settings.DATABASE_URL ??
-        postgresUrl({ ...postgres, role: applicationRole, password: secrets.applicationPassword }),
+      DATABASE_URL: settings.DATABASE_URL ?? application,
+      KEYS_DATABASE_URL: settings.KEYS_DATABASE_URL ?? keysUrlBeside(application),
       ...(reader && { READER_DATABASE_URL: reader }),
       TEMPORAL_ADDRESS: urls.temporal_address,
       ...(urls.temporal_ui && { TEMPORAL_UI_URL: urls.temporal_ui }),
@@ -98,6 +100,8 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       BANK_ACCOUNT_WAIT_HOURS: settings.BANK_ACCOUNT_WAIT_HOURS ?? '0',
     },
     urls,
+    keysOwnerUrl:
+      settings.MIGRATION_KEYS_DATABASE_URL ?? settings.KEYS_DATABASE_URL ?? keysUrlBeside(postgresUrl(postgres)),
     callbackToken,
   };
 }

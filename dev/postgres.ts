@@ -38,6 +38,13 @@ export const postgresUrl = ({
 }: Pick<PostgresOptions, 'port' | 'password' | 'database'> & { role?: string }) =>
   `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`;
 
+/** The database of the keys beside a database: on the same server, its name with `_keys` appended. */
+export function keysUrlBeside(url: string): string {
+  const beside = new URL(url);
+  beside.pathname += '_keys';
+  return beside.href;
+}
+
 /** Starts the embedded PostgreSQL as its own part, creating cluster and database the first time. */
 export function startPostgres(options: PostgresOptions, part: PartPlace): Promise<Part> {
   return startPart({

@@ -11,6 +11,8 @@ const readyWithinMs = 120_000;
 export interface PrepareOptions {
   /** URL of the database, as its owner. */
   ownerUrl: string;
+  /** URL of the database of the keys, as its owner. */
+  keysOwnerUrl: string;
   /** The environment of the services: the database and its encryption keys. */
   services: Record<string, string>;
   /** The data directory that contains the database; null for a database that the environment names. */
@@ -54,20 +56,28 @@ async function run(): Promise<void> {
   const options = z
     .object({
       ownerUrl: z.string(),
+      keysOwnerUrl: z.string(),
       services: z.record(z.string(), z.string()),
       dataDirectory: z.string().nullable(),
       webhookUrl: z.string().nullable(),
       secrets: z.object({ passwords: z.record(z.string(), z.string()), partner: z.record(z.string(), z.string()) }),
     })
     .parse(readPartOptions()) as PrepareOptions;
-  const { ownerUrl, services, dataDirectory, webhookUrl, secrets } = options;
+  const { ownerUrl, keysOwnerUrl, services, dataDirectory, webhookUrl, secrets } = options;
   const { readConfig } = await import('../src/config.ts');
+  const { createPersonalKeys } = await import('../src/encryption/personal-keys.ts');
   const { createSealer } = await import('../src/encryption/sealer.ts');
   const { applicationRole, passwordFor, readerRole } = await import('../src/database/database-roles.ts');
   const { migrate } = await import('../src/migrate.ts');
   const { openDatabase } = await import('../src/database/database.ts');
+  const { ensureDatabase } = await import('./keys-database.ts');
+  const { keysMigrations } = await import('../src/migrations/keys/index.ts');
   const config = readConfig(services);
   try {
+    // Whoever brings a PostgreSQL brings both databases.
+    if (dataDirectory !== null) await ensureDatabase(keysOwnerUrl);
+    const ofKeys = passwordFor(applicationRole, config.KEYS_DATABASE_URL);
+    await migrate(keysOwnerUrl, ofKeys, { list: keysMigrations });
     await migrate(ownerUrl, {
       ...passwordFor(applicationRole, config.DATABASE_URL),
       ...passwordFor(readerRole, config.READER_DATABASE_URL),
@@ -83,8 +93,11 @@ async function run(): Promise<void> {
   process.send?.('migrated');
   // The opening balances are journals that no use case makes and the application's role may not post.
   const orm = await openDatabase({ url: ownerUrl, poolSize: 2, log: () => undefined });
-  const users = await ensureDemoData(orm.em.fork(), secrets.passwords);
-  const partner = await ensureDemoPartner(orm.em.fork(), createSealer(config.DATA_ENCRYPTION_KEYS), {
+  const keysOrm = await openDatabase({ url: config.KEYS_DATABASE_URL, poolSize: 2, log: () => undefined });
+  const encryption = createSealer(config.DATA_ENCRYPTION_KEYS);
+  const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, createPersonalKeys(keysOrm, encryption));
+  const users = await ensureDemoData(orm.em.fork(), sealer, secrets.passwords);
+  const partner = await ensureDemoPartner(orm.em.fork(), sealer, {
     secrets: secrets.partner,
     organizationId: must(users.organization_admin.organization_id, 'the demo organization exists'),
     administrator: users.platform_super_admin.user_id,
@@ -92,6 +105,7 @@ async function run(): Promise<void> {
   });
   const details: DemoPeople = { users, partner };
   await orm.close(true);
+  await keysOrm.close(true);
   const message: ReadyMessage = { ready: true, details };
   process.send?.(message, () => process.exit(0));
 }

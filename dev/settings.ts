@@ -18,6 +18,8 @@ const schema = z.object({
   DATABASE_URL: text,
   MIGRATION_DATABASE_URL: text,
   READER_DATABASE_URL: text,
+  KEYS_DATABASE_URL: text,
+  MIGRATION_KEYS_DATABASE_URL: text,
   TEMPORAL_ADDRESS: text,
   S3_ENDPOINT: text,
   S3_BUCKET: text,
@@ -46,6 +48,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   requireTogether(settings, 'S3_ENDPOINT', ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
   requireTogether(settings, 'MIGRATION_DATABASE_URL', ['DATABASE_URL']);
   requireTogether(settings, 'READER_DATABASE_URL', ['DATABASE_URL']);
+  requireTogether(settings, 'DATABASE_URL', ['KEYS_DATABASE_URL']);
+  requireTogether(settings, 'KEYS_DATABASE_URL', ['DATABASE_URL']);
+  requireTogether(settings, 'MIGRATION_KEYS_DATABASE_URL', ['KEYS_DATABASE_URL']);
   requireTogether(settings, 'XENDIT_URL', ['XENDIT_SECRET_KEY']);
   requireTogether(settings, 'XENDIT_SECRET_KEY', ['XENDIT_URL']);
   return { ...settings, DATA_DIR: resolve(settings.DATA_DIR) };

@@ -89,6 +89,7 @@ export class Stack {
       else await this.#run('postgres', 'PostgreSQL', `127.0.0.1:${postgres.port}`, (it) => startPostgres(postgres, it));
       const options = {
         ownerUrl: urls.database,
+        keysOwnerUrl: plan.keysOwnerUrl,
         services: plan.services,
         dataDirectory: postgres ? this.#directory : null,
         webhookUrl: sandbox ? `${urls.sandbox}/sandbox/webhooks` : null,
@@ -109,7 +110,7 @@ export class Stack {
       if (!sandbox) return progress.say('Sandbox provider', 'replaced by XENDIT_URL');
       await this.#run('sandbox', 'Sandbox provider', urls.sandbox ?? '', (it) => startSandbox(sandbox, it));
     };
-    const { MIGRATION_DATABASE_URL: _, ...given } = this.#input.env;
+    const { MIGRATION_DATABASE_URL: _, MIGRATION_KEYS_DATABASE_URL: __, ...given } = this.#input.env;
     const env = { ...given, ...plan.services };
     const runApi = async () => {
       await prepared;

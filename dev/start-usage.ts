@@ -9,6 +9,8 @@ const variables: Record<keyof Settings, string> = {
   DATABASE_URL: 'your PostgreSQL in the place of ours',
   MIGRATION_DATABASE_URL: 'the same as its owner, with DATABASE_URL where its role is not the owner',
   READER_DATABASE_URL: 'the same as the role that only reads, with DATABASE_URL',
+  KEYS_DATABASE_URL: 'the database of the keys beside yours, with DATABASE_URL',
+  MIGRATION_KEYS_DATABASE_URL: 'the same as its owner',
   TEMPORAL_ADDRESS: 'your Temporal server in the place of ours',
   TEMPORAL_UI_URL: "the address of that server's web UI",
   S3_ENDPOINT: 'your S3 in the place of ours',

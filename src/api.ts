@@ -17,9 +17,12 @@ await runMain(async () => {
   const config = readConfig();
   await using deps = await openDependencies(config, { process: 'api' });
   const { database } = deps.readiness;
-  await waitForParts(database ? { database } : {}, deps.log);
+  await waitForParts({ ...(database && { database }), keys: deps.personalKeys.ping }, deps.log);
   // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
-  if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
+  if (config.NODE_ENV === 'production') {
+    await refuseMightyRole(deps.orm.em.fork());
+    await refuseMightyRole(deps.keysOrm.em.fork(), 'KEYS_DATABASE_URL');
+  }
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await refuseOtherReplica(deps.orm);
   await deps.tokens.jwks();

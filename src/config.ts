@@ -39,6 +39,12 @@ const databases = {
   READER_DATABASE_URL: databaseUrl.optional(),
 };
 
+/** The database of the keys under which people are sealed. */
+const keysDatabases = {
+  KEYS_DATABASE_URL: databaseUrl,
+  MIGRATION_KEYS_DATABASE_URL: databaseUrl.optional(),
+};
+
 /** The object store, for files and seals. */
 const storage = {
   S3_ENDPOINT: z.url(),
@@ -97,6 +103,7 @@ const schema = z
     TRUST_PROXY: flag.optional(),
     LOG_LEVEL: logLevel,
     ...databases,
+    ...keysDatabases,
     DATABASE_READ_URL: databaseUrl.optional(),
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     ...temporalServer,
@@ -169,6 +176,9 @@ const schema = z
     if (env.DATABASE_READ_URL !== undefined && placeOf(env.DATABASE_READ_URL) === placeOf(env.DATABASE_URL)) {
       ctx.addIssue({ code: 'custom', path: ['DATABASE_READ_URL'], message: 'names the database of DATABASE_URL' });
     }
+    if (placeOf(env.KEYS_DATABASE_URL) === placeOf(env.DATABASE_URL)) {
+      ctx.addIssue({ code: 'custom', path: ['KEYS_DATABASE_URL'], message: 'names the database of DATABASE_URL' });
+    }
     if ((env.WORKER_DEPLOYMENT_NAME === undefined) !== (env.WORKER_BUILD_ID === undefined)) {
       const missing = env.WORKER_BUILD_ID === undefined ? 'WORKER_BUILD_ID' : 'WORKER_DEPLOYMENT_NAME';
       ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
@@ -201,7 +211,13 @@ type Checked = Pick<
 
 /** The placeholders that `.env.example` has for secrets. */
 const sampleValues = /change-me|^xnd_production_\.\.\.$/;
-const secretVariables = ['DATABASE_URL', 'S3_SECRET_ACCESS_KEY', 'XENDIT_SECRET_KEY', 'XENDIT_CALLBACK_TOKEN'] as const;
+const secretVariables = [
+  'DATABASE_URL',
+  'KEYS_DATABASE_URL',
+  'S3_SECRET_ACCESS_KEY',
+  'XENDIT_SECRET_KEY',
+  'XENDIT_CALLBACK_TOKEN',
+] as const;
 
 /**
  * Reports what a production deployment must not run with: plain http, all-zero keys, the `null` origin, sample secrets.
@@ -251,12 +267,18 @@ function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: re
 }
 
 const migrationSchema = z
-  .object({ NODE_ENV: environment, ...databases })
-  .partial({ DATABASE_URL: true })
+  .object({ NODE_ENV: environment, ...databases, ...keysDatabases })
+  .partial({ DATABASE_URL: true, KEYS_DATABASE_URL: true })
   .superRefine((env, ctx) => {
     if (env.NODE_ENV !== 'production') return;
     // The roles are created with the passwords in these URLs.
-    for (const name of ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'] as const) {
+    for (const name of [
+      'DATABASE_URL',
+      'MIGRATION_DATABASE_URL',
+      'READER_DATABASE_URL',
+      'KEYS_DATABASE_URL',
+      'MIGRATION_KEYS_DATABASE_URL',
+    ] as const) {
       if (sampleValues.test(env[name] ?? '')) {
         ctx.addIssue({ code: 'custom', path: [name], message: 'is the sample of .env.example' });
       }
@@ -269,16 +291,34 @@ export interface MigrationConfig {
   /** URLs with the passwords for the roles that are created: the application's and the readers'. */
   application: string | undefined;
   reader: string | undefined;
+  /** URL of the owner of the database of the keys, and of the application there. */
+  keysOwner: string;
+  keysApplication: string | undefined;
 }
 
-/** What `npm run migrate` needs, and nothing else. The owner's URL is MIGRATION_DATABASE_URL, or else DATABASE_URL. */
+/**
+ * What `npm run migrate` needs, and nothing else. The owners' URLs are MIGRATION_DATABASE_URL, or else DATABASE_URL, and
+ * MIGRATION_KEYS_DATABASE_URL, or else KEYS_DATABASE_URL.
+ */
 export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
   const config = parse(migrationSchema, env);
   const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
   if (owner === undefined) {
     throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
   }
-  return { owner, application: config.DATABASE_URL, reader: config.READER_DATABASE_URL };
+  const keysOwner = config.MIGRATION_KEYS_DATABASE_URL ?? config.KEYS_DATABASE_URL;
+  if (keysOwner === undefined) {
+    throw new ConfigError(
+      'The configuration cannot be used: MIGRATION_KEYS_DATABASE_URL and KEYS_DATABASE_URL are missing.',
+    );
+  }
+  return {
+    owner,
+    application: config.DATABASE_URL,
+    reader: config.READER_DATABASE_URL,
+    keysOwner,
+    keysApplication: config.KEYS_DATABASE_URL,
+  };
 }
 
 /** The data directory, where a command finds the credentials of the running stack. */
@@ -302,6 +342,7 @@ const operatorSchema = z
   .object({
     NODE_ENV: environment,
     DATABASE_URL: databaseUrl,
+    KEYS_DATABASE_URL: databaseUrl.optional(),
     DATA_ENCRYPTION_KEYS: namedKeys.optional(),
     AUTH_TOKEN_TTL_SECONDS: schema.shape.AUTH_TOKEN_TTL_SECONDS,
     FAILPOINTS: schema.shape.FAILPOINTS,

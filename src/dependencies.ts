@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { attachReplica } from './database/replica.ts';
+import { createPersonalKeys, type PersonalKeys } from './encryption/personal-keys.ts';
 import { createProver, type Prover } from './encryption/prover.ts';
 import { createSealer, type Sealer } from './encryption/sealer.ts';
 import { createCallBudget } from './gateway/call-budget.ts';
@@ -31,6 +32,9 @@ export interface Dependencies extends AsyncDisposable {
   gateway: Gateway;
   workflows: Workflows;
   sealer: Sealer;
+  /** The keys of people, and their database. */
+  personalKeys: PersonalKeys;
+  keysOrm: MikroORM;
   prover: Prover;
   sealKeys: SealKeys;
   tokens: Tokens;
@@ -42,6 +46,9 @@ export interface Dependencies extends AsyncDisposable {
   /** The checks of `/readyz`, by name. */
   readiness: Record<string, () => Promise<void>>;
 }
+
+/** Connections to the keys: look-ups are gathered, and what was read is kept for a while. */
+const keysPoolSize = 4;
 
 /** Opens what the configuration names. Nothing has to be up yet: each part connects when it is first used. */
 export async function openDependencies(config: Config, options: { process: string }): Promise<Dependencies> {
@@ -60,6 +67,12 @@ export async function openDependencies(config: Config, options: { process: strin
       ? null
       : await openDatabase({ url: config.DATABASE_READ_URL, ...database, connectWithinMs: budgets.replica.begun });
   if (replica !== null) attachReplica(orm, replica, measureReplica(metrics, log));
+  const keysOrm = await openDatabase({
+    url: config.KEYS_DATABASE_URL,
+    ...database,
+    poolSize: keysPoolSize,
+    connectWithinMs: budgets.reach.keys,
+  });
   const client = openTemporal({
     ...connectionOptions(config),
     namespace: config.TEMPORAL_NAMESPACE,
@@ -68,7 +81,8 @@ export async function openDependencies(config: Config, options: { process: strin
   const prover = createProver(config.DATA_ENCRYPTION_KEYS);
   const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE, prover);
   const storage = openStorage(config);
-  const sealer = createSealer(config.DATA_ENCRYPTION_KEYS);
+  const personalKeys = createPersonalKeys(keysOrm, createSealer(config.DATA_ENCRYPTION_KEYS));
+  const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, personalKeys);
   const sealKeys = createSealKeys(config);
   const gateway = createXenditGateway({
     secretKey: config.XENDIT_SECRET_KEY,
@@ -85,6 +99,8 @@ export async function openDependencies(config: Config, options: { process: strin
     gateway,
     workflows,
     sealer,
+    personalKeys,
+    keysOrm,
     prover,
     sealKeys,
     tokens,
@@ -104,6 +120,7 @@ export async function openDependencies(config: Config, options: { process: strin
       await workflows.close().catch((error: unknown) => log.debug({ err: error }, 'closing Temporal'));
       storage.close();
       await replica?.close(true);
+      await keysOrm.close(true);
       await orm.close(true);
       await telemetry.close();
     },

@@ -11,7 +11,8 @@ import {
   readerRole,
 } from './database/database-roles.ts';
 import { missingTimeOuts, setSessionTimeOuts } from './database/database-time-outs.ts';
-import { migrations, type NamedMigration } from './migrations/index.ts';
+import { baseline, migrations, type NamedMigration } from './migrations/index.ts';
+import { keysMigrations } from './migrations/keys/index.ts';
 import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
 import { runMain } from './process.ts';
 import { budgets } from './shared/budgets.ts';
@@ -53,7 +54,7 @@ export async function migrate(
     await takeTurn(em);
     await em.transactional(async (tx) => {
       await refuseUnlessOwner(tx);
-      await refuseOldDatabase(tx);
+      if (list.includes(baseline)) await refuseOldDatabase(tx);
       await createRoles(tx, passwords);
       await settleRoles(tx);
     });
@@ -135,9 +136,13 @@ async function settleRoles(tx: EntityManager): Promise<void> {
 if (import.meta.main) await runMain(run);
 
 async function run(): Promise<void> {
-  const { owner, application, reader } = readMigrationConfig();
+  const { owner, application, reader, keysOwner, keysApplication } = readMigrationConfig();
   const passwords = { ...passwordFor(applicationRole, application), ...passwordFor(readerRole, reader) };
   const tell = (sentence: string) => void process.stderr.write(`${sentence}\n`);
-  const done = await migrate(owner, passwords, { tell });
-  process.stdout.write(done.length === 0 ? 'The schema is up to date.\n' : `Migrated: ${done.join(', ')}.\n`);
+  // The keys first: nobody is written down without them.
+  const done = [
+    ...(await migrate(keysOwner, passwordFor(applicationRole, keysApplication), { tell, list: keysMigrations })),
+    ...(await migrate(owner, passwords, { tell })),
+  ];
+  process.stdout.write(done.length === 0 ? 'The schemas are up to date.\n' : `Migrated: ${done.join(', ')}.\n`);
 }

@@ -21,9 +21,13 @@ await runMain(async () => {
   const config = readConfig(process.env, ['SEAL_SIGNING_KEY']);
   await using deps = await openDependencies(config, { process: 'worker' });
   const { database, temporal } = deps.readiness;
-  await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
+  const keys = deps.personalKeys.ping;
+  await waitForParts({ ...(database && { database }), keys, ...(temporal && { temporal }) }, deps.log);
   // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
-  if (config.NODE_ENV === 'production') await refuseMightyRole(deps.orm.em.fork());
+  if (config.NODE_ENV === 'production') {
+    await refuseMightyRole(deps.orm.em.fork());
+    await refuseMightyRole(deps.keysOrm.em.fork(), 'KEYS_DATABASE_URL');
+  }
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await refuseOtherReplica(deps.orm);
   measureBacklog(deps.metrics, deps.orm);

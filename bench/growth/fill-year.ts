@@ -30,8 +30,8 @@ const things = (year: GrownYear): [table: string, columns: string, select: strin
   ],
   [
     'users',
-    'id, email, name, user_type, organization_id, role_id, status, password_hash, created_at',
-    `${id('user')}, n || '@grown.example', 'Grown', 'individual', null::uuid,
+    'id, user_type, organization_id, role_id, status, password_hash, created_at',
+    `${id('user')}, 'individual', null::uuid,
      (select id from roles where name = 'individual_user'), 'active', 'none', ${at()}`,
     users(year),
   ],

@@ -14,8 +14,8 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
   const em = stack.owner();
   const platformId = newId();
   await em.execute(
-    `insert into users (id, email, name, user_type, role_id, status, password_hash)
-     select ?, 'platform@grown.example', 'Platform', 'platform', r.id, 'active', 'none'
+    `insert into users (id, user_type, role_id, status, password_hash)
+     select ?, 'platform', r.id, 'active', 'none'
      from roles r where r.name = 'platform_super_admin'`,
     [platformId],
   );

@@ -25,6 +25,12 @@ export type AddressDetails = Partial<Record<AddressField, string | null | undefi
 
 export const placeOfDetails = (id: string) => ({ table: 'addresses', column: 'details_sealed', row: id });
 
+/** Where the details are sealed: a person's own address under that person's key. */
+export const placeToSeal = (address: { id: string; user_id: string; organization_id?: string | null }) => ({
+  ...placeOfDetails(address.id),
+  person: address.organization_id == null ? address.user_id : null,
+});
+
 /** Its owner and platform users; for an organization's address also the organization's admins. */
 export function mayUseAddress(
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,

@@ -5,7 +5,7 @@ import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { newAddressId } from '../shared/ids.ts';
 import { Address } from './address.entity.ts';
-import { type AddressDetails, type AddressType, placeOfDetails } from './address.ts';
+import { type AddressDetails, type AddressType, placeToSeal } from './address.ts';
 
 /** The organization that the caller's address of this type belongs to. Throws 400 when the caller belongs to none. */
 export function organizationFor(caller: Caller, addressType: AddressType): string | null {
@@ -21,12 +21,12 @@ export async function createAddress(
 ): Promise<{ address: Address; details: AddressDetails }> {
   const { caller, requestId, addressType, details } = input;
   const id = newAddressId();
-  const sealed = await sealer.seal(placeOfDetails(id), JSON.stringify(details));
+  const owner = { user_id: caller.userId, organization_id: organizationFor(caller, addressType) };
+  const sealed = await sealer.seal(placeToSeal({ id, ...owner }), JSON.stringify(details));
   const address = await em.transactional(async (tx) => {
     const created = tx.create(Address, {
       id,
-      user_id: caller.userId,
-      organization_id: organizationFor(caller, addressType),
+      ...owner,
       address_type: addressType,
       details_sealed: sealed,
       created_by: caller.userId,

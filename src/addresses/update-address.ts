@@ -7,7 +7,7 @@ import type { Caller } from '../identity/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { Address } from './address.entity.ts';
-import { type AddressDetails, type AddressType, mayUseAddress, placeOfDetails } from './address.ts';
+import { type AddressDetails, type AddressType, mayUseAddress, placeToSeal } from './address.ts';
 import { organizationFor } from './create-address.ts';
 import { type OpenedAddress, openAddress } from './find-addresses.ts';
 
@@ -40,7 +40,7 @@ export async function updateAddress(
       changed.push('address_type');
     }
     if (changed.length === 0) return { address, details };
-    address.details_sealed = await sealer.seal(placeOfDetails(addressId), JSON.stringify(details));
+    address.details_sealed = await sealer.seal(placeToSeal(address), JSON.stringify(details));
     address.updated_by = caller.userId;
     address.updated_at = await readDatabaseClock(tx);
     await tx.flush();

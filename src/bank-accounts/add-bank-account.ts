@@ -22,12 +22,14 @@ export async function addBankAccount(
   const { caller, requestId, bankCode, details, waitHours } = input;
   await refuseImpossible(em, bankCode, details.account_number);
   const id = newId();
-  const sealed = await sealer.seal(placeOfBankDetails(id), JSON.stringify(details));
+  const organizationId = ownerOf(caller).organization_id;
+  const person = organizationId === null ? caller.userId : null;
+  const sealed = await sealer.seal({ ...placeOfBankDetails(id), person }, JSON.stringify(details));
   const account = await em.transactional(async (tx) => {
     await tx.execute(
       `insert into bank_accounts (id, user_id, organization_id, bank_code, details_sealed, usable_at)
        values (?, ?, ?, ?, ?, now() + make_interval(hours => ?))`,
-      [id, caller.userId, ownerOf(caller).organization_id, bankCode, sealed, waitHours],
+      [id, caller.userId, organizationId, bankCode, sealed, waitHours],
     );
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Sealer } from '../encryption/sealer.ts';
 import { operator } from '../identity/caller.ts';
 import { createPlatformUser, getUserByEmail, removeSecondFactor, setPassword } from '../identity/operate-users.ts';
+import { openProfile } from '../identity/profile.ts';
 import { setUserStatus } from '../identity/set-user-status.ts';
 import type { User } from '../identity/user.entity.ts';
 import { organizationLaw } from '../organizations/organization.ts';
@@ -18,8 +20,9 @@ const address = { email: 'E-mail address of the user' };
 /** A generated password: 120 bits. */
 const makePassword = (): string => randomBytes(15).toString('base64url');
 
-function describeUser(user: User, did: string, madePassword?: string): CommandResult {
-  const { id, email, status, user_type } = user;
+async function describeUser(sealer: Sealer, user: User, did: string, madePassword?: string): Promise<CommandResult> {
+  const { id, status, user_type } = user;
+  const { email } = await openProfile(sealer, user);
   const password = madePassword === undefined ? {} : { password: madePassword };
   return {
     json: { user_id: id, email, user_type, status, ...password },
@@ -31,10 +34,16 @@ const createPlatform = (role: 'platform_super_admin' | 'platform_admin', title: 
   summary: `Create a ${title}`,
   options: person,
   required: ['email', 'name'],
-  async run({ orm }, { email = '', name = '', password }) {
+  async run({ orm, openPeople }, { email = '', name = '', password }) {
+    const sealer = openPeople();
     const made = password === undefined ? makePassword() : undefined;
-    const user = await createPlatformUser(orm.em.fork(), { email, name, role, password: password ?? made ?? '' });
-    return describeUser(user, `Created the ${title}`, made);
+    const user = await createPlatformUser(orm.em.fork(), sealer, {
+      email,
+      name,
+      role,
+      password: password ?? made ?? '',
+    });
+    return describeUser(sealer, user, `Created the ${title}`, made);
   },
 });
 
@@ -42,10 +51,11 @@ const changeStatus = (status: 'active' | 'suspended', did: string, summary: stri
   summary,
   options: address,
   required: ['email'],
-  async run({ orm }, { email = '' }) {
-    const { id: userId } = await getUserByEmail(orm.em.fork(), email);
+  async run({ orm, openPeople }, { email = '' }) {
+    const sealer = openPeople();
+    const { id: userId } = await getUserByEmail(orm.em.fork(), sealer, email);
     const user = await setUserStatus(orm.em.fork(), { caller: operator, requestId: null, userId, status });
-    return describeUser(user, did);
+    return describeUser(sealer, user, did);
   },
 });
 
@@ -57,18 +67,21 @@ const commands: Record<string, Subcommand> = {
     summary: 'Give a user a new password',
     options: { ...address, password: person.password },
     required: ['email'],
-    async run({ orm }, { email = '', password }) {
+    async run({ orm, openPeople }, { email = '', password }) {
+      const sealer = openPeople();
       const made = password === undefined ? makePassword() : undefined;
-      const user = await setPassword(orm.em.fork(), email, password ?? made ?? '');
-      return describeUser(user, 'Changed the password of', made);
+      const user = await setPassword(orm.em.fork(), sealer, { email, password: password ?? made ?? '' });
+      return describeUser(sealer, user, 'Changed the password of', made);
     },
   },
   'remove-second-factor': {
     summary: 'Remove the second factor of a user who has lost it and its recovery codes',
     options: address,
     required: ['email'],
-    async run({ orm }, { email = '' }) {
-      return describeUser(await removeSecondFactor(orm.em.fork(), email), 'Removed the second factor of');
+    async run({ orm, openPeople }, { email = '' }) {
+      const sealer = openPeople();
+      const user = await removeSecondFactor(orm.em.fork(), sealer, email);
+      return describeUser(sealer, user, 'Removed the second factor of');
     },
   },
   'suspend-user': changeStatus('suspended', 'Suspended', 'Suspend a user; their tokens stop working at once'),

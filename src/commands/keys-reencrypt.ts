@@ -26,10 +26,11 @@ function showProgress({ table, column, done, total }: ReencryptProgress): void {
 const run: Subcommand = {
   summary: 'Re-encrypt everything at rest with the newest key of DATA_ENCRYPTION_KEYS',
   options: {},
-  async run({ orm, openSealer, config }) {
+  async run({ orm, openKeys, openSealer, config }) {
     armFailpoints(config.FAILPOINTS);
     const newestKeyId = must(keysOf(config)[0], 'there is an encryption key').id;
-    const results = await reencrypt(orm.em.fork(), { sealer: openSealer(), newestKeyId, onProgress: showProgress });
+    const how = { sealer: openSealer(), newestKeyId, onProgress: showProgress };
+    const results = [...(await reencrypt(openKeys().em.fork(), how)), ...(await reencrypt(orm.em.fork(), how))];
     const unreadable = results.flatMap((result) =>
       result.unreadable.map((id) => `  ${result.table}.${result.column} ${id}`),
     );

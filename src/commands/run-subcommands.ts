@@ -2,16 +2,21 @@ import { parseArgs } from 'node:util';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { ConfigError, type OperatorConfig, readOperatorConfig } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
+import { createPersonalKeys } from '../encryption/personal-keys.ts';
 import { createSealer, type Sealer } from '../encryption/sealer.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { CommandError } from './run-command.ts';
 
-/** What a command works with: the database and its keys; nothing else has to be running. */
+/** What a command works with: the databases and their keys; nothing else has to be running. */
 export interface CommandTools {
   config: OperatorConfig;
   orm: MikroORM;
-  /** Throws ConfigError when the environment holds no keys. */
+  /** The database of the keys of people. Throws ConfigError when the environment names none. */
+  openKeys(): MikroORM;
+  /** For what is no person's. Throws ConfigError when the environment holds no keys. */
   openSealer(): Sealer;
+  /** For people, too. Throws ConfigError when the environment holds no keys, or names no database of theirs. */
+  openPeople(): Sealer;
 }
 
 export interface CommandResult {
@@ -63,18 +68,27 @@ export async function runSubcommands(
 
 async function withTools<T>(use: (tools: CommandTools) => Promise<T>): Promise<T> {
   const config = readOperatorConfig();
+  const { KEYS_DATABASE_URL: keysUrl } = config;
   const orm = await openDatabase({ url: config.DATABASE_URL, poolSize: 2 });
+  const keys = keysUrl === undefined ? null : await openDatabase({ url: keysUrl, poolSize: 2 });
+  const openKeys = () => keys ?? missing('KEYS_DATABASE_URL');
+  const openSealer = () => createSealer(keysOf(config));
+  const openPeople = () => createSealer(keysOf(config), createPersonalKeys(openKeys(), openSealer()));
   try {
-    return await use({ config, orm, openSealer: () => createSealer(keysOf(config)) });
+    return await use({ config, orm, openKeys, openSealer, openPeople });
   } finally {
     await orm.close(true);
+    await keys?.close(true);
   }
+}
+
+function missing(variable: string): never {
+  throw new ConfigError(`The configuration cannot be used: ${variable} is missing.`);
 }
 
 /** The keys for encryption at rest. Throws ConfigError when there are none. */
 export function keysOf({ DATA_ENCRYPTION_KEYS: keys }: OperatorConfig): NonNullable<typeof keys> {
-  if (keys === undefined) throw new ConfigError('The configuration cannot be used: DATA_ENCRYPTION_KEYS is missing.');
-  return keys;
+  return keys ?? missing('DATA_ENCRYPTION_KEYS');
 }
 
 function readOptions(

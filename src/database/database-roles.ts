@@ -146,8 +146,14 @@ const keptTables = ['events'];
 /** PostgreSQL's predefined roles that write any table or reach the server's files and programs. */
 const mightyRoles = ['pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'];
 
-/** Throws ConfigError, naming every problem, unless this connection's role cannot tamper with the ledger. */
-export async function refuseMightyRole(em: EntityManager): Promise<void> {
+/**
+ * Throws ConfigError, naming every problem, unless this connection's role cannot tamper with the ledger, or with what
+ * guards the keys; `variable` is the one that names the database.
+ */
+export async function refuseMightyRole(
+  em: EntityManager,
+  variable: 'DATABASE_URL' | 'KEYS_DATABASE_URL' = 'DATABASE_URL',
+): Promise<void> {
   const [it] = await em.execute<[Standing]>(
     `with them as materialized (
        select m.oid from pg_roles m, pg_roles r where r.rolname = current_user and pg_has_role(r.oid, m.oid, 'MEMBER'))
@@ -210,8 +216,8 @@ export async function refuseMightyRole(em: EntityManager): Promise<void> {
   ].filter((sentence) => sentence !== false);
   if (wrong.length === 0) return;
   throw new ConfigError(
-    `DATABASE_URL names the role ${it.role}, with which the process must not run in production: ${wrong.join('; ')}. ` +
-      `Name ${applicationRole} there and the owner in MIGRATION_DATABASE_URL, and run "npm run migrate".`,
+    `${variable} names the role ${it.role}, with which the process must not run in production: ${wrong.join('; ')}. ` +
+      `Name ${applicationRole} there and the owner in MIGRATION_${variable}, and run "npm run migrate".`,
   );
 }
 

@@ -11,6 +11,12 @@ export async function openFileName(
   return sealer.open(placeOfFileName(id), file_name_sealed);
 }
 
-/** A file name, sealed for the row with this id. */
-export const sealFileName = async (sealer: Sealer, id: string, fileName: string | null): Promise<string | null> =>
-  fileName === null ? null : sealer.seal(placeOfFileName(id), fileName);
+/** A file name, sealed for a document: under the key of whoever stored it, unless it is an organization's. */
+export const sealFileName = async (
+  sealer: Sealer,
+  document: Pick<Document, 'id' | 'created_by' | 'organization_id'>,
+  fileName: string | null,
+): Promise<string | null> => {
+  const person = document.organization_id == null ? document.created_by : null;
+  return fileName === null ? null : sealer.seal({ ...placeOfFileName(document.id), person }, fileName);
+};

@@ -42,6 +42,7 @@ export async function registerDocument(
   return em.transactional(async (tx) => {
     const object = await lockOwnObject(tx, { storage, sealer }, caller, url);
     const urlHash = hashOfUrl(url);
+    const owner = { created_by: caller.userId, organization_id: caller.organizationId };
     await guardStoredBytes(tx, {
       userId: caller.userId,
       sizeBytes: object.sizeBytes,
@@ -58,12 +59,11 @@ export async function registerDocument(
       product_id: productId,
       visibility: 'private',
       category_id: categoryId,
-      organization_id: caller.organizationId,
-      file_name_sealed: await sealFileName(sealer, id, object.fileName),
+      file_name_sealed: await sealFileName(sealer, { id, ...owner }, object.fileName),
       content_type: object.contentType,
       size_bytes: object.sizeBytes,
       sha256: object.sha256,
-      created_by: caller.userId,
+      ...owner,
     });
     await tx.flush();
     await recordEvent(tx, {

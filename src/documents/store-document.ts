@@ -62,7 +62,8 @@ export async function storeDocument(
     outcomeIsKnown = true;
     await failpoint('store-document.after-put');
     const urlSealed = await sealer.seal(placeOfUrl(id), key);
-    const fileNameSealed = await sealFileName(sealer, id, input.fileName);
+    const owner = { created_by: caller.userId, organization_id: caller.organizationId };
+    const fileNameSealed = await sealFileName(sealer, { id, ...owner }, input.fileName);
     const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key), fileNameSealed });
     if (document !== null) return document;
     // The sweep has removed the upload, perhaps before the object was stored.

@@ -61,7 +61,7 @@ routes.get(
       }),
     },
   },
-  async ({ em, caller, params: { year }, ctx }) => {
+  async ({ em, deps, caller, params: { year }, ctx }) => {
     const thisYear = Number(westernIndonesiaDay(new Date()).slice(0, 4));
     if (year > thisYear) refuse('REQUEST_INVALID', 'must not be in the future', { field: 'year' });
     const format = documentFormat(ctx, formats);
@@ -73,7 +73,8 @@ routes.get(
       page: donationStatementPage,
     };
     const { userId } = caller;
-    return sendDocument(format, await streamDocument(userId, form, () => readDonationStatement(em, { userId, year })));
+    const read = () => readDonationStatement(em, deps.sealer, { userId, year });
+    return sendDocument(format, await streamDocument(userId, form, read));
   },
 );
 

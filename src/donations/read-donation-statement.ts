@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readInSnapshot } from '../database/read-in-snapshot.ts';
+import type { Sealer } from '../encryption/sealer.ts';
+import { openProfile } from '../identity/profile.ts';
 import { must } from '../shared/assert.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import type { Money } from '../shared/money.ts';
@@ -57,23 +59,30 @@ const ofYear = `from donations d join transactions t on t.id = d.transaction_id
  */
 export function readDonationStatement(
   em: EntityManager,
+  sealer: Sealer,
   { userId, year }: { userId: string; year: number },
 ): AsyncGenerator<DonationStatementFacts | { lines: DonationStatementLine[] }, void, undefined> {
   const [from, to] = [startOfWesternIndonesiaDay(`${year}-01-01`), startOfWesternIndonesiaDay(`${year + 1}-01-01`)];
   const of = [userId, to, from, to];
   return readInSnapshot(em, async function* (tx) {
     const [sums] = await tx.execute<
-      (Omit<DonationStatementFacts, 'count' | 'year' | 'currency'> & { count: string })[]
+      (Pick<DonationStatementFacts, 'donated' | 'refunded' | 'total'> & {
+        id: string;
+        profile_sealed: string | null;
+        count: string;
+      })[]
     >(
-      `select u.id as donor_id, u.name as donor_name, s.count, s.donated::numeric(20, 4)::text,
+      `select u.id, u.profile_sealed, s.count, s.donated::numeric(20, 4)::text,
          s.refunded::numeric(20, 4)::text, (s.donated - s.refunded)::numeric(20, 4)::text as total
        from users u, (select count(*) as count, coalesce(sum(d.amount), 0) as donated,
            coalesce(sum(d.amount) filter (where d.status = 'refunded'), 0) as refunded ${ofYear}) s
        where u.id = ?`,
       [...of, userId],
     );
-    const { count, ...facts } = must(sums, 'the donor is there');
-    yield { year, currency: 'IDR', ...facts, count: Number(count) };
+    const { count, donated, refunded, total, ...donor } = must(sums, 'the donor is there');
+    const { name } = await openProfile(sealer, donor);
+    const whose = { donor_id: donor.id, donor_name: name };
+    yield { year, currency: 'IDR', ...whose, count: Number(count), donated, refunded, total };
     await tx.execute(
       `declare statement_lines no scroll cursor for
        select d.id as donation_id, t.created_at as donated_at, d.type, d.cause_id, d.amount::text, d.status,

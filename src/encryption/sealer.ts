@@ -1,42 +1,78 @@
-import { CompactEncrypt, compactDecrypt } from 'jose';
+import { createHmac } from 'node:crypto';
+import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt } from 'jose';
 import { must } from '../shared/assert.ts';
+import type { PersonalKeys } from './personal-keys.ts';
 
 /** Where a sealed value is stored; bound into the ciphertext, so that a value moved elsewhere does not open. */
 export interface Place {
   table: string;
   column: string;
   row: string;
+  /** The id of the person it is about: it is sealed under that person's own key, and gone for good with it. */
+  person?: string | null;
 }
 
 export interface Sealer {
-  /** Encrypts a text for one table, column and row with the newest key. */
+  /**
+   * Encrypts a text for one table, column and row: with the key of the person that the place names, which is made if
+   * there is none, otherwise with the newest encryption key. Throws KeysAway, and KeyErased for a person who was erased.
+   */
   seal(place: Place, plain: string): Promise<string>;
-  /** Decrypts what was sealed for exactly this place, with whichever live key sealed it. Throws on anything else. */
+  /**
+   * Decrypts what was sealed for exactly this place, with whichever key sealed it. Throws KeyErased when that was the key
+   * of somebody who was erased, KeysAway when it cannot be reached, and on anything else.
+   */
   open(place: Place, sealed: string): Promise<string>;
+  /** The keyed digest by which a sealed text is found: HMAC-SHA256 in hex under a key of its own. Throws KeysAway. */
+  digest(text: string): Promise<string>;
 }
+
+/** How the key id of a value begins that is sealed under a person's own key; ids of encryption keys have no colon. */
+const personalKey = 'person:';
+
+/** Whether a value with this key id moves to no newer encryption key: it is its own key that does. */
+export const isUnderPersonalKey = (keyId: string): boolean => keyId.startsWith(personalKey);
 
 /**
  * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row are
- * in the protected header, which the cipher authenticates. `keys` are the live keys, newest first.
+ * in the protected header, which the cipher authenticates. `keys` are the live keys, newest first. Without personal keys
+ * nothing of people can be sealed or opened.
  */
-export function createSealer(keys: readonly { id: string; key: Uint8Array }[]): Sealer {
+export function createSealer(
+  keys: readonly { id: string; key: Uint8Array }[],
+  personalKeys: PersonalKeys | null = null,
+): Sealer {
   const newest = must(keys[0], 'there is an encryption key');
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
+  const ofPeople = (): PersonalKeys => must(personalKeys, 'the keys of people are configured');
+  const keyOf = ({ kid = '' }: CompactJWEHeaderParameters): Uint8Array | Promise<Uint8Array> =>
+    isUnderPersonalKey(kid)
+      ? ofPeople().find(kid.slice(personalKey.length))
+      : must(byId.get(kid), `encryption key ${kid} is configured`);
   return {
-    seal: ({ table, column, row }, plain) =>
-      new CompactEncrypt(new TextEncoder().encode(plain))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: newest.id, tbl: table, col: column, row })
-        .encrypt(newest.key),
+    async seal({ table, column, row, person }, plain) {
+      const { kid, key } =
+        person === undefined || person === null
+          ? { kid: newest.id, key: newest.key }
+          : { kid: `${personalKey}${person}`, key: await ofPeople().make(person) };
+      return new CompactEncrypt(new TextEncoder().encode(plain))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid, tbl: table, col: column, row })
+        .encrypt(key);
+    },
     async open({ table, column, row }, sealed) {
-      const { plaintext, protectedHeader } = await compactDecrypt(
-        sealed,
-        (header) => must(byId.get(header.kid ?? ''), `encryption key ${header.kid} is configured`),
-        { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] },
-      );
+      const { plaintext, protectedHeader } = await compactDecrypt(sealed, keyOf, {
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+      });
       if (protectedHeader.tbl !== table || protectedHeader.col !== column || protectedHeader.row !== row) {
         throw new Error(`a value sealed for another place was found in ${table}.${column}`);
       }
       return new TextDecoder().decode(plaintext);
+    },
+    async digest(text) {
+      return createHmac('sha256', await ofPeople().lookUpKey())
+        .update(text)
+        .digest('hex');
     },
   };
 }

@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
@@ -8,6 +9,7 @@ import { openFirstAccount } from './create-user.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
+import { openProfile } from './profile.ts';
 import { User } from './user.entity.ts';
 
 export interface AcceptInvitationInput {
@@ -19,10 +21,15 @@ export interface AcceptInvitationInput {
 }
 
 /** Accepts an invitation, once: the user becomes active with this password; an individual gets one IDR account. */
-export async function acceptInvitation(em: EntityManager, input: AcceptInvitationInput): Promise<User> {
+export async function acceptInvitation(
+  em: EntityManager,
+  sealer: Sealer,
+  input: AcceptInvitationInput,
+): Promise<User> {
   const tokenHash = sha256(input.token);
   const known = (await findWaiting(em, tokenHash)) ?? refuseInvitation();
-  refuseGuessable(input.password, known.email);
+  const { email } = await openProfile(sealer, { id: known.user_id, profile_sealed: known.profile_sealed });
+  refuseGuessable(input.password, email);
   const passwordHash = await hashPassword(input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
     // The user is locked before the invitation, as when it is taken back or sent again, so that their result is read.
@@ -50,8 +57,8 @@ export async function acceptInvitation(em: EntityManager, input: AcceptInvitatio
 
 /** The invitation that this token can accept now, or null; not one sent by a user who is suspended now. */
 async function findWaiting(em: EntityManager, tokenHash: string) {
-  const [found] = await em.execute<{ id: string; user_id: string; email: string }[]>(
-    `select i.id, i.user_id, u.email from invitations i join users u on u.id = i.user_id
+  const [found] = await em.execute<{ id: string; user_id: string; profile_sealed: string | null }[]>(
+    `select i.id, i.user_id, u.profile_sealed from invitations i join users u on u.id = i.user_id
      where i.token_hash = ? and i.accepted_at is null and i.expires_at > now() and u.status = 'invited'
        and not exists (select from users c where c.id = i.created_by and c.status = 'suspended')`,
     [tokenHash],

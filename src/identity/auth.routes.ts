@@ -72,7 +72,9 @@ routes.post(
     const { email, password, totp_code } = body;
     const totpCode = totp_code ?? undefined;
     const loggedIn = await logIn(em, deps.sealer, { email, password, totpCode, address: ctx.ip, requestId });
-    const data = { ...(await giveToken(ctx, deps, loggedIn)), user: presentUser(loggedIn.user) };
+    // First, because it may fail: no session begins with a 503.
+    const user = await presentUser(deps.sealer, loggedIn.user);
+    const data = { ...(await giveToken(ctx, deps, loggedIn)), user };
     return { message: 'Logged in', data };
   },
 );
@@ -120,7 +122,7 @@ routes.put(
     refusals: [429],
   },
   async ({ body, em, deps, ctx, caller, requestId }) => {
-    const { user, secondFactor } = await changePassword(em, {
+    const { user, secondFactor } = await changePassword(em, deps.sealer, {
       caller,
       requestId,
       address: ctx.ip,
@@ -148,11 +150,11 @@ routes.get(
       }),
     },
   },
-  async ({ em, caller }) => {
+  async ({ em, deps, caller }) => {
     const user = await em.findOneOrFail(User, caller.userId);
     const { roleId, roleName, permissions } = caller;
     const role = roleId && roleName ? { id: roleId, name: roleName } : null;
-    return { message: 'Found', data: { ...presentUser(user), role, permissions: [...permissions].sort() } };
+    return { message: 'Found', data: { ...(await presentUser(deps.sealer, user)), role, permissions: [...permissions].sort() } };
   },
 );
 
@@ -167,8 +169,9 @@ routes.patch(
     }),
     answers: { 200: z.object({ message: z.string(), data: UserAnswer }) },
   },
-  async ({ body, em, caller, requestId }) => {
-    return { message: 'User updated', data: presentUser(await updateMe(em, { caller, requestId, changes: body })) };
+  async ({ body, em, deps, caller, requestId }) => {
+    const user = await updateMe(em, deps.sealer, { caller, requestId, changes: body });
+    return { message: 'User updated', data: await presentUser(deps.sealer, user) };
   },
 );
 
@@ -186,8 +189,8 @@ routes.post(
   },
   async ({ body, em, deps, ctx, requestId }) => {
     const origin = { address: ctx.ip, perHour: deps.config.RATE_LIMIT_SIGNUPS_PER_HOUR };
-    const user = await signUp(em, { ...body, origin, requestId });
-    return created({ message: 'Signed up', data: presentUser(user) });
+    const user = await signUp(em, deps.sealer, { ...body, origin, requestId });
+    return created({ message: 'Signed up', data: await presentUser(deps.sealer, user) });
   },
 );
 
@@ -199,9 +202,9 @@ routes.post(
     body: z.strictObject({ token: text(200), password: password() }),
     answers: { 200: z.object({ message: z.string(), data: UserAnswer }) },
   },
-  async ({ body, em, ctx, requestId }) => {
-    const user = await acceptInvitation(em, { ...body, address: ctx.ip, requestId });
-    return { message: 'Invitation accepted', data: presentUser(user) };
+  async ({ body, em, deps, ctx, requestId }) => {
+    const user = await acceptInvitation(em, deps.sealer, { ...body, address: ctx.ip, requestId });
+    return { message: 'Invitation accepted', data: await presentUser(deps.sealer, user) };
   },
 );
 

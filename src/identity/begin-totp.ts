@@ -5,6 +5,7 @@ import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
 import { lockOwnRow } from './end-tokens.ts';
 import { guardGuesses } from './login-failures.ts';
+import { openProfile } from './profile.ts';
 import {
   findSecondFactor,
   hashRecoveryCode,
@@ -29,7 +30,7 @@ export async function beginTotp(
   return em.transactional(async (tx) => {
     const user = await lockOwnRow(tx, caller);
     if ((await findSecondFactor(tx, user.id))?.confirmed_at) refuseConfirmed();
-    const made = makeSecret(issuer, user.email);
+    const made = makeSecret(issuer, (await openProfile(sealer, user)).email);
     await tx.execute(
       `insert into second_factors (id, secret_sealed) values (?, ?)
        on conflict (id) do update set secret_sealed = excluded.secret_sealed, created_at = now()`,

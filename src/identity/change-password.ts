@@ -1,12 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
 import { endTokens, lockOwnRow } from './end-tokens.ts';
 import { countPassword, loginAttempt, refuseThrottled } from './login-failures.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
+import { openProfile } from './profile.ts';
 import { hasSecondFactor } from './second-factor.ts';
 import { User } from './user.entity.ts';
 
@@ -26,11 +29,12 @@ export interface ChangePasswordInput {
  */
 export async function changePassword(
   em: EntityManager,
+  sealer: Sealer,
   input: ChangePasswordInput,
 ): Promise<{ user: User; secondFactor: string | null }> {
   const { caller, currentPassword, newPassword, requestId } = input;
   const known = await em.findOneOrFail(User, caller.userId);
-  const attempt = loginAttempt(known.email, input.address);
+  const attempt = loginAttempt(must(known.email_digest, 'an active user has an address'), input.address);
   await refuseThrottled(em, attempt);
   const passwordHash = known.password_hash ?? null;
   const matches = await verifyPassword(passwordHash, currentPassword, attempt.address);
@@ -38,7 +42,7 @@ export async function changePassword(
   if (!matches) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
   if (newPassword === currentPassword)
     refuse('REQUEST_INVALID', 'must differ from the current one', { field: 'new_password' });
-  refuseGuessable(newPassword, known.email, 'new_password');
+  refuseGuessable(newPassword, (await openProfile(sealer, known)).email, 'new_password');
   const newHash = await hashPassword(newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {
     const user = await lockOwnRow(tx, caller);

@@ -2,15 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { openAccount } from '../ledger/open-account.ts';
 import { refuse } from '../shared/errors.ts';
-import { newId } from '../shared/ids.ts';
 import { isUniqueViolation } from '../shared/postgres.ts';
+import type { NewPerson } from './profile.ts';
 import { freeExpiredAddress } from './take-back-invitation.ts';
 import { User } from './user.entity.ts';
 import type { UserStatus, UserType } from './user.ts';
 
 export interface NewUser {
-  email: string;
-  name: string;
+  /** From `preparePerson`. */
+  person: NewPerson;
   userType: UserType;
   organizationId: string | null;
   roleId: string;
@@ -22,11 +22,12 @@ export interface NewUser {
 
 /** Creates a user with its event in the caller's transaction. Throws DUPLICATE (400) for a taken e-mail address. */
 export async function createUser(tx: EntityManager, input: NewUser): Promise<User> {
-  await freeExpiredAddress(tx, input.email, input.actorId, input.requestId);
+  const { id, profile_sealed, email_digest } = input.person;
+  await freeExpiredAddress(tx, email_digest, input.actorId, input.requestId);
   const user = tx.create(User, {
-    id: newId(),
-    email: input.email,
-    name: input.name,
+    id,
+    profile_sealed,
+    email_digest,
     user_type: input.userType,
     organization_id: input.organizationId,
     role_id: input.roleId,

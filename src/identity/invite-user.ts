@@ -5,6 +5,7 @@ import { defaultRoleNames, requireFittingRole, requireGrantable, requireVisibleR
 import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { Organization } from '../organizations/organization.entity.ts';
 import { changesTo } from '../shared/changes.ts';
@@ -14,6 +15,7 @@ import { newId } from '../shared/ids.ts';
 import { type Caller, isPlatform, requirePermission } from './caller.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
+import { type NewPerson, openProfile, preparePerson, sealProfile } from './profile.ts';
 import { freeExpiredAddress, requireRightOverInvited } from './take-back-invitation.ts';
 import { User } from './user.entity.ts';
 import type { UserType } from './user.ts';
@@ -65,10 +67,11 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
  * inviter must hold all of them. A user who has not accepted yet may be invited again, which voids the older token;
  * only a super admin may if a super admin invited the user (403). An expired invitation frees its address.
  */
-export async function inviteUser(em: EntityManager, input: InviteUserInput): Promise<Invitation> {
+export async function inviteUser(em: EntityManager, sealer: Sealer, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;
   requirePermission(caller, invitePermissions[userType]);
   const organizationId = await organizationFor(em, input);
+  const person = await preparePerson(sealer, { email, name });
   const token = randomBytes(32).toString('base64url');
   return em.transactional(async (tx) => {
     const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
@@ -77,8 +80,8 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     requireFittingRole(caller, role, { user_type: userType, organization_id: organizationId });
     requireGrantable(caller, await findPermissionNames(tx, roleId));
 
-    await freeExpiredAddress(tx, email, caller.userId, requestId);
-    const waiting = await findInvited(tx, { email, userType, organizationId });
+    await freeExpiredAddress(tx, person.email_digest, caller.userId, requestId);
+    const waiting = await findInvited(tx, { person, userType, organizationId });
     if (waiting) {
       await requireRightOverInvited(tx, caller, waiting.id);
       await requireTakeable(tx, caller, waiting);
@@ -86,8 +89,7 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
     const user =
       waiting ??
       (await createUser(tx, {
-        email,
-        name,
+        person,
         userType,
         organizationId,
         roleId,
@@ -96,7 +98,10 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
         actorId: caller.userId,
         requestId,
       }));
-    if (waiting) await changeInvited(tx, waiting, { name, role_id: roleId }, { actorId: caller.userId, requestId });
+    if (waiting) {
+      const who = { actorId: caller.userId, requestId };
+      await changeInvited(tx, sealer, waiting, { name, role_id: roleId }, who);
+    }
     await tx.execute('delete from invitations where user_id = ? and accepted_at is null', [user.id]);
     const id = newId();
     const expiresAt = new Date((await readDatabaseClock(tx)).getTime() + invitationDays * 24 * 60 * 60 * 1000);
@@ -120,14 +125,17 @@ export async function inviteUser(em: EntityManager, input: InviteUserInput): Pro
 /** Gives an already invited user the name and role of the new invitation; an event names what changed. */
 async function changeInvited(
   tx: EntityManager,
+  sealer: Sealer,
   user: User,
   given: { name: string; role_id: string },
   who: { actorId: string; requestId: string },
 ): Promise<void> {
-  const changes = changesTo<typeof given>(user, given);
-  const changed = Object.keys(changes);
+  const profile = await openProfile(sealer, user);
+  const { name, ...role } = changesTo<typeof given>({ name: profile.name, role_id: user.role_id }, given);
+  const changed = [...(name === undefined ? [] : ['name']), ...Object.keys(role)];
   if (changed.length === 0) return;
-  tx.assign(user, { ...changes, updated_at: await readDatabaseClock(tx) });
+  const sealed = name === undefined ? {} : await sealProfile(sealer, user.id, { ...profile, name });
+  tx.assign(user, { ...sealed, ...role, updated_at: await readDatabaseClock(tx) });
   await tx.flush();
   const data = { changed };
   await recordEvent(tx, { event: 'RESOURCE_UPDATED', resourceType: 'user', resourceId: user.id, ...who, data });
@@ -135,12 +143,16 @@ async function changeInvited(
 
 async function findInvited(
   tx: EntityManager,
-  { email, userType, organizationId }: { email: string; userType: UserType; organizationId: string | null },
+  {
+    person,
+    userType,
+    organizationId,
+  }: { person: NewPerson; userType: UserType; organizationId: string | null },
 ): Promise<User | null> {
   const [row] = await tx.execute<{ id: string }[]>(
-    `select id from users where lower(email) = lower(?) and status = 'invited' and user_type = ?
+    `select id from users where email_digest = ? and status = 'invited' and user_type = ?
        and organization_id is not distinct from ?::uuid for update`,
-    [email, userType, organizationId],
+    [person.email_digest, userType, organizationId],
   );
   return row ? tx.findOne(User, row.id) : null;
 }

@@ -5,7 +5,6 @@ import { refuse } from '../shared/errors.ts';
 import { lockUserRow } from './end-tokens.ts';
 import {
   countPassword,
-  foldEmail,
   type LoginAttempt,
   loginAttempt,
   recordLoginFailure,
@@ -13,6 +12,7 @@ import {
   rememberLogin,
 } from './login-failures.ts';
 import { verifyPassword } from './password.ts';
+import { emailDigest } from './profile.ts';
 import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
 import { User } from './user.entity.ts';
 import type { UserStatus } from './user.ts';
@@ -49,11 +49,11 @@ interface Account {
  */
 export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput): Promise<LoggedIn> {
   const { email, password, totpCode, address, requestId } = input;
-  const attempt = loginAttempt(email, address);
+  const attempt = loginAttempt(await emailDigest(sealer, email), address);
   await refuseThrottled(em, attempt);
   const [found] = await em.execute<Account[]>(
-    'select id, status, password_hash, token_generation from users where lower(email) = ?',
-    [foldEmail(email)],
+    'select id, status, password_hash, token_generation from users where email_digest = ?',
+    [attempt.account],
   );
   const matches = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
   const entered = matches && found?.status === 'active' ? found : null;

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
 import { recordEvent } from '../events/record-event.ts';
 import { forgetRows } from '../housekeeping/forget-rows.ts';
-import { sha256 } from '../shared/digest.ts';
+import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
 import { lockOwnRow } from './end-tokens.ts';
@@ -27,11 +27,8 @@ export function countedAddress(address: string): string {
   return parsed.kind() === 'ipv4' ? parsed.toString() : `${parsed.toNormalizedString().split(':', 4).join(':')}::/64`;
 }
 
-/** The canonical spelling of an e-mail address, by which its account is found and its failures are counted. */
-export const foldEmail = (email: string): string => email.trim().toLowerCase();
-
-export function loginAttempt(email: string, address: string): LoginAttempt {
-  return { account: sha256(foldEmail(email)), address: countedAddress(address) };
+export function loginAttempt(emailDigest: string, address: string): LoginAttempt {
+  return { account: emailDigest, address: countedAddress(address) };
 }
 
 /**
@@ -124,8 +121,8 @@ export async function guardGuesses<T>(
   guess: (tx: EntityManager) => Promise<T | null>,
 ): Promise<T> {
   const result = await em.fork().transactional(async (tx) => {
-    const { id: userId, email } = await lockOwnRow(tx, caller);
-    const attempt = loginAttempt(email, address);
+    const { id: userId, email_digest } = await lockOwnRow(tx, caller);
+    const attempt = loginAttempt(must(email_digest, 'an active user has an address'), address);
     await refuseThrottled(tx, attempt);
     const right = await guess(tx);
     if (right === null) {

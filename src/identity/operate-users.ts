@@ -1,12 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import { createUser } from './create-user.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
+import { emailDigest, preparePerson } from './profile.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 import { User } from './user.entity.ts';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from './user.ts';
@@ -14,16 +16,17 @@ import { passwordMaximumCharacters, passwordMinimumCharacters } from './user.ts'
 /** Creates a platform user from the command line, where there is no caller, e.g. the first super admin. */
 export async function createPlatformUser(
   em: EntityManager,
+  sealer: Sealer,
   input: { email: string; name: string; password: string; role: 'platform_super_admin' | 'platform_admin' },
 ): Promise<User> {
   const passwordHash = await hashPassword(requirePassword(input.password, input.email));
   if (!/^[^\s@]+@[^\s@]+$/.test(input.email))
     refuse('REQUEST_INVALID', 'must be an e-mail address', { field: 'email' });
+  const person = await preparePerson(sealer, input);
   return em.transactional(async (tx) => {
     const role = await getDefaultRole(tx, input.role);
     return createUser(tx, {
-      email: input.email,
-      name: input.name,
+      person,
       userType: 'platform',
       organizationId: null,
       roleId: role.id,
@@ -36,16 +39,22 @@ export async function createPlatformUser(
 }
 
 /** The user with this e-mail address in any case; throws 404. */
-export async function getUserByEmail(em: EntityManager, email: string): Promise<User> {
-  const [row] = await em.execute<{ id: string }[]>('select id from users where lower(email) = lower(?)', [email]);
+export async function getUserByEmail(em: EntityManager, sealer: Sealer, email: string): Promise<User> {
+  const [row] = await em.execute<{ id: string }[]>('select id from users where email_digest = ?', [
+    await emailDigest(sealer, email),
+  ]);
   return row ? em.findOneOrFail(User, row.id) : refuse('NOT_FOUND', 'There is no user with this address');
 }
 
 /** Sets a user's new password and ends every token. The status stays: an invited user remains invited. */
-export async function setPassword(em: EntityManager, email: string, password: string): Promise<User> {
+export async function setPassword(
+  em: EntityManager,
+  sealer: Sealer,
+  { email, password }: { email: string; password: string },
+): Promise<User> {
   const passwordHash = await hashPassword(requirePassword(password, email));
   return em.transactional(async (tx) => {
-    const user = await lockUserRow(tx, (await getUserByEmail(tx, email)).id);
+    const user = await lockUserRow(tx, (await getUserByEmail(tx, sealer, email)).id);
     tx.assign(user, { password_hash: passwordHash, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();
@@ -62,9 +71,9 @@ export async function setPassword(em: EntityManager, email: string, password: st
 }
 
 /** Removes the second factor of a user who lost it and its recovery codes, and ends every token of the user. */
-export async function removeSecondFactor(em: EntityManager, email: string): Promise<User> {
+export async function removeSecondFactor(em: EntityManager, sealer: Sealer, email: string): Promise<User> {
   return em.transactional(async (tx) => {
-    const user = await lockUserRow(tx, (await getUserByEmail(tx, email)).id);
+    const user = await lockUserRow(tx, (await getUserByEmail(tx, sealer, email)).id);
     await forgetSecondFactor(tx, { userId: user.id, actorId: null, requestId: null });
     await endTokens(tx, user);
     await tx.flush();

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Sealer } from '../encryption/sealer.ts';
 import { timestamp } from '../http/fields.ts';
+import { openProfile } from './profile.ts';
 import type { User } from './user.entity.ts';
 import { userLaw, userTypes } from './user.ts';
 
@@ -19,8 +21,10 @@ export const UserAnswer = z
   })
   .meta({ id: 'User' });
 
-export function presentUser(user: User): z.input<typeof UserAnswer> {
-  const { id, email, name, user_type, organization_id, role_id, profile_picture, status } = user;
+/** A user with name and address unsealed; of several at once the keys are looked up together. Throws KeysAway. */
+export async function presentUser(sealer: Sealer, user: User): Promise<z.input<typeof UserAnswer>> {
+  const { id, user_type, organization_id, role_id, status } = user;
+  const { email, name, profile_picture } = await openProfile(sealer, user);
   return {
     id,
     email,
@@ -28,7 +32,7 @@ export function presentUser(user: User): z.input<typeof UserAnswer> {
     user_type,
     organization_id: organization_id ?? null,
     role_id: role_id ?? null,
-    profile_picture: profile_picture ?? null,
+    profile_picture,
     status,
     created_at: user.created_at.toISOString(),
     updated_at: user.updated_at.toISOString(),

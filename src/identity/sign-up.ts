@@ -1,10 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
+import type { Sealer } from '../encryption/sealer.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import { createUser, openFirstAccount } from './create-user.ts';
 import { countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
+import { preparePerson } from './profile.ts';
 import type { User } from './user.entity.ts';
 
 export interface SignUpInput {
@@ -21,17 +24,19 @@ export interface SignUpInput {
  */
 export async function signUp(
   em: EntityManager,
+  sealer: Sealer,
   { name, email, password, origin, requestId }: SignUpInput,
 ): Promise<User> {
   refuseGuessable(password, email);
   await refuseManySignUps(em, origin);
   const passwordHash = await hashPassword(password, countedAddress(origin.address));
+  const person = await preparePerson(sealer, { email, name });
+  await failpoint('sign-up.before-row');
   return em.transactional(async (tx) => {
     await countSignUp(tx, origin);
     const role = await getDefaultRole(tx, 'individual_user');
     const user = await createUser(tx, {
-      email,
-      name,
+      person,
       userType: 'individual',
       organizationId: null,
       roleId: role.id,

@@ -36,18 +36,18 @@ export async function takeBackInvitation(
   });
 }
 
-/** Frees an e-mail address whose invitation has expired, in the caller's transaction. */
+/** Frees an e-mail address, named by its digest, whose invitation has expired; in the caller's transaction. */
 export async function freeExpiredAddress(
   tx: EntityManager,
-  email: string,
+  emailDigest: string,
   actorId: string | null,
   requestId: string | null,
 ): Promise<void> {
   const [expired] = await tx.execute<{ id: string }[]>(
-    `select u.id from users u where lower(u.email) = lower(?) and u.status = 'invited'
+    `select u.id from users u where u.email_digest = ? and u.status = 'invited'
        and exists (select from invitations i where i.user_id = u.id)
        and not exists (select from invitations i where i.user_id = u.id and i.expires_at > now()) for update`,
-    [email],
+    [emailDigest],
   );
   if (expired) await removeInvited(tx, { userId: expired.id, actorId, requestId, why: 'expired' });
 }

@@ -1,8 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { changesTo } from '../shared/changes.ts';
 import type { Caller } from './caller.ts';
 import { lockUserRow } from './end-tokens.ts';
+import { openProfile, type Profile, sealProfile } from './profile.ts';
 import type { User } from './user.entity.ts';
 
 export interface UpdateMeInput {
@@ -13,16 +16,19 @@ export interface UpdateMeInput {
 }
 
 /** Changes the caller's own profile. Unchanged values leave no event. */
-export async function updateMe(em: EntityManager, { caller, requestId, changes }: UpdateMeInput): Promise<User> {
+export async function updateMe(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, requestId, changes }: UpdateMeInput,
+): Promise<User> {
   return em.transactional(async (tx) => {
     const user = await lockUserRow(tx, caller.userId);
-    const { name = user.name, profile_picture = user.profile_picture ?? null } = changes;
-    const changed = [
-      ...(name === user.name ? [] : ['name']),
-      ...(profile_picture === (user.profile_picture ?? null) ? [] : ['profile_picture']),
-    ];
+    const profile = await openProfile(sealer, user);
+    const { name = profile.name, profile_picture = profile.profile_picture } = changes;
+    const changed = Object.keys(changesTo<Profile>(profile, { name, profile_picture }));
     if (changed.length === 0) return user;
-    tx.assign(user, { name, profile_picture, updated_at: await readDatabaseClock(tx) });
+    const sealed = await sealProfile(sealer, user.id, { ...profile, name, profile_picture });
+    tx.assign(user, { ...sealed, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -6,12 +6,12 @@ const UserSchema = defineEntity({
   tableName: 'users',
   properties: {
     id: p.uuid().primary(),
-    email: p.string().length(254),
-    name: p.string().length(200),
+    /** Name, e-mail address and picture (`profile.ts`); null once erased. */
+    profile_sealed: p.text().nullable().hidden(),
+    email_digest: p.text().nullable().hidden(),
     user_type: p.text().$type<UserType>(),
     organization_id: p.uuid().nullable(),
     role_id: p.uuid().nullable(),
-    profile_picture: p.string().length(500).nullable(),
     status: p.text().$type<UserStatus>(),
     password_hash: p.text().nullable().hidden(),
     token_generation: p.integer().default(0),

@@ -42,8 +42,8 @@ routes.post(
     },
     refusals: [404],
   },
-  async ({ body, caller, em, requestId }) => {
-    const { token, expiresAt, user } = await inviteUser(em, {
+  async ({ body, caller, em, deps, requestId }) => {
+    const { token, expiresAt, user } = await inviteUser(em, deps.sealer, {
       caller,
       requestId,
       email: body.email,
@@ -52,7 +52,8 @@ routes.post(
       organizationId: body.organization_id,
       roleId: body.role_id,
     });
-    const data = { id: user.id, token, expires_at: expiresAt.toISOString(), user: presentUser(user) };
+    const shown = await presentUser(deps.sealer, user);
+    const data = { id: user.id, token, expires_at: expiresAt.toISOString(), user: shown };
     return created({ message: 'User invited', data });
   },
 );
@@ -90,10 +91,11 @@ routes.get(
     }),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(UserAnswer), ...pageFields }) }) },
   },
-  async ({ query, caller, em, requestId }) => {
+  async ({ query, caller, em, deps, requestId }) => {
     const { organization_id: organizationId, user_type: userType, status, ...page } = query;
     const { users, ...listed } = await listUsers(em, { caller, requestId, organizationId, userType, status, ...page });
-    return { message: 'Users found', data: { items: users.map(presentUser), ...presentPage(query, listed) } };
+    const items = await Promise.all(users.map((user) => presentUser(deps.sealer, user)));
+    return { message: 'Users found', data: { items, ...presentPage(query, listed) } };
   },
 );
 
@@ -105,9 +107,9 @@ routes.get(
     params: userId,
     answers: { 200: z.object({ message, data: UserAnswer }) },
   },
-  async ({ params, caller, em, requestId }) => {
+  async ({ params, caller, em, deps, requestId }) => {
     const user = await getVisibleUser(em, { caller, userId: params.user_id, requestId });
-    return { message: 'User found', data: presentUser(user) };
+    return { message: 'User found', data: await presentUser(deps.sealer, user) };
   },
 );
 
@@ -122,9 +124,9 @@ routes.patch(
     body: z.strictObject({ status: z.enum(['active', 'suspended']) }),
     answers: { 200: z.object({ message, data: UserAnswer }) },
   },
-  async ({ params, body, caller, em, requestId }) => {
+  async ({ params, body, caller, em, deps, requestId }) => {
     const user = await setUserStatus(em, { caller, requestId, userId: params.user_id, status: body.status });
-    return { message: 'User updated', data: presentUser(user) };
+    return { message: 'User updated', data: await presentUser(deps.sealer, user) };
   },
 );
 

@@ -6,7 +6,7 @@ import type { Caller } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import type { OpenedOfficialDocument } from './find-official-documents.ts';
 import { OfficialDocument } from './official-document.entity.ts';
-import { type OfficialDetails, type OfficialDocumentKind, placeOfDetails } from './official-document.ts';
+import { type OfficialDetails, type OfficialDocumentKind, placeToSeal } from './official-document.ts';
 
 export interface CreateOfficialDocumentInput {
   caller: Caller;
@@ -42,7 +42,7 @@ export async function createOfficialDocument(
       user_id: caller.userId,
       organization_id: caller.organizationId,
       kind,
-      details_sealed: await sealer.seal(placeOfDetails(id), JSON.stringify(details)),
+      details_sealed: await sealer.seal(placeToSeal(id, caller.userId), JSON.stringify(details)),
       issued_on: issuedOn,
       expires_on: expiresOn,
       document_id: documentId,

@@ -10,7 +10,7 @@ import { lockOfficialDocument, type OpenedOfficialDocument, openOfficialDocument
 import {
   type OfficialDetails,
   type OfficialDocumentKind,
-  placeOfDetails,
+  placeToSeal,
   type VerificationStatus,
 } from './official-document.ts';
 import { shownNumber } from './present-official-document.ts';
@@ -57,7 +57,7 @@ export async function updateOfficialDocument(
     await takeScan(tx, row.user_id, changes.document_id ?? null);
     if (Object.keys(details).length > 0) {
       Object.assign(opened.details, details);
-      row.details_sealed = await sealer.seal(placeOfDetails(id), JSON.stringify(opened.details));
+      row.details_sealed = await sealer.seal(placeToSeal(id, row.user_id), JSON.stringify(opened.details));
     }
     tx.assign(row, {
       ...(isPlatform ? {} : { verification_status: 'pending' }),

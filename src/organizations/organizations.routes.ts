@@ -40,7 +40,7 @@ routes.post(
     refusals: [429],
   },
   async ({ body, em, deps, ctx, requestId }) => {
-    const { organization } = await signUpOrganization(em, {
+    const { organization } = await signUpOrganization(em, deps.sealer, {
       name: body.name,
       email: body.email,
       phoneNumber: body.phone_number,

@@ -1,11 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { getDefaultRole } from '../access/find-role.ts';
+import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { createUser, openFirstAccount } from '../identity/create-user.ts';
 import { countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
 import { countedAddress } from '../identity/login-failures.ts';
 import { hashPassword } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
+import { preparePerson } from '../identity/profile.ts';
 import type { User } from '../identity/user.entity.ts';
 import { withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -28,11 +30,13 @@ export interface SignUpOrganizationInput {
  */
 export async function signUpOrganization(
   em: EntityManager,
+  sealer: Sealer,
   input: SignUpOrganizationInput,
 ): Promise<{ organization: Organization; admin: User; accountId: string }> {
   refuseGuessable(input.admin.password, input.admin.email, 'admin.password');
   await refuseManySignUps(em, input.origin);
   const passwordHash = await hashPassword(input.admin.password, countedAddress(input.origin.address));
+  const person = await preparePerson(sealer, input.admin);
   const { requestId } = input;
   return em.transactional(async (tx) => {
     await countSignUp(tx, input.origin);
@@ -50,8 +54,7 @@ export async function signUpOrganization(
     const role = await getDefaultRole(tx, 'organization_admin');
     const admin = await withFieldNames({ email: 'admin.email' }, () =>
       createUser(tx, {
-        email: input.admin.email,
-        name: input.admin.name,
+        person,
         userType: 'organization',
         organizationId: organization.id,
         roleId: role.id,

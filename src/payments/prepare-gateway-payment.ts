@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { unlessErased } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { type Caller, requirePermission } from '../identity/caller.ts';
 import { refuse } from '../shared/errors.ts';
@@ -83,7 +84,7 @@ export async function prepareGatewayPayment(
     paymentId: channel.id,
     nominal,
     adminFee: adminFee(nominal, channel),
-    textsSealed: await sealTexts(sealer, orderId, handler, body),
+    textsSealed: await sealTexts(sealer, { orderId, caller }, handler, body),
     requestId,
     idempotency,
   };
@@ -91,10 +92,10 @@ export async function prepareGatewayPayment(
 
 const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });
 
-/** The payer's texts, sealed; an empty name gets a default (docs/contract.md 3). */
+/** The payer's texts, sealed, an individual's under their own key; an empty name gets a default (docs/contract.md 3). */
 function sealTexts(
   sealer: Sealer,
-  orderId: string,
+  { orderId, caller }: { orderId: string; caller: Caller },
   { referenceType }: PaymentHandler,
   { transaction_name, transaction_desc }: GatewayPaymentRequest,
 ): Promise<string> {
@@ -102,15 +103,17 @@ function sealTexts(
     transaction_name: transaction_name || referenceType.replaceAll('_', ' '),
     transaction_desc: transaction_desc ?? '',
   };
-  return sealer.seal(placeOfTexts(orderId), JSON.stringify(texts));
+  const person = caller.userType === 'individual' ? caller.userId : null;
+  return sealer.seal({ ...placeOfTexts(orderId), person }, JSON.stringify(texts));
 }
 
-/** The texts of an order, decrypted. */
+/** The texts of an order, decrypted; empty once its payer was erased. */
 export async function openTexts(
   sealer: Sealer,
   orderId: string,
   sealed: string | null | undefined,
 ): Promise<PaymentTexts> {
-  if (sealed === null || sealed === undefined) return { transaction_name: '', transaction_desc: '' };
-  return JSON.parse(await sealer.open(placeOfTexts(orderId), sealed));
+  const none = { transaction_name: '', transaction_desc: '' };
+  if (sealed === null || sealed === undefined) return none;
+  return JSON.parse((await unlessErased(sealer.open(placeOfTexts(orderId), sealed))) ?? JSON.stringify(none));
 }

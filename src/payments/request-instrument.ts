@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway, Instrument } from '../gateway/gateway.ts';
-import { must } from '../shared/assert.ts';
+import { openProfile } from '../identity/profile.ts';
+import { User } from '../identity/user.entity.ts';
 import { addMoney } from '../shared/money.ts';
 import { closePayment } from './close-payment.ts';
 import type { WakingPort } from './handler.ts';
@@ -12,11 +14,11 @@ import { returnUrlOf } from './return-url.ts';
 
 /**
  * Asks the provider for the order's instrument and stores the result: `WAITING_PAYMENT` with the code that the payer is
- * shown, or `FAILED`. Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`.
+ * shown, or `FAILED`. Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`, and KeysAway.
  */
 export async function requestInstrument(
   em: EntityManager,
-  gateway: Gateway,
+  { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
   {
     orderId,
     publicUrl,
@@ -32,14 +34,14 @@ export async function requestInstrument(
   const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
   if (order.status !== 'PENDING' || order.cancelled_at) return order.status;
   const channel = await em.findOneOrFail(PaymentChannel, { id: order.payment_id });
-  const payer = await em.execute<{ name: string }[]>('select name from users where id = ?', [order.user_id]);
+  const { name } = await openProfile(sealer, await em.findOneOrFail(User, order.user_id));
   const request = {
     reference: order.id,
     method: channel.method,
     channelCode: channel.channel_code,
     amount: addMoney(order.nominal, order.admin_fee),
     expiresAt: order.expires_at,
-    customer: { name: must(payer[0], 'the payer exists').name },
+    customer: { name },
     returnUrl: returnUrlOf(publicUrl, order.id),
   };
   const after = 'request-instrument.after';

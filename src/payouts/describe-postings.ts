@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { PostingReferences } from '../ledger/read-statement.ts';
 import { textArray } from '../shared/postgres.ts';
-import { openPayoutTexts } from './open-payout-texts.ts';
+import { showPayoutTexts } from './open-payout-texts.ts';
 
 interface Row {
   journal_id: string;
@@ -51,5 +51,5 @@ export async function describePostings(
 
 async function beneficiaryOf(sealer: Sealer, { payout_id: id, texts_sealed }: Row): Promise<string | null> {
   if (id === null || texts_sealed === null) return null;
-  return (await openPayoutTexts(sealer, { id, texts_sealed })).beneficiary_name ?? null;
+  return (await showPayoutTexts(sealer, { id, texts_sealed })).beneficiary_name ?? null;
 }

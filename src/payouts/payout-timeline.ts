@@ -8,7 +8,7 @@ import { textArray } from '../shared/postgres.ts';
 import { findMadeAttempts } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
 import { handlings } from './handlings.ts';
-import { openPayoutTexts } from './open-payout-texts.ts';
+import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -62,7 +62,7 @@ export async function tellPayoutTimeline(
   const told = (await tell?.(em, payout)) ?? null;
   const { source } = namesOf[payout.kind];
   const name = told?.name ?? namesOf[payout.kind].name;
-  const beneficiary = sealer && (await openPayoutTexts(sealer, payout)).beneficiary_name;
+  const beneficiary = sealer && (await showPayoutTexts(sealer, payout)).beneficiary_name;
   const place = beneficiary ? `${placeOf(payout)} for ${beneficiary}` : placeOf(payout);
   const items: TimelineItem[] = [
     {

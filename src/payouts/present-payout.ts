@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Sealer } from '../encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
 import { must } from '../shared/assert.ts';
-import { openPayoutTexts } from './open-payout-texts.ts';
+import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import { isFinalPayout, payoutLaw } from './payout.ts';
 
@@ -28,7 +28,7 @@ export function presentPayout(payout: Payout) {
 
 /** As the answer to creation, the detail and the webhooks show it: with the beneficiary decrypted. */
 export async function presentWholePayout(sealer: Sealer, payout: Payout) {
-  const { bank_account_number, beneficiary_name } = await openPayoutTexts(sealer, payout);
+  const { bank_account_number, beneficiary_name } = await showPayoutTexts(sealer, payout);
   return { ...presentPayout(payout), bank_account_number, beneficiary_name: beneficiary_name ?? null };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Sealer } from '../encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../http/fields.ts';
-import { openPayoutTexts } from '../payouts/open-payout-texts.ts';
+import { showPayoutTexts } from '../payouts/open-payout-texts.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 import { isFinalPayout } from '../payouts/payout.ts';
 import { refundStatuses, returnedByBank, shownRefundStatuses } from './refund.ts';
@@ -14,7 +14,7 @@ export interface WholeRefund {
 
 /** A refund as partners see it: the same in the detail, the list and the webhooks. */
 export async function presentRefund(sealer: Sealer, { payout, paymentId }: WholeRefund) {
-  const { reason, bank_account_number, beneficiary_name } = await openPayoutTexts(sealer, payout);
+  const { reason, bank_account_number, beneficiary_name } = await showPayoutTexts(sealer, payout);
   return {
     id: payout.id,
     payment_id: paymentId,

@@ -18,7 +18,8 @@ const poolExhausted =
 
 /** Whether the error means that a dependency is unavailable, so that a later retry makes sense. */
 export const isAway = (error: unknown): boolean =>
-  isOfCause(error, (code) => networkCodes.has(code) || databaseAway.test(code), poolExhausted);
+  // The keys of people say so themselves.
+  isOfCause(error, (code) => code === 'KEYS_AWAY' || networkCodes.has(code) || databaseAway.test(code), poolExhausted);
 
 const lostCodes = /^(08...|57P0[1-3]|ECONNRESET|EPIPE|ETIMEDOUT)$/;
 // One that never came about carried no statement.

@@ -129,6 +129,8 @@ const graceAfterSteps = 2 * second;
 const reach = {
   /** A connection to the database, or a free one from the pool. */
   database: 2 * second,
+  /** The same of the database of the keys. */
+  keys: 1.5 * second,
   temporal: 1.5 * second,
   /** A signal or a start, once Temporal has been reached. */
   temporalCall: 5 * second,
@@ -197,6 +199,9 @@ const shutdown = {
  */
 const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, runMs: reach.database + 0.2 * second };
 
+/** The keys of people, asked for together: in the queue and then at their database, together as long as `away`. */
+const keyLookUp = { waitMs: requests.away - reach.keys - 0.4 * second, runMs: reach.keys + 0.2 * second };
+
 /** Balance payments that arrive together: in the queue, then in the transaction that makes them. */
 const balancePayment = { waitMs: 2 * second, runMs: reach.database + database.role.transaction };
 
@@ -212,6 +217,7 @@ export const budgets = {
   reach,
   replica,
   callerLookUp,
+  keyLookUp,
   balancePayment,
   webhook,
   shutdown,

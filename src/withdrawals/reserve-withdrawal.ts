@@ -127,7 +127,8 @@ async function openDestination(
     beneficiary_name: details.account_holder,
     external_ref: null,
   };
-  return { bankCode, textsSealed: await sealer.seal(payoutTextsPlace(id), JSON.stringify(texts)) };
+  const person = bankAccount.organization_id == null ? bankAccount.user_id : null;
+  return { bankCode, textsSealed: await sealer.seal({ ...payoutTextsPlace(id), person }, JSON.stringify(texts)) };
 }
 
 /** The account that holds this account's withdrawals until they have left; opened by the first withdrawal. */

@@ -250,9 +250,9 @@ const invitation = (stack: Stack, { user }: Owner): Promise<Ids> => {
   return insert(
     stack,
     id,
-    `insert into users (id, email, name, user_type, organization_id, role_id, status)
-     select ?, ?, 'Invited', 'individual', ?, id, 'invited' from roles where name = 'individual_user'`,
-    [`${id}@example.org`, user.organizationId],
+    `insert into users (id, user_type, organization_id, role_id, status)
+     select ?, 'individual', ?, id, 'invited' from roles where name = 'individual_user'`,
+    [user.organizationId],
   ).then(() => ({ user_id: id }));
 };
 

@@ -29,7 +29,7 @@ describe('The admin commands', () => {
   /** A command is given what it uses, and nothing else. */
   const given = (...names: string[]) =>
     Object.fromEntries(['PATH', 'DATABASE_URL', ...names].map((name) => [name, stack.env[name] ?? '']));
-  const admin = (...args: string[]) => run('admin', args, given());
+  const admin = (...args: string[]) => run('admin', args, given('KEYS_DATABASE_URL', 'DATA_ENCRYPTION_KEYS'));
   const logIn = (email: string, password: string) => stack.post('/v1/auth/login', { email, password });
 
   it('say what they do with --help, all together and each', async () => {
@@ -143,7 +143,7 @@ describe('The admin commands', () => {
   it('keys:reencrypt moves what is sealed to the first key in the list', async () => {
     await stack.get('/.well-known/jwks.json');
     const keys = `newer:${randomBytes(32).toString('base64')},${stack.env.DATA_ENCRYPTION_KEYS}`;
-    const env = { ...given(), DATA_ENCRYPTION_KEYS: keys };
+    const env = { ...given('KEYS_DATABASE_URL'), DATA_ENCRYPTION_KEYS: keys };
     const { code, stdout } = await run('keys-reencrypt', ['--json'], env);
     expect([code, JSON.parse(stdout)]).toEqual([
       0,

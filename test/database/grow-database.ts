@@ -39,8 +39,8 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   [
     'users',
-    'id, email, name, user_type, organization_id, role_id, status, password_hash, created_at',
-    `${id('user')}, n || '@grown.example', 'Grown', 'individual', ${organization},
+    'id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash, created_at',
+    `${id('user')}, repeat('s', 240), n || ' digest', 'individual', ${organization},
      (select id from roles where name = 'individual_user'), 'active', 'none', ${at}`,
   ],
   ['accounts', 'id, name, kind, user_id, created_at', `${id('account')}, 'Main', 'user', ${id('user')}, ${at}`],

@@ -98,20 +98,25 @@ describe('The container’s start command, in a bare directory', () => {
     },
     60_000,
   );
-  it('src/migrate.ts asks for the database only, as its owner', async () => {
+  it('src/migrate.ts asks for the two databases only, as their owner', async () => {
     const without = await run('src/migrate.ts', bare).ended;
     expect(without.code).toBe(1);
     expect(without.error.trim()).toBe(
       'The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.',
     );
-    const asApplication = await run('src/migrate.ts', { ...bare, DATABASE_URL: database.url }).ended;
+    const ofKeys = { KEYS_DATABASE_URL: database.keysUrl, MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl };
+    const withoutKeys = await run('src/migrate.ts', { ...bare, DATABASE_URL: database.url }).ended;
+    expect(withoutKeys.error.trim()).toBe(
+      'The configuration cannot be used: MIGRATION_KEYS_DATABASE_URL and KEYS_DATABASE_URL are missing.',
+    );
+    const asApplication = await run('src/migrate.ts', { ...bare, ...ofKeys, DATABASE_URL: database.url }).ended;
     expect(asApplication.error.trim()).toMatch(
       /^The role amanah_app may not make tables: .* MIGRATION_DATABASE_URL\.$/,
     );
-    const urls = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
+    const urls = { ...ofKeys, DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
     expect(await run('src/migrate.ts', { ...bare, ...urls }).ended).toMatchObject({
       code: 0,
-      out: 'The schema is up to date.\n',
+      out: 'The schemas are up to date.\n',
     });
   }, 60_000);
 
@@ -202,9 +207,13 @@ describe('The container’s start command, in a bare directory', () => {
 
   it('creates no roles in production with the passwords of the sample', () => {
     const sample = (role: string) => `postgresql://${role}:change-me@postgresql:5432/amanah`;
-    const env = { MIGRATION_DATABASE_URL: sample('amanah_owner'), READER_DATABASE_URL: sample('amanah_reader') };
+    const env = {
+      MIGRATION_DATABASE_URL: sample('amanah_owner'),
+      READER_DATABASE_URL: sample('amanah_reader'),
+      MIGRATION_KEYS_DATABASE_URL: sample('amanah_owner'),
+    };
     expect(() => readMigrationConfig(env)).toThrow(
-      'MIGRATION_DATABASE_URL is malformed: is the sample of .env.example; READER_DATABASE_URL is malformed: is the sample',
+      'MIGRATION_DATABASE_URL is malformed: is the sample of .env.example; READER_DATABASE_URL is malformed: is the sample of .env.example; MIGRATION_KEYS_DATABASE_URL is malformed: is the sample',
     );
     expect(readMigrationConfig({ ...env, NODE_ENV: 'development' }).reader).toBe(env.READER_DATABASE_URL);
   });

@@ -115,7 +115,7 @@ const forOperators = () => configVariables.filter((name) => !notForOperators.inc
 /** What one kind of process alone reads. */
 const ofOneProcess: Record<string, string[]> = {
   api: ['METRICS_PORT'],
-  migrate: ['MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'],
+  migrate: ['MIGRATION_DATABASE_URL', 'MIGRATION_KEYS_DATABASE_URL', 'READER_DATABASE_URL'],
   worker: [
     'WORKER_PORT',
     'TEMPORAL_METRICS_PORT',
@@ -126,7 +126,13 @@ const ofOneProcess: Record<string, string[]> = {
     'SEAL_VERIFICATION_KEYS',
   ],
 };
-const ofMigrations = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'READER_DATABASE_URL'];
+const ofMigrations = [
+  'DATABASE_URL',
+  'KEYS_DATABASE_URL',
+  'MIGRATION_DATABASE_URL',
+  'MIGRATION_KEYS_DATABASE_URL',
+  'READER_DATABASE_URL',
+];
 /** The other roles of the database, the key that signs, and where browsers reach the files. */
 const notForVerify = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'SEAL_SIGNING_KEY', 'S3_PUBLIC_ENDPOINT'];
 const variablesOf = (process: string): string[] => {
@@ -372,11 +378,11 @@ describe('The Kubernetes example', () => {
 
   it('runs API, worker, migrations and verify without root, on a read-only file system, with their own secrets by reference', () => {
     const secretsOf: Record<string, number> = {
-      'amanah-api': 6,
+      'amanah-api': 7,
       'amanah-migrate': ofMigrations.length,
       'amanah-verify': 3,
       // What seals is the worker's alone.
-      'amanah-worker': 7,
+      'amanah-worker': 8,
     };
     expect(
       workloads()

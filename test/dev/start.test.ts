@@ -143,6 +143,8 @@ describe('npm start', () => {
     const started = start({
       DATABASE_URL: database.url,
       MIGRATION_DATABASE_URL: database.ownerUrl,
+      KEYS_DATABASE_URL: database.keysUrl,
+      MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl,
       ...replacements(),
     });
     await started.untilReady();
@@ -170,6 +172,8 @@ describe('npm start', () => {
       ...replacements(),
       DATABASE_URL: database.url,
       MIGRATION_DATABASE_URL: database.ownerUrl,
+      KEYS_DATABASE_URL: database.keysUrl,
+      MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl,
       TEMPORAL_ADDRESS: `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
       PORT: String(port),
     });

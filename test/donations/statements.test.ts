@@ -1,4 +1,6 @@
 import { readDonationStatement } from '../../src/donations/read-donation-statement.ts';
+import { openProfile } from '../../src/identity/profile.ts';
+import { User } from '../../src/identity/user.entity.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { buildCause } from '../causes/build-cause.ts';
 import {
@@ -61,7 +63,7 @@ describe('A statement of donations', () => {
     const [name] = await stack
       .em()
       .execute<{ name: string }[]>('select name from charitable_causes where id = ?', [causeId]);
-    const [user] = await stack.em().execute<{ name: string }[]>('select name from users where id = ?', [donor.id]);
+    const user = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, donor.id));
     const line = {
       donation_id: expect.any(String),
       donated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
@@ -129,7 +131,7 @@ describe('A statement of donations', () => {
 
   it('is a printable page for a browser, with every text escaped', async () => {
     await rename('<script>alert("x")</script> & Co');
-    await withoutTriggers(stack, 'update users set name = ? where id = ?', ['Ani <b>', donor.id]);
+    expect((await stack.patch('/v1/auth/me', { name: 'Ani <b>' }, { token: donor.token })).status).toBe(200);
     await give(stack, donor, 1_250_000 / 2, causeId);
     await give(stack, donor, 25);
     const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -177,7 +179,7 @@ describe('A statement of donations', () => {
   it('of thousands of donations is read a thousand rows at a time', async () => {
     await buildOpenDonations(stack, donor, 2500);
     const sizes: number[] = [];
-    for await (const part of readDonationStatement(stack.em(), { userId: donor.id, year: thisYear })) {
+    for await (const part of readDonationStatement(stack.em(), stack.deps.sealer, { userId: donor.id, year: thisYear })) {
       if ('lines' in part) sizes.push(part.lines.length);
     }
     expect(sizes).toEqual([1000, 1000, 500]);

@@ -1,3 +1,4 @@
+import { emailDigest } from '../../src/identity/profile.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildSuperAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -54,7 +55,9 @@ describe('Signing up', () => {
       await stack.post('/v1/auth/signup', { name: 'A', email, password });
       const [row] = await stack
         .em()
-        .execute<{ password_hash: string }[]>('select password_hash from users where email = ?', [email]);
+        .execute<{ password_hash: string }[]>('select password_hash from users where email_digest = ?', [
+          await emailDigest(stack.deps.sealer, email),
+        ]);
       expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     });
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { generateSync } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { hashPassword } from '../../src/identity/password.ts';
+import { openProfile } from '../../src/identity/profile.ts';
+import { User } from '../../src/identity/user.entity.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { give } from '../donations/build-donations.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../payouts/build-payouts.ts';
@@ -39,10 +41,8 @@ async function withPassword(user: BuiltUser): Promise<Person> {
   await stack
     .owner()
     .execute('update users set password_hash = ? where id = ?', [await hashPassword(password), user.id]);
-  const [row] = await stack
-    .em()
-    .execute<{ email: string; name: string }[]>('select email, name from users where id = ?', [user.id]);
-  return { ...user, email: row?.email ?? '', name: row?.name ?? '' };
+  const { email, name } = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, user.id));
+  return { ...user, email, name };
 }
 /** Adds a second factor that was confirmed a while ago; the code of now. */
 async function addSecondFactor({ id, token }: Person): Promise<() => string> {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../src/encryption/sealer.ts';
+import { preparePerson } from '../../src/identity/profile.ts';
 import type { Tokens } from '../../src/identity/tokens.ts';
 import type { UserType } from '../../src/identity/user.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
@@ -38,10 +39,11 @@ async function buildUser(stack: BuildPlace, userType: UserType, options: UserOpt
   const email = `${id}@example.org`;
   const organizationId = options.organizationId ?? null;
   const em = stack.em();
+  const person = await preparePerson(stack.deps.sealer, { email, name: `Person ${id.slice(0, 8)}` }, id);
   await em.execute(
-    `insert into users (id, email, name, user_type, organization_id, role_id, status, password_hash)
+    `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash)
      values (?, ?, ?, ?, ?, (select id from roles where name = ? and deleted_at is null), 'active', 'no password')`,
-    [id, email, `Person ${id.slice(0, 8)}`, userType, organizationId, options.role ?? null],
+    [id, person.profile_sealed, person.email_digest, userType, organizationId, options.role ?? null],
   );
   let accountId = '';
   if (userType === 'individual') {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { postgresUrl } from '../../dev/postgres.ts';
+import { keysUrlBeside, postgresUrl } from '../../dev/postgres.ts';
 import { applicationRole, databaseRights, readerRole } from '../../src/database/database-roles.ts';
 import { roleTimeOuts } from '../../src/database/database-time-outs.ts';
 import { testRun } from './run.ts';
@@ -11,6 +11,9 @@ export interface TestDatabase {
   /** As the owner, for what only the database's owner may do: planting a corruption, altering a table. */
   ownerUrl: string;
   readerUrl: string;
+  /** The database of the keys that belongs to it, as the application and as its owner. */
+  keysUrl: string;
+  keysOwnerUrl: string;
   drop(): Promise<void>;
 }
 
@@ -18,11 +21,18 @@ export interface TestDatabase {
 export async function cloneDatabase(template = testRun().postgres.template): Promise<TestDatabase> {
   const database = await createDatabase(template);
   const name = new URL(database.ownerUrl).pathname.slice(1);
+  const keys = new URL(database.keysUrl).pathname.slice(1);
+  await administer(`create database ${keys} template ${keysTemplateOf(testRun().postgres.template)}`);
   const roles = [database.ownerUrl, database.url, database.readerUrl].map((url) => new URL(url).username);
   // What migrating says of a database and of the roles in it is not in its template.
-  await administer(...databaseRights(name), ...roles.flatMap((role) => roleTimeOuts(role, name)));
+  for (const each of [name, keys]) {
+    await administer(...databaseRights(each), ...roles.flatMap((role) => roleTimeOuts(role, each)));
+  }
   return database;
 }
+
+/** The migrated database of keys that belongs to a template. */
+export const keysTemplateOf = (template: string): string => `${template}_keys`;
 
 /** Lets its owner's transactions wait for as long as a test holds others up: no time-out ends them. */
 export async function letOwnerWait({ ownerUrl }: Pick<TestDatabase, 'ownerUrl'>): Promise<void> {
@@ -38,11 +48,14 @@ async function createDatabase(template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await administer(`create database ${name} template ${template}`);
   const place = { ...testRun().postgres, database: name };
+  const url = postgresUrl({ ...place, role: applicationRole });
   return {
-    url: postgresUrl({ ...place, role: applicationRole }),
+    url,
+    keysUrl: keysUrlBeside(url),
+    keysOwnerUrl: keysUrlBeside(postgresUrl(place)),
     ownerUrl: postgresUrl(place),
     readerUrl: postgresUrl({ ...place, role: readerRole }),
-    drop: () => administer(`drop database if exists ${name} with (force)`),
+    drop: () => administer(...[name, `${name}_keys`].map((each) => `drop database if exists ${each} with (force)`)),
   };
 }
 

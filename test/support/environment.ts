@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { keysUrlBeside } from '../../dev/postgres.ts';
 import { testRun } from './run.ts';
 
 export interface Addresses {
+  /** The database of the keys is beside it. */
   databaseUrl: string;
   temporalAddress: string;
   /** Of the API. */
@@ -32,6 +34,7 @@ export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<
     PUBLIC_URL: addresses.url,
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'warn',
     DATABASE_URL: addresses.databaseUrl,
+    KEYS_DATABASE_URL: keysUrlBeside(addresses.databaseUrl),
     DATABASE_POOL_SIZE: '16',
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_TASK_QUEUE: secrets.taskQueue,

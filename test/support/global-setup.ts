@@ -3,9 +3,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureWorkflowBundle } from '../../dev/bundle.ts';
+import { makeKeysDatabase } from '../../dev/keys-database.ts';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
-import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
+import { keysUrlBeside, postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { writePrivateJson } from '../../dev/private-file.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
@@ -46,7 +47,9 @@ export default async function globalSetup(): Promise<void> {
     const options = { ...postgres, directory: join(directory, 'postgres'), database: template, settings: fastAndLoose };
     await keepPart(startPostgres(options, { logFile: logFile('postgres') }));
     const { password } = postgres;
-    await migrate(postgresUrl(options), { [applicationRole]: password, [readerRole]: password });
+    const url = postgresUrl(options);
+    await migrate(url, { [applicationRole]: password, [readerRole]: password });
+    await makeKeysDatabase(keysUrlBeside(url));
   }
   async function prepareTemporal(): Promise<string> {
     const binary = await findTemporalBinary(say('Temporal'));

@@ -41,8 +41,8 @@ export const userWithRole = (organizationId: string, deleted: boolean) =>
   `with role as (insert into roles (id, name, display_name, organization_id, user_type, description, deleted_at)
      values ('${newId()}', '${newId()}', 'Planted', '${organizationId}', 'organization', '', ${deleted ? 'now()' : 'null'})
      returning id)
-   insert into users (id, email, name, user_type, organization_id, role_id, status, password_hash)
-   select '${newId()}', '${newId()}@example.org', 'Planted', 'organization', '${organization}', id, 'active', 'x' from role`;
+   insert into users (id, user_type, organization_id, role_id, status, password_hash)
+   select '${newId()}', 'organization', '${organization}', id, 'active', 'x' from role`;
 
 const partner = newId();
 export const planted = `insert into partners (id, name, organization_id, fee_mode, available_account_id, pending_account_id,

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { makeKeysDatabase } from '../../dev/keys-database.ts';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
-import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
+import { keysUrlBeside, postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
 import { startApi, startWorker } from '../../dev/service-parts.ts';
 import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
@@ -101,6 +102,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
   if (options.ownPostgres) {
     await beginPostgres();
     await migrate(ownerUrl, { [applicationRole]: postgres.password });
+    await makeKeysDatabase(keysUrlBeside(ownerUrl));
   }
   if (options.ownTemporal) await beginTemporal();
   const temporalAddress = options.ownTemporal ? `127.0.0.1:${temporal.port}` : run.temporal.address;

@@ -2,9 +2,10 @@ import { chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { makeKeysDatabase } from '../../dev/keys-database.ts';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
-import { type PostgresOptions, postgresUrl, startPostgres } from '../../dev/postgres.ts';
+import { keysUrlBeside, type PostgresOptions, postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { applicationRole, readerRole } from '../../src/database/database-roles.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { TestDatabase } from './database.ts';
@@ -34,6 +35,7 @@ export async function startReplicated(): Promise<Replicated> {
   parts.primary = await startPostgres(primary, { logFile: join(directory, 'primary.log') });
   const url = postgresUrl(primary);
   await migrate(url, { [applicationRole]: place.password, [readerRole]: place.password });
+  await makeKeysDatabase(keysUrlBeside(url));
 
   const copyTo = async (name: string) => {
     const copy = {
@@ -63,6 +65,8 @@ export async function startReplicated(): Promise<Replicated> {
     database: {
       ownerUrl: url,
       url: postgresUrl({ ...primary, role: applicationRole }),
+      keysUrl: keysUrlBeside(postgresUrl({ ...primary, role: applicationRole })),
+      keysOwnerUrl: keysUrlBeside(url),
       readerUrl: postgresUrl({ ...primary, role: readerRole }),
       drop: async () => undefined,
     },

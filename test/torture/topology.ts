@@ -7,9 +7,10 @@ import { promisify } from 'node:util';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ensureWorkflowBundle } from '../../dev/bundle.ts';
+import { makeKeysDatabase } from '../../dev/keys-database.ts';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
-import { postgresUrl, startPostgres } from '../../dev/postgres.ts';
+import { keysUrlBeside, postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { startMarkOf } from '../../dev/process-records.ts';
 import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
 import { startApi, startWorker } from '../../dev/service-parts.ts';
@@ -190,13 +191,15 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       const way = linkNames.find((name) => name === `${owner}>${to}`);
       return way === undefined ? ports[to] : link(way).port;
     };
+    const databaseUrl = postgresUrl({ ...postgres, port: port('postgres'), role: applicationRole });
     const apiPort = owner === 'runner' ? ports.api1 : ports[owner];
     return {
       ...shared,
       PORT: String(apiPort),
       // One product has one address: e-wallets are sent back to it, and a worker repeats what another asked.
       PUBLIC_URL: `http://127.0.0.1:${ports.api1}`,
-      DATABASE_URL: postgresUrl({ ...postgres, port: port('postgres'), role: applicationRole }),
+      DATABASE_URL: databaseUrl,
+      KEYS_DATABASE_URL: keysUrlBeside(databaseUrl),
       TEMPORAL_ADDRESS: `127.0.0.1:${port('temporal')}`,
       XENDIT_URL: `http://127.0.0.1:${port('sandbox')}`,
     };
@@ -370,6 +373,7 @@ async function migrateWhenReached(url: string, password: string): Promise<void> 
   for (let attempt = 1; ; attempt += 1) {
     try {
       await migrate(url, { [applicationRole]: password });
+      await makeKeysDatabase(keysUrlBeside(url));
       return;
     } catch (error) {
       if (attempt >= migrationTries || !/timeout/i.test(String(error))) throw error;

@@ -2,12 +2,13 @@
 
 create table users (
   id uuid primary key,
-  email varchar(254) not null,
-  name varchar(200) not null,
+  -- Name, e-mail address and picture, sealed under the user's own key, and the keyed digest of the lower-cased address, by
+  -- which the user is found. Both are null once the user was erased.
+  profile_sealed text,
+  email_digest text,
   user_type text not null check (user_type in ('platform', 'organization', 'individual')),
   organization_id uuid references organizations (id),
   role_id uuid references roles (id),
-  profile_picture varchar(500),
   status text not null check (status in ('invited', 'active', 'suspended')),
   password_hash text,
   -- A token carries the generation of its user; what ends them all begins the next. Tokens of other issuers carry none:
@@ -16,11 +17,12 @@ create table users (
   tokens_ended_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  check ((profile_sealed is null) = (email_digest is null)),
   check (user_type <> 'platform' or organization_id is null),
   check (user_type <> 'organization' or organization_id is not null),
   check (status <> 'active' or password_hash is not null)
 );
-create unique index users_have_addresses_of_their_own on users (lower(email));
+create unique index users_have_addresses_of_their_own on users (email_digest);
 create index users_by_creation on users (created_at, id);
 create index users_of_organization on users (organization_id, created_at, id) where organization_id is not null;
 create index users_of_role on users (role_id, user_type) where role_id is not null;

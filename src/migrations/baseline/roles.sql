@@ -36,7 +36,7 @@ grant delete on cause_managers, document_uploads, invitations, official_document
 -- Who is there.
 grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
   updated_at) on organizations to amanah_app;
-grant insert, update (email, name, role_id, profile_picture, status, password_hash, token_generation, tokens_ended_at,
+grant insert, update (profile_sealed, email_digest, role_id, status, password_hash, token_generation, tokens_ended_at,
   updated_at) on users to amanah_app;
 grant insert, update (name, display_name, description, updated_by, updated_at, deleted_at) on roles to amanah_app;
 grant insert, update (accepted_at) on invitations to amanah_app;

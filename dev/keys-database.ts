@@ -1,0 +1,25 @@
+import pg from 'pg';
+import type { RolePasswords } from '../src/database/database-roles.ts';
+import { migrate } from '../src/migrate.ts';
+import { keysMigrations } from '../src/migrations/keys/index.ts';
+
+/** Creates the database that a URL names, as its owner, unless it is there. */
+export async function ensureDatabase(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  const server = new URL(url);
+  server.pathname = '/postgres';
+  const client = new pg.Client({ connectionString: server.href });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Creates and migrates the database of the keys, as its owner; safe to repeat. */
+export async function makeKeysDatabase(ownerUrl: string, passwords: RolePasswords = {}): Promise<void> {
+  await ensureDatabase(ownerUrl);
+  await migrate(ownerUrl, passwords, { list: keysMigrations });
+}

@@ -1,0 +1,5 @@
+import type { NamedMigration } from '../index.ts';
+import { K0001Keys } from './k0001-keys.ts';
+
+/** Every migration of the database of the keys in order, by name: never edited after landing. */
+export const keysMigrations: NamedMigration[] = [{ name: 'k0001-keys', class: K0001Keys }];

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
+import { keysUrlBeside } from '../../dev/postgres.ts';
+import { createPersonalKeys } from '../../src/encryption/personal-keys.ts';
+import { reencrypt } from '../../src/encryption/reencrypt.ts';
+import { createSealer } from '../../src/encryption/sealer.ts';
+import { settleKeys } from '../../src/identity/settle-keys.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { buildIndividual } from '../support/build.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+import { withClient } from '../support/with-client.ts';
+
+const erased = { code: 'KEY_ERASED' };
+const key = (id: string) => ({ id, key: new Uint8Array(randomBytes(32)) });
+
+describe('A person’s own key', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack();
+  });
+  afterAll(() => stack?.stop());
+
+  /** Keys of another process over the same database: nothing is at hand there. */
+  const elsewhere = () => createPersonalKeys(stack.deps.keysOrm, createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS));
+  const rows = (id: string) =>
+    stack.deps.keysOrm.em
+      .fork()
+      .execute<{ key_sealed: string | null; is_settled: boolean; erased_at: string | null }[]>(
+        'select key_sealed, is_settled, erased_at from personal_keys where id = ?',
+        [id],
+      );
+  const placeOf = (row: string, person: string) => ({ table: 'users', column: 'profile_sealed', row, person });
+
+  it('is one for each person, whoever asks first and however many ask at once', async () => {
+    const id = newId();
+    const keys = await Promise.all([elsewhere(), elsewhere(), elsewhere()].flatMap((it) => [it.make(id), it.make(id)]));
+    expect(new Set(keys.map((made) => Buffer.from(made).toString('hex'))).size).toBe(1);
+    expect(Buffer.from(await elsewhere().find(id))).toEqual(Buffer.from(keys[0] ?? []));
+    expect(keys[0]).toHaveLength(32);
+    await expect(elsewhere().find(newId())).rejects.toMatchObject(erased);
+  });
+
+  it('rests sealed under the encryption key', async () => {
+    const id = newId();
+    const made = await elsewhere().make(id);
+    const [row] = await rows(id);
+    expect(decodeProtectedHeader(row?.key_sealed ?? '').kid).toBe('test');
+    expect(row?.key_sealed).not.toContain(Buffer.from(made).toString('base64'));
+  });
+
+  it('seals what is said to be about the person, and nothing else opens it', async () => {
+    const [siti, budi] = [newId(), newId()];
+    const { sealer } = stack.deps;
+    const sealed = await sealer.seal(placeOf(siti, siti), 'Siti');
+    expect(decodeProtectedHeader(sealed).kid).toBe(`person:${siti}`);
+    expect(await sealer.open(placeOf(siti, siti), sealed)).toBe('Siti');
+    await sealer.seal(placeOf(budi, budi), 'Budi');
+    const [header = '', ...rest] = sealed.split('.');
+    const forged = header && Buffer.from(JSON.stringify({ ...decodeProtectedHeader(sealed), kid: `person:${budi}` }));
+    await expect(
+      sealer.open(placeOf(siti, siti), [Buffer.from(forged).toString('base64url'), ...rest].join('.')),
+    ).rejects.toThrow();
+    await expect(createSealer([key('test')]).open(placeOf(siti, siti), sealed)).rejects.toThrow();
+  });
+
+  it('is gone for good once destroyed, for every process, and never made again', async () => {
+    const id = newId();
+    const [here, there] = [elsewhere(), elsewhere()];
+    await here.make(id);
+    expect(await there.destroy([id])).toBe(1);
+    await expect(there.find(id)).rejects.toMatchObject(erased);
+    for (const other of [there, elsewhere()]) await expect(other.make(id)).rejects.toMatchObject(erased);
+    const [row] = await rows(id);
+    expect(row).toMatchObject({ key_sealed: null, erased_at: expect.any(String) });
+    expect(await there.destroy([id])).toBe(0);
+    expect(await there.destroy([])).toBe(0);
+    expect(await rows(id)).toEqual([row]);
+    const em = stack.deps.keysOrm.em.fork();
+    for (const sql of [
+      'update personal_keys set erased_at = null, key_sealed = ? where id = ?',
+      'delete from personal_keys where key_sealed is distinct from ? and id = ?',
+    ]) {
+      await expect(em.fork().execute(sql, ['x', id])).rejects.toMatchObject({ code: 'AM003' });
+    }
+  });
+
+  it('is looked up with many others in one query, and kept at hand for a while', async () => {
+    const ids = Array.from({ length: 200 }, () => newId());
+    const there = elsewhere();
+    await Promise.all(ids.map((id) => there.make(id)));
+    const em = stack.deps.keysOrm.em.fork();
+    const asked: unknown[] = [];
+    const execute = ((sql: string, params: unknown[]) => {
+      asked.push(sql);
+      return em.execute(sql, params);
+    }) as typeof em.execute;
+    const keys = createPersonalKeys(
+      { em: { fork: () => ({ execute }) } },
+      createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS),
+    );
+    for (let round = 0; round < 2; round += 1) await Promise.all(ids.map((id) => keys.find(id)));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('moves to a newer encryption key, while what it sealed stays as it is', async () => {
+    const [old, fresh] = [key('old'), key('fresh')];
+    const id = newId();
+    const keysOf = (...live: ReturnType<typeof key>[]) => createPersonalKeys(stack.deps.keysOrm, createSealer(live));
+    const em = stack.deps.keysOrm.em.fork();
+    await em.execute('delete from personal_keys where not is_settled');
+    const before = createSealer([old], keysOf(old));
+    const sealed = await before.seal(placeOf(id, id), 'Siti');
+    await reencrypt(em, { sealer: createSealer([fresh, old]), newestKeyId: 'fresh' });
+    const after = createSealer([fresh], keysOf(fresh));
+    expect(await after.open(placeOf(id, id), sealed)).toBe('Siti');
+    await em.execute('delete from personal_keys where id = ?', [id]);
+  });
+
+  it('is swept after a day when nobody came to use it, and otherwise stays', async () => {
+    const user = await buildIndividual(stack);
+    const [young, orphan] = [newId(), newId()];
+    for (const id of [young, orphan]) await stack.deps.personalKeys.make(id);
+    await withClient(keysUrlBeside(stack.databaseUrls.owner), (client) =>
+      client.query("update personal_keys set created_at = now() - interval '25 hours' where id = any($1)", [
+        [user.id, orphan],
+      ]),
+    );
+    expect(await settleKeys(stack.em(), stack.deps.personalKeys)).toBeGreaterThanOrEqual(2);
+    expect(await rows(orphan)).toEqual([]);
+    expect(await rows(user.id)).toMatchObject([{ is_settled: true, erased_at: null }]);
+    expect(await rows(young)).toMatchObject([{ is_settled: false }]);
+  });
+});

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
+import { createApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { createHttp, type Http } from '../support/http.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { eventually, type Stack, startStack } from '../support/stack.ts';
+
+const password = 'correct horse battery';
+const address = () => `${newId()}@example.org`;
+
+describe('While the keys of people cannot be reached', () => {
+  let stack: Stack;
+  let proxy: TcpProxy;
+  let deps: Dependencies;
+  let server: Server;
+  /** The same product, whose way to the keys a test cuts. */
+  let http: Http;
+  beforeAll(async () => {
+    stack = await startStack();
+    const keys = new URL(stack.env.KEYS_DATABASE_URL ?? '');
+    proxy = await startTcpProxy('keys', [Number(keys.port)]);
+    keys.port = String(proxy.port);
+    deps = await openDependencies(readConfig({ ...stack.env, KEYS_DATABASE_URL: keys.href, LOG_LEVEL: 'silent' }), {
+      process: 'test',
+    });
+    server = createApp(deps).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const bound = server.address();
+    http = createHttp(`http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`);
+  }, 120_000);
+  afterAll(async () => {
+    server?.closeAllConnections();
+    server?.close();
+    await deps?.[Symbol.asyncDispose]();
+    await proxy?.close();
+    await stack?.stop();
+  });
+
+  const users = async () =>
+    (await stack.em().execute<[{ count: number }]>('select count(*)::int as count from users'))[0].count;
+
+  it.each(['refuse', 'black-hole'] as const)(
+    'who signs up, logs in, invites or reads people gets a 503, and nothing is half-written: %s',
+    async (kind) => {
+      const known = address();
+      expect((await stack.post('/v1/auth/signup', { name: 'Siti', email: known, password })).status).toBe(201);
+      const { token } = await buildPlatformAdmin(stack);
+      const before = await users();
+      const invitation = { email: address(), name: 'Budi', user_type: 'individual' };
+      proxy.set({ kind });
+      try {
+        const answers = await Promise.all([
+          http.post('/v1/auth/signup', { name: 'Ani', email: address(), password }),
+          http.post('/v1/auth/login', { email: known, password }),
+          http.post('/v1/users/invitations', invitation, { token }),
+          http.get('/v1/users', { token }),
+        ]);
+        expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+        for (const { headers } of answers) expect(headers.get('retry-after')).toMatch(/^\d+$/);
+      } finally {
+        proxy.set({ kind: 'pass' });
+      }
+      expect(await users()).toBe(before);
+      await eventually(
+        async () => (await http.post('/v1/auth/login', { email: known, password })).status,
+        (status) => status === 200,
+      );
+    },
+    60_000,
+  );
+
+  it('payments from a balance go on: they ask for no key', async () => {
+    const payer = await buildIndividual(stack, { balance: '1000' });
+    const pocket = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token });
+    proxy.set({ kind: 'refuse' });
+    try {
+      const { status } = await http.post(
+        `/v1/accounts/${payer.accountId}/transfers`,
+        { destination_account_id: pocket.body.data.id, amount: '10' },
+        { token: payer.token },
+      );
+      expect(status).toBe(201);
+      expect(await balanceOf(stack, payer.accountId)).toBe('990.0000');
+    } finally {
+      proxy.set({ kind: 'pass' });
+    }
+  });
+});
+
+describe('A process that dies between the key and the row', () => {
+  let stack: ProcessStack;
+  beforeAll(async () => {
+    stack = await startProcessStack();
+  }, 120_000);
+  afterAll(() => stack?.stop());
+
+  it('leaves a key that harms nobody, and the address is free', async () => {
+    const body = { name: 'Siti', email: address(), password };
+    stack.arm('sign-up.before-row=kill');
+    await stack.post('/v1/auth/signup', body).catch(() => undefined);
+    await stack.api.exited;
+    const keys = await stack.deps.keysOrm.em.fork().execute<{ id: string }[]>('select id from personal_keys');
+    expect(keys).toHaveLength(1);
+    expect(await stack.em().execute('select id from users')).toEqual([]);
+    await stack.restart();
+    const again = await stack.post('/v1/auth/signup', body);
+    expect([again.status, again.body.data.email]).toEqual([201, body.email]);
+    expect(again.body.data.id).not.toBe(keys[0]?.id);
+  }, 120_000);
+});
