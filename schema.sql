@@ -196,6 +196,7 @@ create table decisions (
   reference character varying(64),
   withdrawal_id uuid,
   donation_id uuid,
+  user_id uuid,
   note character varying(300) not null,
   evidence jsonb not null,
   reason text,
@@ -218,9 +219,10 @@ create table decisions (
   constraint decisions_check4 CHECK (status <> 'carried_out'::text OR approved_by IS NOT NULL OR (kind = ANY (ARRAY['settle_payout'::text, 'explain_difference'::text]))),
   constraint decisions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint decisions_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
-  constraint decisions_kind_check CHECK (kind = ANY (ARRAY['settle_payout'::text, 'settle_receipt'::text, 'explain_difference'::text, 'book_external'::text, 'disburse'::text, 'refund_donation'::text])),
+  constraint decisions_kind_check CHECK (kind = ANY (ARRAY['settle_payout'::text, 'settle_receipt'::text, 'explain_difference'::text, 'book_external'::text, 'disburse'::text, 'refund_donation'::text, 'erase_person'::text])),
   constraint decisions_note_check CHECK (length(btrim(note::text)) >= 3),
   constraint decisions_of_donations_refund CHECK ((kind = 'refund_donation'::text) = (donation_id IS NOT NULL)),
+  constraint decisions_of_people_erase CHECK ((kind = 'erase_person'::text) = (user_id IS NOT NULL)),
   constraint decisions_of_withdrawals_disburse CHECK ((kind = 'disburse'::text) = (withdrawal_id IS NOT NULL)),
   constraint decisions_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])),
   constraint decisions_say_what_is_done CHECK (
@@ -230,6 +232,7 @@ CASE kind
     WHEN 'explain_difference'::text THEN reconciliation_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
     WHEN 'book_external'::text THEN num_nonnulls(amount, reference) = 2 AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
     WHEN 'disburse'::text THEN withdrawal_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
+    WHEN 'erase_person'::text THEN user_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     WHEN 'refund_donation'::text THEN donation_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     ELSE false
 END),
@@ -255,6 +258,7 @@ CREATE INDEX decisions_of_receipt ON decisions USING btree (receipt_id) WHERE re
 CREATE INDEX decisions_of_reconciliation ON decisions USING btree (reconciliation_id) WHERE reconciliation_id IS NOT NULL;
 CREATE INDEX decisions_of_reference ON decisions USING btree (reference) WHERE reference IS NOT NULL;
 CREATE INDEX decisions_of_rejecter ON decisions USING btree (rejected_by) WHERE rejected_by IS NOT NULL;
+CREATE INDEX decisions_of_user ON decisions USING btree (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX decisions_pending ON decisions USING btree (created_at) WHERE status = 'pending'::text;
 
 create table document_categories (
@@ -422,6 +426,29 @@ CREATE UNIQUE INDEX donations_of_order ON donations USING btree (payment_order_i
 CREATE UNIQUE INDEX donations_of_subscription ON donations USING btree (subscription_id, period) WHERE subscription_id IS NOT NULL;
 CREATE INDEX donations_of_user ON donations USING btree (user_id, created_at DESC, id DESC);
 CREATE INDEX donations_unallocated ON donations USING btree (created_at, id) WHERE type = 'open'::text AND status = 'completed'::text AND cause_id IS NULL;
+
+create table erasures (
+  id uuid not null,
+  user_id uuid not null,
+  decision_id uuid,
+  status text not null,
+  held_because text,
+  begun_at timestamp with time zone not null default clock_timestamp(),
+  erased_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint erasures_pkey PRIMARY KEY (id),
+  constraint erasures_begun_at_is_real CHECK (begun_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND begun_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint erasures_check CHECK ((status = ANY (ARRAY['waiting'::text, 'stopped'::text])) = (erased_at IS NULL)),
+  constraint erasures_check1 CHECK ((status = ANY (ARRAY['complete'::text, 'stopped'::text])) = (ended_at IS NOT NULL)),
+  constraint erasures_check2 CHECK (held_because IS NULL OR (status = ANY (ARRAY['waiting'::text, 'stopped'::text]))),
+  constraint erasures_decision_id_key UNIQUE (decision_id),
+  constraint erasures_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint erasures_erased_at_is_real CHECK (erased_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND erased_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint erasures_status_check CHECK (status = ANY (ARRAY['waiting'::text, 'erasing'::text, 'erased'::text, 'complete'::text, 'stopped'::text]))
+);
+CREATE INDEX erasures_of_any_user ON erasures USING btree (user_id, begun_at);
+CREATE UNIQUE INDEX erasures_of_user ON erasures USING btree (user_id) WHERE status <> 'stopped'::text;
+CREATE INDEX erasures_under_way ON erasures USING btree (begun_at) WHERE status <> ALL (ARRAY['complete'::text, 'stopped'::text]);
 
 create table events (
   id uuid not null default uuidv7(),
@@ -1664,20 +1691,24 @@ create table users (
   password_hash text,
   token_generation integer not null default 0,
   tokens_ended_at timestamp with time zone,
+  erased_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint users_pkey PRIMARY KEY (id),
   constraint users_check CHECK ((profile_sealed IS NULL) = (email_digest IS NULL)),
-  constraint users_check1 CHECK (user_type <> 'platform'::text OR organization_id IS NULL),
-  constraint users_check2 CHECK (user_type <> 'organization'::text OR organization_id IS NOT NULL),
-  constraint users_check3 CHECK (status <> 'active'::text OR password_hash IS NOT NULL),
+  constraint users_check1 CHECK (erased_at IS NULL OR status = 'suspended'::text AND num_nonnulls(profile_sealed, password_hash, role_id) = 0),
+  constraint users_check2 CHECK (user_type <> 'platform'::text OR organization_id IS NULL),
+  constraint users_check3 CHECK (user_type <> 'organization'::text OR organization_id IS NOT NULL),
+  constraint users_check4 CHECK (status <> 'active'::text OR password_hash IS NOT NULL),
   constraint users_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint users_erased_at_is_real CHECK (erased_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND erased_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint users_status_check CHECK (status = ANY (ARRAY['invited'::text, 'active'::text, 'suspended'::text])),
   constraint users_tokens_ended_at_is_real CHECK (tokens_ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND tokens_ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint users_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint users_user_type_check CHECK (user_type = ANY (ARRAY['platform'::text, 'organization'::text, 'individual'::text]))
 );
 CREATE INDEX users_by_creation ON users USING btree (created_at, id);
+CREATE INDEX users_erased ON users USING btree (id) WHERE erased_at IS NOT NULL;
 CREATE UNIQUE INDEX users_have_addresses_of_their_own ON users USING btree (email_digest);
 CREATE INDEX users_of_organization ON users USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
 CREATE INDEX users_of_role ON users USING btree (role_id, user_type) WHERE role_id IS NOT NULL;
@@ -1825,6 +1856,7 @@ alter table decisions add constraint decisions_proposed_by_fkey FOREIGN KEY (pro
 alter table decisions add constraint decisions_receipt_id_fkey FOREIGN KEY (receipt_id) REFERENCES receipts(id);
 alter table decisions add constraint decisions_reconciliation_id_fkey FOREIGN KEY (reconciliation_id) REFERENCES reconciliations(id);
 alter table decisions add constraint decisions_rejected_by_fkey FOREIGN KEY (rejected_by) REFERENCES users(id);
+alter table decisions add constraint decisions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table decisions add constraint decisions_withdrawal_id_fkey FOREIGN KEY (withdrawal_id) REFERENCES withdrawals(id);
 
 alter table documents add constraint documents_category_id_fkey FOREIGN KEY (category_id) REFERENCES document_categories(id);
@@ -1842,6 +1874,9 @@ alter table donation_subscriptions add constraint donation_subscriptions_source_
 alter table donation_subscriptions add constraint donation_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
 alter table donations add constraint donations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
+alter table erasures add constraint erasures_decision_id_fkey FOREIGN KEY (decision_id) REFERENCES decisions(id);
+alter table erasures add constraint erasures_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
 alter table idempotency_keys add constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
@@ -2494,6 +2529,54 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.hold_of_person(p_user_id uuid)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return case
+    when exists (select from accounts a where a.user_id = p_user_id and a.organization_id is null
+        and account_balance(a.id) <> 0)
+      then 'there is money on their accounts'
+    when exists (select from payment_orders o where o.user_id = p_user_id and o.status in ('PENDING', 'WAITING_PAYMENT'))
+      then 'a payment of theirs is open'
+    when exists (select from receipts r where r.state = 'suspended'
+        and exists (select from payment_orders o where o.user_id = p_user_id and o.id::text = r.reference))
+      then 'money that they paid is in suspense'
+    when exists (select from withdrawals w join payouts p on p.id = w.id where w.user_id = p_user_id and p.status = 'pending')
+      then 'a withdrawal of theirs is under way'
+    when exists (select from donation_subscriptions s where s.user_id = p_user_id and s.status = 'active')
+      then 'a donation subscription of theirs is active'
+    when exists (select from saving_circle_members m join saving_circles c on c.id = m.saving_circle_id
+        where m.user_id = p_user_id and c.status in ('new', 'active') and c.deleted_at is null)
+      then 'they are a member of a saving circle that has not ended'
+    when exists (select from saving_circles c where c.owner_type = 'individual' and c.owner_id = p_user_id
+        and c.status in ('new', 'active') and c.deleted_at is null)
+      then 'a saving circle of theirs has not ended'
+    when exists (select from charitable_causes c where c.created_by = p_user_id and c.owner_type = 'individual'
+        and c.status not in ('completed', 'cancelled', 'rejected', 'deactivated'))
+      then 'a charitable cause of theirs is open'
+    when exists (select from decisions d where d.status = 'pending' and d.kind <> 'erase_person'
+        and p_user_id in (d.proposed_by, d.first_approved_by, d.approved_by))
+      then 'a decision that they have proposed or approved is pending'
+    when exists (select from users u join roles r on r.id = u.role_id where u.id = p_user_id and u.user_type = 'platform'
+        and u.status = 'active' and r.name = 'platform_super_admin'
+        and not exists (select from users o where o.role_id = r.id and o.id <> u.id and o.user_type = 'platform'
+          and o.status = 'active'))
+      then 'they are the last super admin'
+    when exists (select from users u where u.id = p_user_id and u.user_type = 'organization' and u.status = 'active'
+        and exists (select from role_permissions h join permissions p on p.id = h.permission_id
+          where h.role_id = u.role_id and p.name = 'assign-role')
+        and not exists (select from users o join role_permissions h on h.role_id = o.role_id
+          join permissions p on p.id = h.permission_id
+          where o.organization_id = u.organization_id and o.id <> u.id and o.user_type = 'organization'
+            and o.status = 'active' and p.name = 'assign-role'))
+      then 'they are the last in their organization who can assign roles'
+    end;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.hold_open_cause(p_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2568,9 +2651,9 @@ begin
     return new;
   end if;
   if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
-        new.amount, new.reference, new.withdrawal_id, new.donation_id, new.note, new.evidence, new.proposed_by, new.created_at)
+        new.amount, new.reference, new.withdrawal_id, new.donation_id, new.user_id, new.note, new.evidence, new.proposed_by, new.created_at)
       is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
-        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.donation_id, old.note, old.evidence,
+        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.donation_id, old.user_id, old.note, old.evidence,
         old.proposed_by, old.created_at)
     or old.first_approved_by is not null and new.first_approved_by is distinct from old.first_approved_by
     or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
@@ -2915,6 +2998,8 @@ AS $function$
       where p.id = decided.withdrawal_id and p.failure_code in ('DECISION_REJECTED', 'DECISION_LAPSED')))
     when 'refund_donation' then (select 'the donation was not given back' where not exists (select from donations d
       where d.id = decided.donation_id and d.status = 'refunded'))
+    when 'erase_person' then (select 'the erasure was never begun' where not exists (select from erasures e
+      where e.decision_id = decided.id and e.user_id = decided.user_id))
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
@@ -3880,6 +3965,9 @@ CREATE TRIGGER donations_status_law BEFORE INSERT OR UPDATE OF status ON donatio
 CREATE TRIGGER donations_stay BEFORE TRUNCATE ON donations FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER new_donations_are_counted AFTER INSERT ON donations REFERENCING NEW TABLE AS new_donations FOR EACH STATEMENT EXECUTE FUNCTION count_new_donations();
 
+CREATE TRIGGER erasures_are_kept BEFORE DELETE ON erasures FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER erasures_status_law BEFORE INSERT OR UPDATE OF status ON erasures FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>waiting', '>erasing', 'waiting>erasing', 'waiting>stopped', 'erasing>erased', 'erased>complete');
+
 CREATE TRIGGER journal_keys_are_final BEFORE DELETE OR UPDATE ON journal_keys FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER journal_keys_are_kept BEFORE TRUNCATE ON journal_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -3992,6 +4080,7 @@ CREATE TRIGGER transactions_status_law BEFORE INSERT OR UPDATE OF status ON tran
 
 CREATE TRIGGER users_are_kept BEFORE DELETE ON users FOR EACH ROW WHEN (old.status <> 'invited'::text) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER users_status_law BEFORE INSERT OR UPDATE OF status ON users FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended', 'suspended>active');
+CREATE TRIGGER users_stay_erased BEFORE UPDATE ON users FOR EACH ROW WHEN (old.erased_at IS NOT NULL AND (new.erased_at IS DISTINCT FROM old.erased_at OR new.status <> 'suspended'::text)) EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER webhook_deliveries_status_law BEFORE INSERT OR UPDATE OF status ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>delivered', 'pending>parked', 'delivered>pending', 'parked>pending');
 
@@ -5188,6 +5277,12 @@ revoke execute on function hold_causes(uuid[]) from public;
 
 grant execute on function hold_causes(uuid[]) to amanah_app;
 
+revoke execute on function hold_of_person(uuid) from public;
+
+grant execute on function hold_of_person(uuid) to amanah_app;
+
+grant execute on function hold_of_person(uuid) to amanah_reader;
+
 revoke execute on function hold_open_cause(uuid) from public;
 
 grant execute on function hold_open_cause(uuid) to amanah_app;
@@ -5404,7 +5499,7 @@ grant insert (id), insert (kind), insert (name), insert (organization_id), inser
 
 grant select (created_at), select (currency), select (id), select (kind), select (may_go_negative), select (name), select (organization_id), select (owner_id), select (user_id) on table accounts to amanah_reader;
 
-grant insert, select, update (address_type), update (details_sealed), update (organization_id), update (updated_at), update (updated_by) on table addresses to amanah_app;
+grant delete, insert, select, update (address_type), update (details_sealed), update (organization_id), update (updated_at), update (updated_by) on table addresses to amanah_app;
 
 grant select (address_type), select (created_at), select (created_by), select (deleted_by), select (id), select (organization_id), select (updated_at), select (updated_by), select (user_id) on table addresses to amanah_reader;
 
@@ -5660,9 +5755,9 @@ grant insert, select, update on table clearing_measurements to amanah_app;
 
 grant select (day), select (measured), select (measured_at) on table clearing_measurements to amanah_reader;
 
-grant insert (account_id), insert (action), insert (amount), insert (donation_id), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), insert (withdrawal_id), select, update (approved_by), update (first_approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
+grant insert (account_id), insert (action), insert (amount), insert (donation_id), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), insert (user_id), insert (withdrawal_id), select, update (approved_by), update (first_approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
 
-grant select (account_id), select (action), select (amount), select (approved_at), select (approved_by), select (created_at), select (donation_id), select (ended_at), select (evidence), select (first_approved_by), select (id), select (kind), select (note), select (outcome), select (payout_id), select (proposed_by), select (reason), select (receipt_id), select (reconciliation_id), select (reference), select (rejected_by), select (status), select (withdrawal_id) on table decisions to amanah_reader;
+grant select (account_id), select (action), select (amount), select (approved_at), select (approved_by), select (created_at), select (donation_id), select (ended_at), select (evidence), select (first_approved_by), select (id), select (kind), select (note), select (outcome), select (payout_id), select (proposed_by), select (reason), select (receipt_id), select (reconciliation_id), select (reference), select (rejected_by), select (status), select (user_id), select (withdrawal_id) on table decisions to amanah_reader;
 
 grant insert, select, update (name), update (updated_at) on table document_categories to amanah_app;
 
@@ -5691,6 +5786,10 @@ grant select ("interval"), select (amount), select (attempted_at), select (cause
 grant insert, select, update (allocation_batch_id), update (cause_id), update (refund_transaction_id), update (status), update (transaction_id), update (updated_at) on table donations to amanah_app;
 
 grant select (allocation_batch_id), select (amount), select (cause_id), select (created_at), select (id), select (payment_order_id), select (period), select (refund_transaction_id), select (status), select (subscription_id), select (transaction_id), select (type), select (updated_at), select (user_id) on table donations to amanah_reader;
+
+grant insert, select, update (ended_at), update (erased_at), update (held_because), update (status) on table erasures to amanah_app;
+
+grant select (begun_at), select (decision_id), select (ended_at), select (erased_at), select (held_because), select (id), select (status), select (user_id) on table erasures to amanah_reader;
 
 grant insert, select on table events to amanah_app;
 
@@ -5952,9 +6051,9 @@ grant select (amount), select (batch_id), select (created_at), select (created_b
 
 grant select on table transactions to amanah_app;
 
-grant delete, insert, select, update (email_digest), update (password_hash), update (profile_sealed), update (role_id), update (status), update (token_generation), update (tokens_ended_at), update (updated_at) on table users to amanah_app;
+grant delete, insert, select, update (email_digest), update (erased_at), update (password_hash), update (profile_sealed), update (role_id), update (status), update (token_generation), update (tokens_ended_at), update (updated_at) on table users to amanah_app;
 
-grant select (created_at), select (id), select (organization_id), select (role_id), select (status), select (token_generation), select (tokens_ended_at), select (updated_at), select (user_type) on table users to amanah_reader;
+grant select (created_at), select (erased_at), select (id), select (organization_id), select (role_id), select (status), select (token_generation), select (tokens_ended_at), select (updated_at), select (user_type) on table users to amanah_reader;
 
 grant insert, select, update (attempts), update (body_sealed), update (delivered_at), update (last_error), update (last_status), update (next_attempt_at), update (redeliveries), update (status) on table webhook_deliveries to amanah_app;
 

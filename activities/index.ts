@@ -4,6 +4,7 @@ import { createCircleActivities } from './circles.ts';
 import { createCollectionActivities } from './collections.ts';
 import { createDecisionActivities } from './decisions.ts';
 import { createDonationActivities } from './donations.ts';
+import { createErasureActivities } from './erasure.ts';
 import { createHousekeepingActivities } from './housekeeping.ts';
 import { createLedgerActivities } from './ledger.ts';
 import { createPaymentActivities } from './payments.ts';
@@ -29,6 +30,7 @@ export function createActivities(deps: Dependencies) {
     ...createLedgerActivities(deps),
     ...createSealActivities(deps),
     ...createHousekeepingActivities(deps),
+    ...createErasureActivities(deps),
   };
 }
 

@@ -35,10 +35,14 @@ export function createPaymentActivities(deps: Dependencies) {
       },
     ),
     requestInstrument: step(deps, 'requestInstrument', (em, { orderId }: Order) =>
-      requestInstrument(em, { gateway, sealer: deps.sealer }, {
-        ...{ orderId, publicUrl: config.PUBLIC_URL, workflows: deps.workflows },
-        signal: cancellationSignal(),
-      }),
+      requestInstrument(
+        em,
+        { gateway, sealer: deps.sealer },
+        {
+          ...{ orderId, publicUrl: config.PUBLIC_URL, workflows: deps.workflows },
+          signal: cancellationSignal(),
+        },
+      ),
     ),
     confirmPayment: step(deps, 'confirmPayment', async (em, { orderId, briefly }: Order & { briefly?: boolean }) =>
       proveConfirmation(

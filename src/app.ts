@@ -19,6 +19,7 @@ import { allocationRoutes } from './donations/allocation.routes.ts';
 import { donationStatementsRoutes } from './donations/donation-statements.routes.ts';
 import { donationsRoutes } from './donations/donations.routes.ts';
 import { subscriptionsRoutes } from './donations/subscriptions.routes.ts';
+import { erasureRoutes } from './erasure/erasure.routes.ts';
 import { eventsRoutes } from './events/events.routes.ts';
 import { exportsRoutes } from './exports/exports.routes.ts';
 import { documentation } from './http/documentation.ts';
@@ -80,6 +81,7 @@ export const routeGroups: readonly RouteGroup[] = [
   totpRoutes,
   wellKnownRoutes,
   usersRoutes,
+  erasureRoutes,
   aclRoutes,
   organizationsRoutes,
   addressesRoutes,

@@ -131,6 +131,8 @@ const schema = z
     ...provider,
     PAYOUT_RESEND_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     BANK_ACCOUNT_WAIT_HOURS: z.coerce.number().int().min(0).max(720).default(24),
+    ERASURE_WAIT_HOURS: z.coerce.number().int().min(0).max(8760).default(72),
+    KEYS_BACKUP_DAYS: z.coerce.number().int().min(0).max(30).default(30),
     WITHDRAWAL_FEE: money.default('0'),
     WITHDRAWAL_DAILY_LIMIT: money.default('50000000'),
     DISBURSEMENT_APPROVAL_ABOVE: money.default('10000000'),

@@ -14,6 +14,7 @@ import { Document } from './documents/document.entity.ts';
 import { DocumentCategory } from './documents/document-category.entity.ts';
 import { Donation } from './donations/donation.entity.ts';
 import { Subscription } from './donations/subscription.entity.ts';
+import { Erasure } from './erasure/erasure.entity.ts';
 import { User } from './identity/user.entity.ts';
 import { Account } from './ledger/account.entity.ts';
 import { Transaction } from './ledger/transaction.entity.ts';
@@ -50,6 +51,7 @@ export const entities = [
   Document,
   DocumentCategory,
   Donation,
+  Erasure,
   OfficialDocument,
   Organization,
   Partner,

@@ -18,6 +18,7 @@ const lookAfterMoney: ReadonlySet<string> = new Set([
   'donationSubscription',
   'unmatchedReceipt',
   'webhookDelivery',
+  'personErasure',
 ]);
 
 const answer =

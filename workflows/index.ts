@@ -5,6 +5,7 @@ export { gatewayPayment } from './gateway-payment.ts';
 export { partnerPayment } from './partner-payment.ts';
 export { partnerPayout } from './partner-payout.ts';
 export { paymentRefund } from './payment-refund.ts';
+export { personErasure } from './person-erasure.ts';
 export { reconciliation } from './reconciliation.ts';
 export { savingCircle } from './saving-circle.ts';
 export {

@@ -57,6 +57,7 @@ const queues: Record<keyof Activities, StepQueue> = {
   runLedgerChecks: 'background',
   makeSeal: 'background',
   forgetOldRows: 'background',
+  continueErasure: 'background',
 };
 
 const isKnown = (name: string): name is keyof Activities => name in queues;

@@ -52,6 +52,12 @@ export const webhookStep = {
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
+/** Repeated for as long as the keys or the file store are away: what is decided is done in the end. */
+export const erasureStep = {
+  startToCloseTimeout: budgets.steps.sweep,
+  retry: { initialInterval: '1 second', maximumInterval: '10 minutes' },
+} as const;
+
 /** Scheduled sweeps: few retries, because the next run comes soon. */
 export const sweepStep = {
   startToCloseTimeout: budgets.steps.sweep,

@@ -57,6 +57,7 @@ const steps: Record<keyof Activities, string> = {
   runLedgerChecks: 'Have the books prove themselves',
   makeSeal: 'Seal journals',
   forgetOldRows: 'Forget what is kept for a time only',
+  continueErasure: 'Take the erasure as far as it may go',
 };
 
 /** What each kind of workflow does when its timer ends. */
@@ -71,6 +72,7 @@ const timers: Readonly<Record<string, string>> = {
   unmatchedReceipt: 'Asks about the money again',
   webhookDelivery: 'Sends the webhook again',
   compareClearing: 'Judges what was measured',
+  personErasure: 'Looks whether the erasure may go on',
 };
 
 const isKnown = (name: string): name is keyof Activities => name in steps;

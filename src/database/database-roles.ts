@@ -140,6 +140,7 @@ const ownFunctions = [
   'refuse_old_snapshot',
   'await_replay',
   'is_operator',
+  'hold_of_person',
 ];
 /** Append-only tables. */
 const keptTables = ['events'];

@@ -18,6 +18,7 @@ const DecisionSchema = defineEntity({
     reference: p.string().length(64).nullable(),
     withdrawal_id: p.uuid().nullable(),
     donation_id: p.uuid().nullable(),
+    user_id: p.uuid().nullable(),
     note: p.string().length(300),
     evidence: p.json().$type<Evidence>(),
     /** Why it was refused or lapsed. */

@@ -27,6 +27,7 @@ export const decisionKinds = [
   'book_external',
   'disburse',
   'refund_donation',
+  'erase_person',
 ] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
@@ -42,7 +43,8 @@ export type Proposal =
   | { kind: 'explain_difference'; reconciliation_id: string }
   /** IDR, at most four decimals: above 0 what the platform paid in at the provider, below 0 what it took out. */
   | { kind: 'book_external'; amount: Money; reference: string }
-  | { kind: 'refund_donation'; donation_id: string };
+  | { kind: 'refund_donation'; donation_id: string }
+  | { kind: 'erase_person'; user_id: string };
 export type ProposalOf<Kind extends ProposedKind> = Extract<Proposal, { kind: Kind }>;
 
 /** A decision handed to its subject's workflow. */

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { amount, nonZeroMoneyString, text, timestamp, uuid } from '../http/fields.ts';
+import { nonZeroMoneyString, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { payoutOutcomes } from '../payouts/payout.ts';
-import { longestNote } from '../shared/note.ts';
 import { approveDecision, rejectDecision } from './approve-decision.ts';
 import type { Decision } from './decision.entity.ts';
-import { decisionKinds, decisionLaw, longestExternalReference, shortestNote } from './decision.ts';
+import { decisionKinds, decisionLaw, longestExternalReference } from './decision.ts';
+import { noteOfDecision } from './decision-note.ts';
 import { findDecisions, getDecision } from './find-decisions.ts';
+import { DecisionAnswer, presentDecision as present } from './present-decision.ts';
 import { proposeDecision } from './propose-decision.ts';
 
 const routes = createRouteGroup({
@@ -23,7 +24,7 @@ const proposes = allow('propose-decision', operators);
 const approves = allow('approve-decision', operators);
 const reads = allow(['propose-decision', 'approve-decision'], operators);
 
-const note = text(longestNote, shortestNote).describe('References to the evidence, never personal data.');
+const note = noteOfDecision();
 const Body = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('settle_payout'), payout_id: uuid(), outcome: z.enum(payoutOutcomes), note }),
   z
@@ -52,72 +53,16 @@ const Body = z.discriminatedUnion('kind', [
     note,
   }),
   z.strictObject({
+    kind: z.literal('erase_person'),
+    user_id: uuid().describe('Whom nothing keeps: `POST /v1/users/:user_id/erasure`.'),
+    note,
+  }),
+  z.strictObject({
     kind: z.literal('refund_donation'),
     donation_id: uuid().describe('One that its donor could have refunded now: `POST /v1/donations/:id/refund`.'),
     note,
   }),
 ]);
-
-const Side = z.record(z.string(), z.unknown());
-const DecisionAnswer = z
-  .object({
-    id: uuid(),
-    kind: z.enum(decisionKinds),
-    status: z.enum(decisionLaw.statuses),
-    payout_id: uuid().nullable(),
-    outcome: z.enum(payoutOutcomes).nullable(),
-    receipt_id: uuid().nullable(),
-    action: z.enum(['credit', 'refund']).nullable(),
-    account_id: uuid().nullable(),
-    reconciliation_id: uuid().nullable(),
-    amount: amount().nullable(),
-    reference: z.string().nullable(),
-    withdrawal_id: uuid().nullable(),
-    donation_id: uuid().nullable(),
-    note: z.string(),
-    evidence: z.object({ provider: Side.nullable(), books: Side }),
-    reason: z.string().nullable().describe('Why it was refused or has lapsed.'),
-    proposed_by: uuid(),
-    approved_by: z
-      .union([uuid().nullable(), z.array(uuid())])
-      .describe('For `disburse` a list of two people; otherwise one person, or null.'),
-    rejected_by: uuid().nullable(),
-    created_at: timestamp(),
-    approved_at: timestamp().nullable(),
-    ended_at: timestamp().nullable(),
-  })
-  .meta({ id: 'Decision' });
-
-function present(decision: Decision): z.input<typeof DecisionAnswer> {
-  const { id, kind, status, note, evidence, proposed_by } = decision;
-  return {
-    id,
-    kind,
-    status,
-    payout_id: decision.payout_id ?? null,
-    outcome: decision.outcome ?? null,
-    receipt_id: decision.receipt_id ?? null,
-    action: decision.action ?? null,
-    account_id: decision.account_id ?? null,
-    reconciliation_id: decision.reconciliation_id ?? null,
-    amount: decision.amount ?? null,
-    reference: decision.reference ?? null,
-    withdrawal_id: decision.withdrawal_id ?? null,
-    donation_id: decision.donation_id ?? null,
-    note,
-    evidence: { provider: evidence.provider && { ...evidence.provider }, books: { ...evidence.books } },
-    reason: decision.reason ?? null,
-    proposed_by,
-    approved_by:
-      kind === 'disburse'
-        ? [decision.first_approved_by, decision.approved_by].filter((id) => typeof id === 'string')
-        : (decision.approved_by ?? null),
-    rejected_by: decision.rejected_by ?? null,
-    created_at: decision.created_at.toISOString(),
-    approved_at: decision.approved_at?.toISOString() ?? null,
-    ended_at: decision.ended_at?.toISOString() ?? null,
-  };
-}
 
 const message = z.string();
 /** The message about a decision's state. */

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ErasureWorkflows } from '../erasure/erasure.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ReceiptDecisions } from '../payments/payment-contract.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
@@ -8,7 +9,7 @@ import type { DecisionInHand, Evidence, ProposalOf, ProposedKind } from './decis
 /** What decisions need in addition to the database. */
 export interface DecisionPorts {
   gateway: Gateway;
-  workflows: Pick<PayoutWorkflows, 'decidePayout' | 'hintPayout'> & ReceiptDecisions;
+  workflows: Pick<PayoutWorkflows, 'decidePayout' | 'hintPayout'> & ReceiptDecisions & ErasureWorkflows;
 }
 
 /** What was found at the time of proposal. */

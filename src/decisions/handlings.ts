@@ -1,6 +1,7 @@
 import { bookingExternal } from './booking-external.ts';
 import type { DecisionKind, ProposedKind } from './decision.ts';
 import { disbursing } from './disbursing.ts';
+import { erasingPerson } from './erasing-person.ts';
 import { explainingDifference } from './explaining-difference.ts';
 import type { CarryingOut, DecisionHandling } from './handling.ts';
 import { refundingDonation } from './refunding-donation.ts';
@@ -14,6 +15,7 @@ export const proposable: { [Kind in ProposedKind]: DecisionHandling<Kind> } = {
   explain_difference: explainingDifference,
   book_external: bookingExternal,
   refund_donation: refundingDonation,
+  erase_person: erasingPerson,
 };
 
 /** How every kind is carried out. */

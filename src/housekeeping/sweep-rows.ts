@@ -10,6 +10,7 @@ export const sweptKinds = [
   'callback',
   'decision',
   'donation_subscription',
+  'erasure',
   'partner_payment',
   'partner_payment_instrument',
   'partner_payment_release',

@@ -21,11 +21,7 @@ export interface AcceptInvitationInput {
 }
 
 /** Accepts an invitation, once: the user becomes active with this password; an individual gets one IDR account. */
-export async function acceptInvitation(
-  em: EntityManager,
-  sealer: Sealer,
-  input: AcceptInvitationInput,
-): Promise<User> {
+export async function acceptInvitation(em: EntityManager, sealer: Sealer, input: AcceptInvitationInput): Promise<User> {
   const tokenHash = sha256(input.token);
   const known = (await findWaiting(em, tokenHash)) ?? refuseInvitation();
   const { email } = await openProfile(sealer, { id: known.user_id, profile_sealed: known.profile_sealed });

@@ -154,7 +154,10 @@ routes.get(
     const user = await em.findOneOrFail(User, caller.userId);
     const { roleId, roleName, permissions } = caller;
     const role = roleId && roleName ? { id: roleId, name: roleName } : null;
-    return { message: 'Found', data: { ...(await presentUser(deps.sealer, user)), role, permissions: [...permissions].sort() } };
+    return {
+      message: 'Found',
+      data: { ...(await presentUser(deps.sealer, user)), role, permissions: [...permissions].sort() },
+    };
   },
 );
 

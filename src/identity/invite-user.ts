@@ -143,11 +143,7 @@ async function changeInvited(
 
 async function findInvited(
   tx: EntityManager,
-  {
-    person,
-    userType,
-    organizationId,
-  }: { person: NewPerson; userType: UserType; organizationId: string | null },
+  { person, userType, organizationId }: { person: NewPerson; userType: UserType; organizationId: string | null },
 ): Promise<User | null> {
   const [row] = await tx.execute<{ id: string }[]>(
     `select id from users where email_digest = ? and status = 'invited' and user_type = ?

@@ -34,6 +34,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
         field: 'status',
       });
     }
+    if (user.erased_at) refuse('REQUEST_INVALID', 'the user has been erased', { field: 'status' });
     if (status === previous) return user;
     if (status === 'suspended') await keepSuperAdmin(tx, caller, user);
     tx.assign(user, { status, updated_at: await readDatabaseClock(tx) });

@@ -16,6 +16,7 @@ const UserSchema = defineEntity({
     password_hash: p.text().nullable().hidden(),
     token_generation: p.integer().default(0),
     tokens_ended_at: p.datetime().nullable(),
+    erased_at: p.datetime().nullable(),
     created_at: p.datetime().defaultRaw('now()'),
     updated_at: p.datetime().defaultRaw('now()'),
   },

@@ -37,6 +37,7 @@ const domains = [
   'callbacks',
   'webhooks',
   'reconciliation',
+  'erasures',
   'decisions',
   'seals',
   'openings',

@@ -14,5 +14,6 @@ export const workflowIds = {
   savingCircle: (circleId: string): string => `saving-circle/${canonicalId(circleId)}`,
   donationAllocation: (batchId: string): string => `donation-allocation/${canonicalId(batchId)}`,
   donationSubscription: (subscriptionId: string): string => `donation-subscription/${canonicalId(subscriptionId)}`,
+  personErasure: (erasureId: string): string => `person-erasure/${canonicalId(erasureId)}`,
   unmatchedReceipt: (receiptId: string): string => `unmatched-receipt/${canonicalId(receiptId)}`,
 } as const;

@@ -2,6 +2,7 @@ import type { CircleHint, SavingCircleInput } from '../circles/circle-contract.t
 import type { PartnerPaymentInput } from '../collections/partner-payment.ts';
 import type { AllocationOutcome, AllocationRequest } from '../donations/allocation.ts';
 import type { DonationSubscriptionInput, SubscriptionStanding } from '../donations/subscription.ts';
+import type { ErasureStatus, PersonErasureInput } from '../erasure/erasure.ts';
 import type { GatewayPaymentInput, StrayPayment } from '../payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 import type { ReceiptState } from '../payments/receipt.ts';
@@ -49,6 +50,7 @@ export interface WorkflowContract {
   };
   unmatchedReceipt: { input: StrayPayment; updates: { settleReceipt: ReceiptState } };
   webhookDelivery: { input: WebhookDeliveryInput; signals: 'redeliveryAsked' };
+  personErasure: { input: PersonErasureInput; result: ErasureStatus };
 }
 
 export type WorkflowName = keyof WorkflowContract;

@@ -4,6 +4,7 @@ import type { PartnerPaymentWorkflows } from '../collections/partner-payment.ts'
 import type { AllocationWorkflows } from '../donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../donations/subscription.ts';
 import type { Prover } from '../encryption/prover.ts';
+import type { ErasureWorkflows } from '../erasure/erasure.ts';
 import type { GatewayPaymentWorkflows, ReceiptDecisions, ReceiptWorkflows } from '../payments/payment-contract.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
 import type { RefundWorkflows } from '../refunds/refund.ts';
@@ -15,6 +16,7 @@ import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
 import { createHints } from './hints.ts';
 import { createPartnerPaymentWorkflows } from './partner-payments.ts';
 import { createPayoutWorkflows } from './payouts.ts';
+import { createErasureWorkflows } from './person-erasures.ts';
 import { createCircleWorkflows } from './saving-circles.ts';
 import { createTemporal } from './temporal.ts';
 import { createReceiptWorkflows } from './unmatched-receipts.ts';
@@ -32,7 +34,8 @@ export interface Workflows
     CircleWorkflows,
     AllocationWorkflows,
     SubscriptionWorkflows,
-    DeliveryWorkflows {
+    DeliveryWorkflows,
+    ErasureWorkflows {
   client: Client;
   taskQueue: string;
   /** Throws unless Temporal answers within a second and a half. */
@@ -63,6 +66,7 @@ export function createWorkflows(client: Client, taskQueue: string, prover?: Prov
     ...createAllocationWorkflows(temporal),
     ...createSubscriptionWorkflows(temporal, hints),
     ...createDeliveryWorkflows(temporal, hints),
+    ...createErasureWorkflows(temporal),
     close: async () => {
       await hints.settled();
       await client.connection.close();

@@ -86,6 +86,9 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/users': needs('read-user'),
   'GET /v1/users/:': needs('read-user'),
   'PATCH /v1/users/:': needs('update-user', ofPlatform),
+  'POST /v1/users/:/erasure': needs('propose-decision', ofPlatform),
+  'GET /v1/users/:/erasure': needs(['propose-decision', 'approve-decision'], ofPlatform),
+  'DELETE /v1/users/:/erasure': needs('propose-decision', ofPlatform),
   // Accounts
   'GET /v1/accounts': needs('read-account'),
   'GET /v1/accounts/:': needs('read-account'),

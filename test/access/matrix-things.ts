@@ -245,6 +245,16 @@ const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   return { payment_order_id: id };
 };
 
+/** A user with an erasure that waits, and may be stopped. */
+const beingErased = async (stack: Stack, { user }: Owner): Promise<Ids> => {
+  await stack.em().execute(
+    `insert into erasures (id, user_id, status) select ?, ?, 'waiting'
+     where not exists (select from erasures where user_id = ? and status <> 'stopped')`,
+    [newId(), user.id, user.id],
+  );
+  return { user_id: user.id };
+};
+
 const invitation = (stack: Stack, { user }: Owner): Promise<Ids> => {
   const id = newId();
   return insert(
@@ -364,7 +374,7 @@ const things: Record<string, Things> = {
     make: async (stack, { user }) => ({ id: await buildTransaction(stack, user) }),
   },
   '/v1/withdrawals/': { foreign: 403, make: withdrawal },
-  '/v1/users/': { foreign: 403, make: async (_, { user }) => ({ user_id: user.id }) },
+  '/v1/users/': { foreign: 403, make: beingErased },
   '/v1/users/invitations/': { foreign: 403, make: invitation },
 };
 

@@ -29,7 +29,8 @@ const attempt = (work: Parameters<typeof step<object, unknown>>[2], ms = attempt
 
 const rename = 'update users set email_digest = ? where id = ?';
 const nameOf = async (): Promise<string> =>
-  (await stack.em().execute<[{ name: string }]>('select email_digest as name from users where id = ?', [user.id]))[0].name;
+  (await stack.em().execute<[{ name: string }]>('select email_digest as name from users where id = ?', [user.id]))[0]
+    .name;
 
 /** Holds the user's row until released. */
 async function holdUser(): Promise<() => Promise<void>> {

@@ -260,6 +260,12 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      ${user}, ${at}`,
   ],
   [
+    'erasures',
+    'id, user_id, status, begun_at, erased_at, ended_at',
+    `${id('erasure')}, ${id('user')}, 'complete', ${at}, ${at}, ${at}`,
+    0.1,
+  ],
+  [
     'invitations',
     'id, user_id, token_hash, expires_at, accepted_at, created_by, created_at',
     `${id('invitation')}, ${id('user')}, md5('token ' || n), ${at} + interval '7 days', now(), ${user}, ${at}`,

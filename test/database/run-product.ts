@@ -11,9 +11,12 @@ import { nextOf } from '../../src/database/position.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
 import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
+import { applyRegister } from '../../src/erasure/apply-register.ts';
+import { continueErasure } from '../../src/erasure/continue-erasure.ts';
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
 import type { Route } from '../../src/http/route-group.ts';
 import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../src/identity/login-failures.ts';
+import { settleKeys } from '../../src/identity/settle-keys.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { findUnderKey, sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
@@ -358,4 +361,15 @@ async function keepHouse(stack: Stack): Promise<void> {
   await sealAll(stack);
   await verify(stack);
   await withTime(em(), budgets.database.sweep, forgetOldRows);
+  await settleKeys(em(), stack.deps.personalKeys);
+  await eraseSomebody(stack);
+}
+
+async function eraseSomebody(stack: Stack): Promise<void> {
+  const { id: userId } = await buildIndividual(stack);
+  const id = newId();
+  await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);
+  const config = { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 0 };
+  await continueErasure(stack.em(), { ...stack.deps, config }, id);
+  await applyRegister(stack.em(), stack.deps);
 }

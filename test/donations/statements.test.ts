@@ -179,7 +179,10 @@ describe('A statement of donations', () => {
   it('of thousands of donations is read a thousand rows at a time', async () => {
     await buildOpenDonations(stack, donor, 2500);
     const sizes: number[] = [];
-    for await (const part of readDonationStatement(stack.em(), stack.deps.sealer, { userId: donor.id, year: thisYear })) {
+    for await (const part of readDonationStatement(stack.em(), stack.deps.sealer, {
+      userId: donor.id,
+      year: thisYear,
+    })) {
       if ('lines' in part) sizes.push(part.lines.length);
     }
     expect(sizes).toEqual([1000, 1000, 500]);

@@ -3,6 +3,7 @@ import { circleLaw, contributionLaw, replacementLaw } from '../../src/circles/sa
 import { decisionLaw } from '../../src/decisions/decision.ts';
 import { donationLaw } from '../../src/donations/donation.ts';
 import { subscriptionAttemptLaw, subscriptionLaw } from '../../src/donations/subscription.ts';
+import { erasureLaw } from '../../src/erasure/erasure.ts';
 import { userLaw } from '../../src/identity/user.ts';
 import { transactionLaw } from '../../src/ledger/transaction.ts';
 import { verificationLaw } from '../../src/official-documents/official-document.ts';
@@ -25,6 +26,7 @@ export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'donation_subscription_attempts.outcome': subscriptionAttemptLaw,
   'donation_subscriptions.status': subscriptionLaw,
   'donations.status': donationLaw,
+  'erasures.status': erasureLaw,
   'official_documents.verification_status': verificationLaw,
   'organizations.status': organizationLaw,
   'partner_payments.status': paymentOrderLaw,

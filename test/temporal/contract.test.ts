@@ -37,6 +37,7 @@ const awaited: { [Name in WorkflowName]: AsAwaited<Name> } = {
   donationAllocation: {},
   unmatchedReceipt: { settleReceipt: receipt.settleReceipt },
   webhookDelivery: {},
+  personErasure: {},
 };
 const signals: Signals = {
   gatewayPayment: ['callbackArrived'],
@@ -49,6 +50,7 @@ const signals: Signals = {
   webhookDelivery: ['redeliveryAsked'],
   donationAllocation: [],
   unmatchedReceipt: [],
+  personErasure: [],
 };
 const definedSignals: Record<WorkflowName, { name: string }[]> = {
   gatewayPayment: [collecting.callbackArrived],
@@ -61,6 +63,7 @@ const definedSignals: Record<WorkflowName, { name: string }[]> = {
   webhookDelivery: [delivery.redeliveryAsked],
   donationAllocation: [],
   unmatchedReceipt: [],
+  personErasure: [],
 };
 const names = Object.keys(awaited) as WorkflowName[];
 

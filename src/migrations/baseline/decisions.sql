@@ -4,7 +4,7 @@
 create table decisions (
   id uuid primary key,
   kind text not null check (kind in ('settle_payout', 'settle_receipt', 'explain_difference', 'book_external',
-    'disburse', 'refund_donation')),
+    'disburse', 'refund_donation', 'erase_person')),
   status text not null default 'pending' check (status in ('pending', 'carried_out', 'rejected', 'lapsed', 'refused')),
   payout_id uuid references payouts (id),
   outcome text check (outcome in ('succeeded', 'failed')),
@@ -17,6 +17,7 @@ create table decisions (
   reference varchar(64),
   withdrawal_id uuid unique references withdrawals (id),
   donation_id uuid references donations (id),
+  user_id uuid references users (id),
   note varchar(300) not null check (length(btrim(note)) >= 3),
   -- What provider and books said when it was proposed.
   evidence jsonb not null,
@@ -41,11 +42,14 @@ create table decisions (
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
     when 'disburse' then withdrawal_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
+    when 'erase_person' then user_id is not null
+      and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     when 'refund_donation' then donation_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     else false end),
   constraint decisions_of_withdrawals_disburse check ((kind = 'disburse') = (withdrawal_id is not null)),
   constraint decisions_of_donations_refund check ((kind = 'refund_donation') = (donation_id is not null)),
+  constraint decisions_of_people_erase check ((kind = 'erase_person') = (user_id is not null)),
   constraint decisions_are_of_two check (approved_by <> proposed_by and rejected_by <> proposed_by
     and first_approved_by <> proposed_by and first_approved_by <> approved_by),
   constraint disbursements_are_approved_twice check (case kind
@@ -67,11 +71,14 @@ create index decisions_of_receipt on decisions (receipt_id) where receipt_id is 
 create index decisions_of_account on decisions (account_id) where account_id is not null;
 create index decisions_of_reconciliation on decisions (reconciliation_id) where reconciliation_id is not null;
 create index decisions_of_donation on decisions (donation_id) where donation_id is not null;
+create index decisions_of_user on decisions (user_id) where user_id is not null;
 create index decisions_of_reference on decisions (reference) where reference is not null;
 create index decisions_of_proposer on decisions (proposed_by);
 create index decisions_of_approver on decisions (approved_by) where approved_by is not null;
 create index decisions_of_first_approver on decisions (first_approved_by) where first_approved_by is not null;
 create index decisions_of_rejecter on decisions (rejected_by) where rejected_by is not null;
+
+alter table erasures add foreign key (decision_id) references decisions (id);
 
 create trigger decisions_are_kept before delete on decisions for each row execute function refuse_change();
 create trigger decisions_status_law before insert or update of status on decisions
@@ -103,6 +110,8 @@ set search_path = pg_catalog, public, pg_temp as $$
       where p.id = decided.withdrawal_id and p.failure_code in ('DECISION_REJECTED', 'DECISION_LAPSED')))
     when 'refund_donation' then (select 'the donation was not given back' where not exists (select from donations d
       where d.id = decided.donation_id and d.status = 'refunded'))
+    when 'erase_person' then (select 'the erasure was never begun' where not exists (select from erasures e
+      where e.decision_id = decided.id and e.user_id = decided.user_id))
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
@@ -131,9 +140,9 @@ begin
     return new;
   end if;
   if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
-        new.amount, new.reference, new.withdrawal_id, new.donation_id, new.note, new.evidence, new.proposed_by, new.created_at)
+        new.amount, new.reference, new.withdrawal_id, new.donation_id, new.user_id, new.note, new.evidence, new.proposed_by, new.created_at)
       is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
-        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.donation_id, old.note, old.evidence,
+        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.donation_id, old.user_id, old.note, old.evidence,
         old.proposed_by, old.created_at)
     or old.first_approved_by is not null and new.first_approved_by is distinct from old.first_approved_by
     or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then

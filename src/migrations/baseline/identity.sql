@@ -15,20 +15,28 @@ create table users (
   -- they end by the instant of their issue.
   token_generation integer not null default 0,
   tokens_ended_at timestamptz,
+  erased_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   check ((profile_sealed is null) = (email_digest is null)),
+  check (erased_at is null or status = 'suspended' and num_nonnulls(profile_sealed, password_hash, role_id) = 0),
   check (user_type <> 'platform' or organization_id is null),
   check (user_type <> 'organization' or organization_id is not null),
   check (status <> 'active' or password_hash is not null)
 );
 create unique index users_have_addresses_of_their_own on users (email_digest);
+create index users_erased on users (id) where erased_at is not null;
 create index users_by_creation on users (created_at, id);
 create index users_of_organization on users (organization_id, created_at, id) where organization_id is not null;
 create index users_of_role on users (role_id, user_type) where role_id is not null;
 create trigger users_status_law before insert or update of status on users
   for each row execute function keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended',
     'suspended>active');
+
+-- Whoever was erased stays so, and is nobody again.
+create trigger users_stay_erased before update on users for each row
+  when (old.erased_at is not null and (new.erased_at is distinct from old.erased_at or new.status <> 'suspended'))
+  execute function refuse_change();
 
 create table invitations (
   id uuid primary key,

@@ -28,7 +28,7 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
-grant delete on cause_managers, document_uploads, invitations, official_documents, partner_fees, reconciled_records,
+grant delete on addresses, cause_managers, document_uploads, invitations, official_documents, partner_fees, reconciled_records,
   recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
   users, webhook_endpoints
   to amanah_app;
@@ -37,7 +37,8 @@ grant delete on cause_managers, document_uploads, invitations, official_document
 grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
   updated_at) on organizations to amanah_app;
 grant insert, update (profile_sealed, email_digest, role_id, status, password_hash, token_generation, tokens_ended_at,
-  updated_at) on users to amanah_app;
+  erased_at, updated_at) on users to amanah_app;
+grant insert, update (status, held_because, erased_at, ended_at) on erasures to amanah_app;
 grant insert, update (name, display_name, description, updated_by, updated_at, deleted_at) on roles to amanah_app;
 grant insert, update (accepted_at) on invitations to amanah_app;
 grant insert, update (secret_sealed, last_step, confirmed_at, created_at) on second_factors to amanah_app;
@@ -109,7 +110,7 @@ grant insert, update (state, phase, cursor, compared, differences, unsettled, ta
 grant insert, update (ours, theirs, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
 grant insert, update on clearing_measurements, clearing_comparisons to amanah_app;
 grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference,
-  withdrawal_id, donation_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
+  withdrawal_id, donation_id, user_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
   on decisions to amanah_app;
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
@@ -126,7 +127,7 @@ grant execute on function
   account_balance, cause_current_amount, missing_of_decision,
   outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
   refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_exceeds,
-  refund_is_void
+  refund_is_void, hold_of_person
   to amanah_app, amanah_reader;
 -- What triggers call runs with the rights of whoever writes.
 grant execute on function refuse_old_snapshot to amanah_app;

@@ -18,6 +18,7 @@ export interface DecisionShown {
   reference: string | null;
   withdrawal_id: string | null;
   donation_id: string | null;
+  user_id: string | null;
   note: string;
   evidence: { provider: object | null; books: object };
   reason: string | null;
@@ -38,6 +39,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
   explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
   disburse: ({ withdrawal_id }) => `Release disbursement ${withdrawal_id}`,
   refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
+  erase_person: ({ user_id }) => `Erase user ${user_id}`,
   book_external: ({ amount, reference }) => `Book ${money(amount ?? '0')} at the provider, reference ${reference}`,
 };
 /** What a decision would do. */

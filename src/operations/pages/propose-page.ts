@@ -62,6 +62,8 @@ ${input('account_id', 'Account', filled, { about: 'Only where it goes to an acco
   ) => html`${input('amount', 'Amount in IDR', filled, { about: 'Above 0 for money that came to the provider, below 0 for money that left it.' })}
 ${input('reference', 'Reference', filled, { about: 'As the provider’s statement has it.' })}`,
   refund_donation: (filled) => input('donation_id', 'Donation', filled),
+  erase_person: (filled) =>
+    input('user_id', 'User', filled, { about: 'For good, after a time in which it may be stopped.' }),
 };
 
 /** The heading of each decision kind's form. */
@@ -71,4 +73,5 @@ export const proposeTitles: Record<ProposedKind, string> = {
   explain_difference: 'Explain a difference',
   book_external: 'Book what the platform moved',
   refund_donation: 'Propose giving a donation back',
+  erase_person: 'Propose to erase a person',
 };

@@ -1,0 +1,105 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { PersonalKeys } from '../encryption/personal-keys.ts';
+import { recordEvent } from '../events/record-event.ts';
+import { User } from '../identity/user.entity.ts';
+import { isDomainError } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { textArray } from '../shared/postgres.ts';
+import type { Storage } from '../storage/storage.ts';
+import { emptyRows } from './empty-rows.ts';
+import { readRegister } from './erasure-register.ts';
+
+/** What had come back and was erased again. */
+export interface ErasedAgain {
+  /** Rows of people, in the main database. */
+  people: number;
+  /** Keys of people, in theirs. */
+  keys: number;
+  /** Whether the file store answered; without it only what one of the two databases knows was applied. */
+  isWhole: boolean;
+}
+
+interface Register {
+  personalKeys: Pick<PersonalKeys, 'destroy' | 'listErased'>;
+  storage: Storage;
+}
+
+/**
+ * Erases again whoever was erased and has come back, because a database was restored from a backup of before. Each of the
+ * two databases tells the other, and the register in the file store tells both. Rows are emptied at once, and the erasure
+ * goes on from there by its workflow. Throws when a database is away.
+ */
+export async function applyRegister(em: EntityManager, { personalKeys, storage }: Register): Promise<ErasedAgain> {
+  const again: ErasedAgain = { people: 0, keys: 0, isWhole: true };
+  const apply = async (known: AsyncIterable<string[]>) => {
+    for await (const ids of known) {
+      again.keys += await personalKeys.destroy(ids);
+      again.people += await eraseAll(em, ids);
+    }
+  };
+  await apply(personalKeys.listErased());
+  await apply(listErasedUsers(em));
+  try {
+    await apply(readRegister(storage));
+  } catch (error) {
+    if (!isDomainError(error) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+    again.isWhole = false;
+  }
+  return again;
+}
+
+async function* listErasedUsers(em: EntityManager): AsyncGenerator<string[], void, undefined> {
+  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const rows = await em.execute<{ id: string }[]>(
+      'select id from users where erased_at is not null and id > ? order by id limit 1000',
+      [after],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map(({ id }) => id);
+    after = last.id;
+  }
+}
+
+async function eraseAll(em: EntityManager, ids: readonly string[]): Promise<number> {
+  const back = await em.execute<{ id: string }[]>(
+    'select id from users where id = any(?::uuid[]) and erased_at is null order by id',
+    [textArray(ids)],
+  );
+  for (const { id } of back) await em.fork().transactional((tx) => eraseAgain(tx, id));
+  return back.length;
+}
+
+async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
+  const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (user === null || user.erased_at) return;
+  // Whoever had only been invited then has done nothing yet: the row can go.
+  if (user.status === 'invited') {
+    for (const table of ['invitations', 'cause_managers']) {
+      await tx.execute(`delete from ${table} where user_id = ?`, [userId]);
+    }
+    await tx.execute('delete from users where id = ?', [userId]);
+  } else {
+    await emptyRows(tx, user);
+    const begun = await tx.execute<unknown[]>(
+      `update erasures set status = 'erasing', held_because = null, erased_at = clock_timestamp()
+       where user_id = ? and status = 'waiting' returning 1`,
+      [userId],
+    );
+    if (begun.length === 0) {
+      await tx.execute(
+        `insert into erasures (id, user_id, status, erased_at) select ?, ?, 'erasing', clock_timestamp()
+         where not exists (select from erasures where user_id = ? and status <> 'stopped')`,
+        [newId(), userId, userId],
+      );
+    }
+  }
+  await recordEvent(tx, {
+    event: 'PERSON_ERASED_AGAIN',
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: null,
+    requestId: null,
+  });
+}

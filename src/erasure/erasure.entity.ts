@@ -1,0 +1,23 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { ErasureStatus } from './erasure.ts';
+
+const ErasureSchema = defineEntity({
+  name: 'Erasure',
+  tableName: 'erasures',
+  properties: {
+    id: p.uuid().primary(),
+    user_id: p.uuid(),
+    /** Null for one that a restored database learnt from the register. */
+    decision_id: p.uuid().nullable(),
+    status: p.text().$type<ErasureStatus>(),
+    /** Why it goes on waiting after its time. */
+    held_because: p.text().nullable(),
+    begun_at: p.datetime(),
+    erased_at: p.datetime().nullable(),
+    ended_at: p.datetime().nullable(),
+  },
+});
+
+/** The erasure of a person; see `erasure.ts`. */
+export class Erasure extends ErasureSchema.class {}
+ErasureSchema.setClass(Erasure);

@@ -1,0 +1,32 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { recordEvent } from '../events/record-event.ts';
+import { refuse } from '../shared/errors.ts';
+import { Erasure } from './erasure.entity.ts';
+
+/**
+ * Stops an erasure that still waits. Throws NOT_FOUND when the person has none, REQUEST_INVALID once the person has been
+ * erased: what is gone does not come back.
+ */
+export async function stopErasure(
+  em: EntityManager,
+  { userId, actorId, requestId }: { userId: string; actorId: string; requestId: string },
+): Promise<Erasure> {
+  return em.transactional(async (tx) => {
+    const under = { user_id: userId, status: { $ne: 'stopped' as const } };
+    const erasure = await tx.findOne(Erasure, under, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    if (erasure === null) refuse('NOT_FOUND', 'the user is not being erased');
+    if (erasure.status !== 'waiting') {
+      refuse('REQUEST_INVALID', 'the user has been erased, which cannot be undone', { field: 'user_id' });
+    }
+    await tx.execute("update erasures set status = 'stopped', ended_at = now() where id = ?", [erasure.id]);
+    await recordEvent(tx, {
+      event: 'ERASURE_STOPPED',
+      impact: 'HIGH',
+      resourceType: 'user',
+      resourceId: userId,
+      actorId,
+      requestId,
+    });
+    return tx.findOneOrFail(Erasure, { id: erasure.id }, { refresh: true });
+  });
+}

@@ -1,0 +1,70 @@
+-- Erasures of people: who is erased, how far it has come, and why somebody may not be erased yet.
+
+create table erasures (
+  id uuid primary key,
+  user_id uuid not null references users (id),
+  -- Two people have decided it; null for one that a restored database learnt from the register of erasures.
+  decision_id uuid unique,
+  status text not null check (status in ('waiting', 'erasing', 'erased', 'complete', 'stopped')),
+  -- Why it goes on waiting though its time is over.
+  held_because text,
+  begun_at timestamptz not null default clock_timestamp(),
+  -- When the person's rows were emptied, after which nobody uses the key; from `erased` on, when that was destroyed.
+  erased_at timestamptz,
+  ended_at timestamptz,
+  check ((status in ('waiting', 'stopped')) = (erased_at is null)),
+  check ((status in ('complete', 'stopped')) = (ended_at is not null)),
+  check (held_because is null or status in ('waiting', 'stopped'))
+);
+create unique index erasures_of_user on erasures (user_id) where status <> 'stopped';
+create index erasures_of_any_user on erasures (user_id, begun_at);
+create index erasures_under_way on erasures (begun_at) where status not in ('complete', 'stopped');
+create trigger erasures_are_kept before delete on erasures for each row execute function refuse_change();
+create trigger erasures_status_law before insert or update of status on erasures
+  for each row execute function keep_status('status', '>waiting', '>erasing', 'waiting>erasing', 'waiting>stopped',
+    'erasing>erased', 'erased>complete');
+
+-- Why a person cannot be erased as things are; null if nothing keeps them.
+create function hold_of_person(p_user_id uuid) returns text language plpgsql stable
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  return case
+    when exists (select from accounts a where a.user_id = p_user_id and a.organization_id is null
+        and account_balance(a.id) <> 0)
+      then 'there is money on their accounts'
+    when exists (select from payment_orders o where o.user_id = p_user_id and o.status in ('PENDING', 'WAITING_PAYMENT'))
+      then 'a payment of theirs is open'
+    when exists (select from receipts r where r.state = 'suspended'
+        and exists (select from payment_orders o where o.user_id = p_user_id and o.id::text = r.reference))
+      then 'money that they paid is in suspense'
+    when exists (select from withdrawals w join payouts p on p.id = w.id where w.user_id = p_user_id and p.status = 'pending')
+      then 'a withdrawal of theirs is under way'
+    when exists (select from donation_subscriptions s where s.user_id = p_user_id and s.status = 'active')
+      then 'a donation subscription of theirs is active'
+    when exists (select from saving_circle_members m join saving_circles c on c.id = m.saving_circle_id
+        where m.user_id = p_user_id and c.status in ('new', 'active') and c.deleted_at is null)
+      then 'they are a member of a saving circle that has not ended'
+    when exists (select from saving_circles c where c.owner_type = 'individual' and c.owner_id = p_user_id
+        and c.status in ('new', 'active') and c.deleted_at is null)
+      then 'a saving circle of theirs has not ended'
+    when exists (select from charitable_causes c where c.created_by = p_user_id and c.owner_type = 'individual'
+        and c.status not in ('completed', 'cancelled', 'rejected', 'deactivated'))
+      then 'a charitable cause of theirs is open'
+    when exists (select from decisions d where d.status = 'pending' and d.kind <> 'erase_person'
+        and p_user_id in (d.proposed_by, d.first_approved_by, d.approved_by))
+      then 'a decision that they have proposed or approved is pending'
+    when exists (select from users u join roles r on r.id = u.role_id where u.id = p_user_id and u.user_type = 'platform'
+        and u.status = 'active' and r.name = 'platform_super_admin'
+        and not exists (select from users o where o.role_id = r.id and o.id <> u.id and o.user_type = 'platform'
+          and o.status = 'active'))
+      then 'they are the last super admin'
+    when exists (select from users u where u.id = p_user_id and u.user_type = 'organization' and u.status = 'active'
+        and exists (select from role_permissions h join permissions p on p.id = h.permission_id
+          where h.role_id = u.role_id and p.name = 'assign-role')
+        and not exists (select from users o join role_permissions h on h.role_id = o.role_id
+          join permissions p on p.id = h.permission_id
+          where o.organization_id = u.organization_id and o.id <> u.id and o.user_type = 'organization'
+            and o.status = 'active' and p.name = 'assign-role'))
+      then 'they are the last in their organization who can assign roles'
+    end;
+end $$;

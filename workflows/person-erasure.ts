@@ -1,0 +1,34 @@
+import { continueAsNew, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { ErasureStatus, PersonErasureInput } from '../src/erasure/erasure.ts';
+import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { tellDetails } from './go-on.ts';
+import { erasureStep } from './step-options.ts';
+
+const { continueErasure } = proxyActivities<Activities>(erasureStep);
+
+const stories: Readonly<Record<ErasureStatus, string>> = {
+  waiting: 'Waits, and may be stopped; or something keeps the person.',
+  erasing: 'Key and files are being destroyed.',
+  erased: 'Nothing in use names the person. Waits until the last backup of the keys has gone.',
+  complete: 'Complete: no key is left anywhere.',
+  stopped: 'Stopped before anything was erased.',
+};
+
+/**
+ * Erases a person whom two people have decided to erase: after a time in which it may be stopped, and once nothing keeps
+ * the person, rows are emptied, the key is destroyed and files are deleted; it ends when no backup of the keys is left.
+ * The step judges everything, so that starting it too early, or twice, changes nothing.
+ */
+export async function personErasure({ erasureId }: PersonErasureInput): Promise<ErasureStatus> {
+  for (;;) {
+    const { status, waitMs } = await continueErasure({ erasureId });
+    if (waitMs <= 0) {
+      tellDetails(stories[status]);
+      return status;
+    }
+    tellDetails(`${stories[status]} Looks again at ${formatWesternIndonesia(new Date(Date.now() + waitMs))} (UTC+7).`);
+    await sleep(waitMs);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof personErasure>({ erasureId });
+  }
+}
