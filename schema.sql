@@ -3,6 +3,10 @@
 
 set check_function_bodies = off;
 
+-- Schemas
+
+create schema months;
+
 -- Sequences
 
 create sequence official_document_ids as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
@@ -61,6 +65,22 @@ create table addresses (
 );
 CREATE INDEX addresses_by_creation ON addresses USING btree (created_at, id);
 CREATE INDEX addresses_of_user ON addresses USING btree (user_id);
+
+create table archived_months (
+  table_name text not null,
+  month date not null,
+  first_id uuid not null,
+  next_id uuid not null,
+  rows bigint not null,
+  manifest_key text not null,
+  manifest_sha256 text not null,
+  archived_at timestamp with time zone not null default now(),
+  constraint archived_months_pkey PRIMARY KEY (table_name, month),
+  constraint archived_months_archived_at_is_real CHECK (archived_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND archived_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint archived_months_check CHECK (next_id > first_id),
+  constraint archived_months_month_check CHECK (EXTRACT(day FROM month) = 1::numeric),
+  constraint archived_months_rows_check CHECK (rows >= 0)
+);
 
 create table bank_accounts (
   id uuid not null default uuidv7(),
@@ -462,12 +482,13 @@ create table events (
   created_at timestamp with time zone not null default clock_timestamp(),
   constraint events_pkey PRIMARY KEY (id),
   constraint events_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint events_have_the_id_of_their_time CHECK (uuid_extract_version(id) = 7 AND created_at >= (uuid_extract_timestamp(id) - '24:00:00'::interval) AND created_at <= (uuid_extract_timestamp(id) + '24:00:00'::interval)),
   constraint events_impact_check CHECK (impact = ANY (ARRAY['LOW'::text, 'MEDIUM'::text, 'HIGH'::text]))
-);
-CREATE INDEX events_by_time ON events USING brin (created_at) WITH (pages_per_range='32');
-CREATE INDEX events_of_actor ON events USING btree (actor_id, id) WHERE actor_id IS NOT NULL;
-CREATE INDEX events_of_reads ON events USING btree (created_at) WHERE impact = 'LOW'::text AND (event <> ALL (ARRAY['USER_LOGGED_IN'::text, 'USER_LOGGED_OUT'::text]));
-CREATE INDEX events_of_resource ON events USING btree (resource_id, id) WHERE resource_id IS NOT NULL;
+) partition by RANGE (id);
+CREATE INDEX events_by_time ON ONLY events USING brin (created_at) WITH (pages_per_range='32');
+CREATE INDEX events_of_actor ON ONLY events USING btree (actor_id, id) WHERE actor_id IS NOT NULL;
+CREATE INDEX events_of_reads ON ONLY events USING btree (created_at) WHERE impact = 'LOW'::text AND (event <> ALL (ARRAY['USER_LOGGED_IN'::text, 'USER_LOGGED_OUT'::text]));
+CREATE INDEX events_of_resource ON ONLY events USING btree (resource_id, id) WHERE resource_id IS NOT NULL;
 
 create table gateway_callbacks (
   id uuid not null,
@@ -479,7 +500,7 @@ create table gateway_callbacks (
   provider_payment_request_id text,
   provider_payment_method_id text,
   provider_transfer_id text,
-  body_sealed text not null,
+  body_sealed text,
   body_digest text not null,
   body_bytes bigint not null,
   body_encoding text not null default 'utf8'::text,
@@ -497,10 +518,11 @@ CASE
 END),
   constraint gateway_callbacks_received_at_is_real CHECK (received_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND received_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint gateway_callbacks_unread_stay CHECK (unread IS NULL OR delivered_at IS NULL)
-);
-CREATE INDEX gateway_callbacks_of_reference ON gateway_callbacks USING btree (reference, received_at) WHERE reference IS NOT NULL;
-CREATE INDEX gateway_callbacks_undelivered ON gateway_callbacks USING btree (received_at) WHERE delivered_at IS NULL AND unread IS NULL;
-CREATE INDEX gateway_callbacks_unread ON gateway_callbacks USING btree (received_at) WHERE unread IS NOT NULL;
+) partition by RANGE (id);
+CREATE INDEX gateway_callbacks_of_reference ON ONLY gateway_callbacks USING btree (reference, received_at) WHERE reference IS NOT NULL;
+CREATE INDEX gateway_callbacks_undelivered ON ONLY gateway_callbacks USING btree (received_at) WHERE delivered_at IS NULL AND unread IS NULL;
+CREATE INDEX gateway_callbacks_unread ON ONLY gateway_callbacks USING btree (received_at) WHERE unread IS NOT NULL;
+CREATE INDEX gateway_callbacks_with_body ON ONLY gateway_callbacks USING btree (id) WHERE body_sealed IS NOT NULL;
 
 create table idempotency_keys (
   user_id uuid not null,
@@ -1721,7 +1743,8 @@ create table webhook_deliveries (
   resource_id uuid not null,
   version integer not null,
   type text not null,
-  body_sealed text not null,
+  body_sealed text,
+  body_digest text not null,
   status text not null default 'pending'::text,
   attempts integer not null default 0,
   last_status smallint,
@@ -1733,6 +1756,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_check CHECK ((status = 'delivered'::text) = (delivered_at IS NOT NULL)),
   constraint webhook_deliveries_check1 CHECK ((status = 'pending'::text) = (next_attempt_at IS NOT NULL)),
+  constraint webhook_deliveries_check2 CHECK (status <> 'pending'::text OR body_sealed IS NOT NULL),
   constraint webhook_deliveries_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_delivered_at_is_real CHECK (delivered_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND delivered_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint webhook_deliveries_next_attempt_at_is_real CHECK (next_attempt_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND next_attempt_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
@@ -1740,11 +1764,12 @@ create table webhook_deliveries (
   constraint webhook_deliveries_resource_type_check CHECK (resource_type = ANY (ARRAY['payment'::text, 'payout'::text, 'refund'::text, 'endpoint'::text])),
   constraint webhook_deliveries_status_check CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'parked'::text])),
   constraint webhook_deliveries_version_check CHECK (version > 0)
-);
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_attempt_at) WHERE status = 'pending'::text;
-CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
-CREATE INDEX webhook_deliveries_of_partner ON webhook_deliveries USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status);
-CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries USING btree (partner_id, status, created_at DESC, id DESC) WHERE status <> 'delivered'::text;
+) partition by RANGE (id);
+CREATE INDEX webhook_deliveries_due ON ONLY webhook_deliveries USING btree (next_attempt_at) WHERE status = 'pending'::text;
+CREATE INDEX webhook_deliveries_of_endpoint ON ONLY webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_partner ON ONLY webhook_deliveries USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status);
+CREATE INDEX webhook_deliveries_undelivered ON ONLY webhook_deliveries USING btree (partner_id, status, created_at DESC, id DESC) WHERE status <> 'delivered'::text;
+CREATE INDEX webhook_deliveries_with_body ON ONLY webhook_deliveries USING btree (id) WHERE body_sealed IS NOT NULL;
 
 create table webhook_endpoints (
   id uuid not null,
@@ -2413,6 +2438,47 @@ begin
   return journal;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.find_month_problems()
+ RETURNS TABLE(table_name text, problem text)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+declare
+  has_default boolean;
+  strays bigint;
+begin
+  for table_name in select t.relname from pg_class t
+      where t.relnamespace = 'public'::regnamespace and t.relkind = 'p' order by 1 loop
+    return query select table_name, 'has no partition for ' || to_char(m.at, 'YYYY-MM')
+      from generate_series(date_trunc('month', now()), now() + interval '1 month', interval '1 month') m (at)
+      where not exists (select from pg_inherits i join pg_class p on p.oid = i.inhrelid
+        where i.inhparent = format('public.%I', table_name)::regclass
+          and p.relname = month_name(table_name, m.at::date));
+    has_default := to_regclass(format('months.%I', table_name || '_default')) is not null;
+    if has_default then
+      execute format('select count(*) from (select from months.%I limit 10000) strays', table_name || '_default')
+        into strays;
+    end if;
+    if not has_default or strays > 0 then
+      problem := case when has_default then strays || ' rows (10000 at most) have no partition for their month'
+        else 'has no default partition' end;
+      return next;
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.first_id_at(p_at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select (lpad(to_hex(least(greatest(floor(extract(epoch from p_at) * 1000), 0), 281474976710655)::bigint), 12, '0')
+    || repeat('0', 20))::uuid
+$function$;
+
 CREATE OR REPLACE FUNCTION public.forget_rows(p_kind text, p_age interval, p_limit integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2423,6 +2489,8 @@ AS $function$
 declare
   least_age constant interval := case p_kind
     when 'read_events' then interval '90 days'
+    when 'callback_bodies' then interval '30 days'
+    when 'webhook_bodies' then interval '30 days'
     when 'idempotency_keys' then interval '30 days'
     when 'refused_balance_payments' then interval '30 days'
     when 'openings' then interval '30 days'
@@ -2433,6 +2501,7 @@ declare
     when 'sign_ups' then interval '1 hour'
     when 'login_failures' then interval '15 minutes' end;
   before constant timestamptz := clock_timestamp() - p_age;
+  chosen uuid[];
   forgotten integer;
 begin
   -- Against a clock and not a length: a month is not always thirty days.
@@ -2444,9 +2513,27 @@ begin
   case p_kind
     when 'read_events' then
       -- Who read what; changes, and who logged in and out, stay.
-      delete from events where ctid = any (array(select e.ctid from events e where e.created_at < before
+      select array_agg(old.id order by old.id) into chosen from (select e.id from events e where e.created_at < before
+        and e.id < first_id_at(before + interval '24 hours')
         and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
-        order by e.created_at limit p_limit));
+        order by e.created_at limit p_limit) old;
+      delete from events
+        where id = any (chosen) and id between chosen[1] and chosen[cardinality(chosen)];
+    when 'callback_bodies' then
+      -- Of what was delivered, or can be delivered to nobody.
+      select array_agg(old.id order by old.id) into chosen from (select c.id from gateway_callbacks c
+        where c.body_sealed is not null and c.id < first_id_at(before) and num_nonnulls(c.delivered_at, c.unread) > 0
+        order by c.id limit p_limit) old;
+      update gateway_callbacks c set body_sealed = null
+        where c.id = any (chosen) and c.id between chosen[1] and chosen[cardinality(chosen)]
+          and num_nonnulls(c.delivered_at, c.unread) > 0;
+    when 'webhook_bodies' then
+      -- Not of what is being sent, again or still.
+      select array_agg(old.id order by old.id) into chosen from (select d.id from webhook_deliveries d
+        where d.body_sealed is not null and d.id < first_id_at(before) and d.status <> 'pending'
+        order by d.id limit p_limit) old;
+      update webhook_deliveries d set body_sealed = null
+        where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
     when 'idempotency_keys' then
       -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
       update idempotency_keys set answer_status = null, answer_body = null
@@ -2587,6 +2674,16 @@ begin
   perform from charitable_causes c where c.id = p_id and c.status in ('active', 'in_progress') for key share;
   return found;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.is_archived(p_table text, p_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select exists (select from archived_months a
+    where a.table_name = p_table and p_id >= a.first_id and p_id < a.next_id)
+$function$;
 
 CREATE OR REPLACE FUNCTION public.is_operator(p_user_id uuid, p_permission text)
  RETURNS boolean
@@ -2868,10 +2965,10 @@ begin
   select string_agg(coalesce(to_jsonb(old), to_jsonb(new)) ->> a.attname, '/' order by a.attnum) into subject
     from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
     where i.indrelid = tg_relid and i.indisprimary;
-  raise exception '% %: % does not %', tg_table_name, subject, tg_argv[0],
+  raise exception '% %: % does not %', whole_table(tg_relid), subject, tg_argv[0],
       case when was is null then 'begin with ' || became
         else 'go from ' || was || ' to ' || coalesce(became, 'nothing') end
-    using errcode = 'AM008', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
+    using errcode = 'AM008', schema = 'public', table = whole_table(tg_relid), column = tg_argv[0];
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_withdrawal()
@@ -2979,6 +3076,67 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.make_coming_month()
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+declare
+  coming record;
+begin
+  select t.relname::text as table_name, m.at::date as month into coming
+    from generate_series(date_trunc('month', now()) - interval '1 month', now() + interval '3 months', interval '1 month')
+      m (at)
+    cross join pg_class t
+    where t.relnamespace = 'public'::regnamespace and t.relkind = 'p'
+      and to_regclass(format('months.%I', month_name(t.relname, m.at::date))) is null
+      and not is_archived(t.relname, first_id_at(m.at))
+    order by m.at, t.relname limit 1;
+  if not found then
+    return null;
+  end if;
+  perform make_month(coming.table_name, coming.month);
+  return month_name(coming.table_name, coming.month);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.make_month(p_table text, p_month date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
+AS $function$
+declare
+  partition_name constant text := month_name(p_table, p_month);
+  default_name constant text := p_table || '_default';
+  first_id constant uuid := first_id_at(p_month::timestamp at time zone 'UTC');
+  next_id constant uuid := first_id_at((p_month + interval '1 month') at time zone 'UTC');
+  referenced regclass;
+begin
+  -- One at a time: nobody who reads or writes waits for this lock.
+  execute format('lock table only public.%I in share update exclusive mode', p_table);
+  if to_regclass(format('months.%I', partition_name)) is not null then
+    return;
+  elsif is_archived(p_table, first_id) then
+    raise exception 'the month % of % is archived', p_month, p_table using errcode = 'AM009';
+  end if;
+  if to_regclass(format('months.%I', default_name)) is null then
+    execute format('create table months.%I partition of public.%I default', default_name, p_table);
+  end if;
+  execute format('create table months.%I (like public.%I including all)', partition_name, p_table);
+  -- All that is locked below is locked here, before anything of it is held.
+  for referenced in select k.confrelid::regclass from pg_constraint k
+      where k.conrelid = format('public.%I', p_table)::regclass and k.contype = 'f' order by k.confrelid loop
+    execute format('lock table only %s in share row exclusive mode', referenced);
+  end loop;
+  execute format('lock table months.%I in access exclusive mode', default_name);
+  execute format('with strays as (delete from months.%I where id >= %L and id < %L returning *)
+    insert into months.%I select * from strays', default_name, first_id, next_id, partition_name);
+  execute format('alter table public.%I attach partition months.%I for values from (%L) to (%L)',
+    p_table, partition_name, first_id, next_id);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.missing_of_decision(decided decisions)
  RETURNS text
  LANGUAGE sql
@@ -3002,8 +3160,20 @@ AS $function$
       where e.decision_id = decided.id and e.user_id = decided.user_id))
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
-        and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text))
+        and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text)
+      -- Or it was said in a month that is archived: when the decision ended, or a moment later.
+      and not is_archived('events', first_id_at(decided.ended_at))
+      and not is_archived('events', first_id_at(decided.ended_at + interval '1 minute')))
     end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.month_name(p_table text, p_month date)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select p_table || to_char(p_month::timestamp, '_YYYY_MM')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.open_balance()
@@ -3599,7 +3769,7 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  raise exception '% is never changed by %', tg_table_name, tg_op using errcode = 'AM003';
+  raise exception '% is never changed by %', whole_table(tg_relid), tg_op using errcode = 'AM003';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_old_snapshot()
@@ -3894,6 +4064,16 @@ AS $function$
   select date_bin('10 minutes', p_at, timestamptz '2000-01-01 00:00:00+00')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.whole_table(p_table oid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select c.relname::text from pg_class c
+  where c.oid = coalesce((select i.inhparent from pg_inherits i where i.inhrelid = p_table), p_table)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
  RETURNS boolean
  LANGUAGE plpgsql
@@ -4145,7 +4325,9 @@ create view check_callbacks_have_their_keys as
     webhook_id
    FROM gateway_callbacks c
      FULL JOIN callback_keys k USING (webhook_id, body_digest)
-  WHERE c.id IS DISTINCT FROM k.callback_id;
+  WHERE c.id IS DISTINCT FROM k.callback_id AND NOT (c.id IS NULL AND (EXISTS ( SELECT
+           FROM archived_months a
+          WHERE a.table_name = 'gateway_callbacks'::text AND k.callback_id >= a.first_id AND k.callback_id < a.next_id)));
 
 create view check_cause_totals_match_donations as
  SELECT cause_id,
@@ -4472,6 +4654,11 @@ UNION ALL
   WHERE NOT (EXISTS ( SELECT
            FROM users u
           WHERE u.id = t.user_id));
+
+create view check_months_are_made as
+ SELECT table_name,
+    problem
+   FROM find_month_problems() find_month_problems(table_name, problem);
 
 create view check_no_forbidden_negative as
  SELECT a.id AS account_id,
@@ -5009,7 +5196,9 @@ create view check_webhooks_have_their_keys as
     endpoint_id
    FROM webhook_deliveries d
      FULL JOIN webhook_version_keys k USING (resource_type, resource_id, version, endpoint_id)
-  WHERE d.id IS DISTINCT FROM k.delivery_id;
+  WHERE d.id IS DISTINCT FROM k.delivery_id AND NOT (d.id IS NULL AND (EXISTS ( SELECT
+           FROM archived_months a
+          WHERE a.table_name = 'webhook_deliveries'::text AND k.delivery_id >= a.first_id AND k.delivery_id < a.next_id)));
 
 create view check_withdrawals_are_told as
  SELECT p.id AS withdrawal_id,
@@ -5263,6 +5452,18 @@ revoke execute on function empty_saving_goal(uuid,uuid,uuid) from public;
 
 grant execute on function empty_saving_goal(uuid,uuid,uuid) to amanah_app;
 
+revoke execute on function find_month_problems() from public;
+
+grant execute on function find_month_problems() to amanah_app;
+
+grant execute on function find_month_problems() to amanah_reader;
+
+revoke execute on function first_id_at(timestamp with time zone) from public;
+
+grant execute on function first_id_at(timestamp with time zone) to amanah_app;
+
+grant execute on function first_id_at(timestamp with time zone) to amanah_reader;
+
 revoke execute on function forget_rows(text,interval,integer) from public;
 
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
@@ -5286,6 +5487,12 @@ grant execute on function hold_of_person(uuid) to amanah_reader;
 revoke execute on function hold_open_cause(uuid) from public;
 
 grant execute on function hold_open_cause(uuid) to amanah_app;
+
+revoke execute on function is_archived(text,uuid) from public;
+
+grant execute on function is_archived(text,uuid) to amanah_app;
+
+grant execute on function is_archived(text,uuid) to amanah_reader;
 
 revoke execute on function is_operator(uuid,text) from public;
 
@@ -5339,11 +5546,19 @@ grant execute on function lock_source(uuid,text,uuid,uuid) to amanah_app;
 
 revoke execute on function look_at_round() from public;
 
+revoke execute on function make_coming_month() from public;
+
+grant execute on function make_coming_month() to amanah_app;
+
+revoke execute on function make_month(text,date) from public;
+
 revoke execute on function missing_of_decision(decisions) from public;
 
 grant execute on function missing_of_decision(decisions) to amanah_app;
 
 grant execute on function missing_of_decision(decisions) to amanah_reader;
+
+revoke execute on function month_name(text,date) from public;
 
 revoke execute on function open_balance() from public;
 
@@ -5475,6 +5690,10 @@ grant execute on function tally_start(timestamp with time zone) to amanah_app;
 
 grant execute on function tally_start(timestamp with time zone) to amanah_reader;
 
+revoke execute on function whole_table(oid) from public;
+
+grant execute on function whole_table(oid) to amanah_app;
+
 revoke execute on function write_journal(uuid,text,text,uuid[],numeric[]) from public;
 
 revoke execute on function write_seal(bigint,text,text,text,timestamp with time zone,timestamp with time zone,uuid[]) from public;
@@ -5502,6 +5721,10 @@ grant select (created_at), select (currency), select (id), select (kind), select
 grant delete, insert, select, update (address_type), update (details_sealed), update (organization_id), update (updated_at), update (updated_by) on table addresses to amanah_app;
 
 grant select (address_type), select (created_at), select (created_by), select (deleted_by), select (id), select (organization_id), select (updated_at), select (updated_by), select (user_id) on table addresses to amanah_reader;
+
+grant select (archived_at), select (first_id), select (manifest_key), select (manifest_sha256), select (month), select (next_id), select (rows), select (table_name) on table archived_months to amanah_reader;
+
+grant select on table archived_months to amanah_app;
 
 grant insert, select, update (deleted_at), update (details_sealed) on table bank_accounts to amanah_app;
 
@@ -5614,6 +5837,10 @@ grant select on table check_journals_have_their_keys to amanah_reader;
 grant select on table check_ledger_rows_have_parents to amanah_app;
 
 grant select on table check_ledger_rows_have_parents to amanah_reader;
+
+grant select on table check_months_are_made to amanah_app;
+
+grant select on table check_months_are_made to amanah_reader;
 
 grant select on table check_no_forbidden_negative to amanah_app;
 

@@ -1,17 +1,26 @@
 import { withTime } from '../src/database/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import { forgetOldRows } from '../src/housekeeping/forget-old-rows.ts';
+import { makeComingMonths } from '../src/housekeeping/make-months.ts';
 import { settleKeys } from '../src/identity/settle-keys.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { step } from './step.ts';
 
-/** Activities of no domain: deletion of rows past their retention time. */
+/** Activities of no domain: deletion of rows past their retention time, and the partitions of coming months. */
 export function createHousekeepingActivities(deps: Dependencies) {
+  const bodiesKeptDays = deps.config.BODIES_KEPT_DAYS;
   return {
     forgetOldRows: step(deps, 'forgetOldRows', async (em, _: object) => {
-      const forgotten = await withTime(em, budgets.database.sweep, forgetOldRows);
-      await settleKeys(em.fork(), deps.personalKeys);
-      return forgotten;
+      try {
+        return await withTime(em, budgets.database.sweep, (tx) => forgetOldRows(tx, { bodiesKeptDays }));
+      } finally {
+        // None holds up another.
+        try {
+          await makeComingMonths(em);
+        } finally {
+          await settleKeys(em.fork(), deps.personalKeys);
+        }
+      }
     }),
   };
 }

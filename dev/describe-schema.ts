@@ -11,6 +11,9 @@ set check_function_bodies = off;
 
 /** Queries that return statements in an order in which they can be loaded: one row per statement. */
 const sections = {
+  // Its tables are partitions, which depend on the day and are made by a function.
+  Schemas: `
+    select format('create schema %I;', nspname) as statement from pg_namespace where nspname = 'months'`,
   Sequences: `
     select format('create sequence %I as %s increment by %s minvalue %s maxvalue %s start with %s cache %s%s;', c.relname,
         format_type(s.seqtypid, null), s.seqincrement, s.seqmin, s.seqmax, s.seqstart, s.seqcache,
@@ -23,7 +26,8 @@ const sections = {
   Tables: `
     select format(E'create %stable %I (\\n  %s\\n)%s;', case c.relpersistence when 'u' then 'unlogged ' else '' end,
         c.relname, concat_ws(E',\\n  ', columns.list, constraints.list),
-        ' with (' || array_to_string(c.reloptions, ', ') || ')') ||
+        coalesce(' partition by ' || pg_get_partkeydef(c.oid), '') ||
+        coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '')) ||
         coalesce(E'\\n' || indexes.list, '') as statement
     from pg_class c
     left join lateral (
@@ -47,7 +51,7 @@ const sections = {
       from pg_index i join pg_class x on x.oid = i.indexrelid
       where i.indrelid = c.oid and not exists (select from pg_constraint k where k.conindid = i.indexrelid
         and k.contype in ('p', 'u', 'x'))) indexes on true
-    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
     order by c.relname`,
   Types: `
     select format(E'create type %I as (\\n  %s\\n);', c.relname,
@@ -98,7 +102,7 @@ const sections = {
     with thing as (
       select format('table %s', c.oid::regclass) as name, c.relowner as owner, c.relacl as acl,
         acldefault(case c.relkind when 'S' then 's' else 'r' end::"char", c.relowner) as usual, '' as columns
-      from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v')
+      from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
       union all
       select format('sequence %s', c.oid::regclass), c.relowner, c.relacl, acldefault('s', c.relowner), ''
       from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'S'
@@ -153,9 +157,8 @@ const sections = {
 
 /** Kinds of objects that the sections do not cover; a migration that creates one must add it to them. */
 const unknown = `
-  select format('%s %s', case relkind when 'm' then 'the materialized view' when 'p' then 'the partitioned table'
-    else 'the relation' end, relname) as thing
-  from pg_class where relnamespace = 'public'::regnamespace and relkind not in ('r', 'v', 'S', 'i', 'c')
+  select format('%s %s', case relkind when 'm' then 'the materialized view' else 'the relation' end, relname) as thing
+  from pg_class where relnamespace = 'public'::regnamespace and relkind not in ('r', 'p', 'v', 'S', 'i', 'I', 'c')
   union all
   select 'the type ' || typname from pg_type
   where typnamespace = 'public'::regnamespace and typtype in ('d', 'e', 'r', 'm')
@@ -171,7 +174,7 @@ const unknown = `
   union all
   select 'the event trigger ' || evtname from pg_event_trigger
   union all
-  select 'the schema ' || nspname from pg_namespace where nspname !~ '^pg_' and nspname not in ('public', 'information_schema')`;
+  select 'the schema ' || nspname from pg_namespace where nspname !~ '^pg_' and nspname not in ('public', 'months', 'information_schema')`;
 
 /** The schema of a database as text, the same for equal schemas: statements that would create it again. */
 export async function describeSchema(url: string): Promise<string> {

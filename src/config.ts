@@ -130,6 +130,8 @@ const schema = z
     ...storage,
     ...provider,
     PAYOUT_RESEND_HOURS: z.coerce.number().int().min(0).max(720).default(24),
+    /** Bodies of callbacks and webhooks are forgotten after this; for ever kept without it. */
+    BODIES_KEPT_DAYS: z.coerce.number().int().min(30).max(36_500).optional(),
     BANK_ACCOUNT_WAIT_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     ERASURE_WAIT_HOURS: z.coerce.number().int().min(0).max(8760).default(72),
     KEYS_BACKUP_DAYS: z.coerce.number().int().min(0).max(30).default(30),
@@ -340,6 +342,12 @@ export function readReconciliationConfig(): z.infer<typeof reconciliationSchema>
   return parse(reconciliationSchema, { ...readRunning(), ...(LOG_LEVEL && { LOG_LEVEL }) });
 }
 
+function refuseFailpoints(env: { NODE_ENV: string; FAILPOINTS?: string | undefined }, ctx: Complaints): void {
+  if (env.NODE_ENV === 'production' && env.FAILPOINTS) {
+    ctx.addIssue({ code: 'custom', path: ['FAILPOINTS'], message: 'is refused in production' });
+  }
+}
+
 const operatorSchema = z
   .object({
     NODE_ENV: environment,
@@ -349,11 +357,7 @@ const operatorSchema = z
     AUTH_TOKEN_TTL_SECONDS: schema.shape.AUTH_TOKEN_TTL_SECONDS,
     FAILPOINTS: schema.shape.FAILPOINTS,
   })
-  .superRefine((env, ctx) => {
-    if (env.NODE_ENV === 'production' && env.FAILPOINTS) {
-      ctx.addIssue({ code: 'custom', path: ['FAILPOINTS'], message: 'is refused in production' });
-    }
-  });
+  .superRefine(refuseFailpoints);
 export type OperatorConfig = z.infer<typeof operatorSchema>;
 
 /**
@@ -382,6 +386,33 @@ export function readVerificationConfig(): VerificationConfig {
   const config = parse(verificationSchema, READER_DATABASE_URL || DATABASE_URL ? process.env : readRunning());
   const database = must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
   return { ...config, database };
+}
+
+const archiveSchema = z
+  .object({
+    NODE_ENV: environment,
+    ...databases,
+    ...storage,
+    /** How many whole months a month is kept after its end; nothing is archived without it. */
+    ARCHIVE_AFTER_MONTHS: z.coerce.number().int().min(4).max(1200).optional(),
+    FAILPOINTS: schema.shape.FAILPOINTS,
+  })
+  .partial({ DATABASE_URL: true })
+  .superRefine(refuseFailpoints);
+
+export interface ArchiveConfig extends z.infer<typeof archiveSchema> {
+  /** URL of the schema's owner. */
+  owner: string;
+}
+
+/** What archiving and restoring months need, and nothing else: the database as its owner, and the object store. */
+export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
+  const config = parse(archiveSchema, env);
+  const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
+  if (owner === undefined) {
+    throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
+  }
+  return { ...config, owner };
 }
 
 /** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */

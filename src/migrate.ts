@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { ConfigError, readMigrationConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import {
@@ -11,6 +11,8 @@ import {
   readerRole,
 } from './database/database-roles.ts';
 import { missingTimeOuts, setSessionTimeOuts } from './database/database-time-outs.ts';
+import { givingWay } from './database/giving-way.ts';
+import { makeComingMonths } from './housekeeping/make-months.ts';
 import { baseline, migrations, type NamedMigration } from './migrations/index.ts';
 import { keysMigrations } from './migrations/keys/index.ts';
 import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
@@ -22,8 +24,6 @@ import { errorCodeOf } from './shared/errors.ts';
 const migrationLock = 7_262_624;
 const turnPollMs = 200;
 const mayNot = '42501';
-/** SQLSTATEs of a migration that blocked others or was blocked (lock time-out, deadlock): it is retried. */
-const inTheWay: readonly unknown[] = ['55P03', '40P01'];
 
 export interface MigrateOptions {
   /** All migrations; the product's own unless a test passes others. */
@@ -35,7 +35,8 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings a database to the newest schema, as its owner, with the roles that use it, their rights and their time-outs.
+ * Brings a database to the newest schema, as its owner, with the roles that use it, their rights and their time-outs, and
+ * with the partitions of the coming months.
  * Safe to run from several processes at once and on a migrated database. Runs migration by migration: one that does not
  * get a lock within two seconds gives way, so that nobody queues behind it for longer, and is retried. Needs a direct
  * connection: a transaction-mode pooler would lose the lock and the time-outs. Returns the names of the migrations that
@@ -59,10 +60,23 @@ export async function migrate(
       await settleRoles(tx);
     });
     const done: string[] = [];
+    const inTime = (name: string, make: () => Promise<unknown>) =>
+      givingWay(make, {
+        givesWayMs,
+        tell: () =>
+          tell(
+            `${name} waits for a lock that somebody holds; it is made again in ${budgets.migration.pause / 1000} s.`,
+          ),
+      });
     for (const { name } of await orm.migrator.getPending()) {
-      await makeInTime(orm, name, { givesWayMs, tell });
+      await inTime(name, async () => {
+        // A non-transactional migration may have set its own.
+        await setSessionTimeOuts(orm.em.fork(), budgets.database.migration);
+        await orm.migrator.up({ migrations: [name] });
+      });
       done.push(name);
     }
+    if (list.includes(baseline)) await inTime('The partition of a month', () => makeComingMonths(orm.em.fork()));
     return done;
   } finally {
     await orm.close(true);
@@ -75,26 +89,6 @@ async function takeTurn(em: EntityManager): Promise<void> {
     const [{ mine }] = await em.execute<[{ mine: boolean }]>('select pg_try_advisory_lock(?) as mine', [migrationLock]);
     if (mine) return;
     await delay(turnPollMs);
-  }
-}
-
-async function makeInTime(
-  orm: MikroORM,
-  name: string,
-  { givesWayMs, tell }: Required<Pick<MigrateOptions, 'givesWayMs' | 'tell'>>,
-): Promise<void> {
-  const startedAt = performance.now();
-  for (;;) {
-    try {
-      // A non-transactional migration may have set its own.
-      await setSessionTimeOuts(orm.em.fork(), budgets.database.migration);
-      await orm.migrator.up({ migrations: [name] });
-      return;
-    } catch (error) {
-      if (!inTheWay.includes(errorCodeOf(error)) || performance.now() - startedAt > givesWayMs) throw error;
-      tell(`${name} waits for a lock that somebody holds; it is made again in ${budgets.migration.pause / 1000} s.`);
-      await delay(budgets.migration.pause);
-    }
   }
 }
 

@@ -25,10 +25,10 @@ const webhooks = (resource: 'payment' | 'payout', resourceId: string, where: str
   ],
   [
     'webhook_deliveries',
-    `id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed, status, attempts, delivered_at,
-     created_at`,
+    `id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed, body_digest, status, attempts,
+     delivered_at, created_at`,
     `${id('delivery')}, ${partner}, ${endpoint}, '${resource}', ${resourceId}, 1, '${resource}.succeeded',
-     repeat('x', 600), 'delivered', 1, ${at()}, ${at()}`,
+     repeat('x', 600), md5(n::text), 'delivered', 1, ${at()}, ${at()}`,
     where,
   ],
 ];

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { monthsSince } from '../../test/support/make-months.ts';
 import { deedsOfPartners } from './deeds-of-partners.ts';
 import { deedsOfPeople } from './deeds-of-people.ts';
 import {
@@ -152,6 +153,7 @@ export async function fillYear(url: string, year: GrownYear): Promise<void> {
       `set session_replication_role = 'replica'; set statement_timeout = 0; set transaction_timeout = 0;
        set synchronous_commit = off; set maintenance_work_mem = '256MB'; set timezone = 'UTC'`,
     );
+    await client.query(monthsSince('13 months'));
     const indexes = await client.query<{ name: string; definition: string }>(
       `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
        where indrelid = any($1::regclass[]) and not indisunique`,
@@ -170,7 +172,8 @@ export async function fillYear(url: string, year: GrownYear): Promise<void> {
       for (const left of deeds) await run(insertOf(left, from, to));
     }
     for (const sql of derived) await run(sql);
-    for (const { definition } of indexes.rows) await client.query(definition);
+    // Of a divided table: of its months, too.
+    for (const { definition } of indexes.rows) await client.query(definition.replace(' ON ONLY ', ' ON '));
     await client.query('vacuum analyze');
   } finally {
     await client.end();

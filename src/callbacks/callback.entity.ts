@@ -21,7 +21,8 @@ const CallbackSchema = defineEntity({
     provider_payment_request_id: p.text().nullable(),
     provider_payment_method_id: p.text().nullable(),
     provider_transfer_id: p.text().nullable(),
-    body_sealed: p.text(),
+    /** Null once it is forgotten. */
+    body_sealed: p.text().nullable(),
     received_at: p.datetime(),
     delivered_at: p.datetime().nullable(),
     attempts: p.integer().default(0),

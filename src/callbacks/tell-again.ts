@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { callbacksSince } from './callbacks-since.ts';
 
 /**
  * In the transaction that makes a payment final: makes its payment callbacks without a receipt undelivered again. While
@@ -6,11 +7,15 @@ import type { EntityManager } from '@mikro-orm/postgresql';
  * now each opens a receipt workflow of its own, which keeps asking. Counting one attempt more keeps a delivery that is
  * under way from marking its callback delivered.
  */
-export async function tellAgain(tx: EntityManager, reference: string): Promise<void> {
+export async function tellAgain(
+  tx: EntityManager,
+  { id, created_at }: { id: string; created_at: Date },
+): Promise<void> {
   await tx.execute(
     `update gateway_callbacks c set delivered_at = null, attempts = attempts + 1
-     where c.reference = ? and c.kind = 'payment' and c.provider_payment_id is not null and c.unread is null
+     where c.reference = ? and c.id >= first_id_at(?::timestamptz) and c.kind = 'payment'
+       and c.provider_payment_id is not null and c.unread is null
        and not exists (select from receipts r where r.provider_payment_id = c.provider_payment_id)`,
-    [reference],
+    [id, callbacksSince(created_at)],
   );
 }

@@ -38,7 +38,7 @@ export async function finishPayment(
   payment.finalized_at = payment.updated_at = end.at;
   payment.version += 1;
   await tx.flush();
-  await tellAgain(tx, payment.id);
+  await tellAgain(tx, payment);
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',
     resourceType: 'partner_payment',

@@ -47,7 +47,7 @@ const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
   const items: TimelineItem[] = [
     { at: payment.created_at, type: 'request', text: requestText(payment) },
-    ...(await findCallbackItems(em, payment.id)),
+    ...(await findCallbackItems(em, payment)),
     ...(await findReceiptItems(em, payment)),
     ...(await findRefundItems(em, payment.id)),
   ];

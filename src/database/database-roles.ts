@@ -66,6 +66,7 @@ interface Standing {
   changeable: string | null;
   calls: string | null;
   creates: boolean;
+  reaches_months: boolean;
   temporary: boolean;
   silences: boolean;
   settings: string | null;
@@ -87,6 +88,7 @@ const provenTables = [
   'payout_tallies',
   'seals',
   'seal_journals',
+  'archived_months',
 ];
 /** The functions that the role may call (`baseline/roles.sql`); any other moves money or deletes without checks. */
 const ownFunctions = [
@@ -141,6 +143,11 @@ const ownFunctions = [
   'await_replay',
   'is_operator',
   'hold_of_person',
+  'make_coming_month',
+  'first_id_at',
+  'is_archived',
+  'find_month_problems',
+  'whole_table',
 ];
 /** Append-only tables. */
 const keptTables = ['events'];
@@ -163,7 +170,7 @@ export async function refuseMightyRole(
        (select string_agg(m.rolname, ', ' order by m.rolname) from pg_roles m
           where not r.rolsuper and m.rolname = any (?::text[]) and pg_has_role(r.oid, m.oid, 'MEMBER')) as becomes,
        (select string_agg(c.relname, ', ' order by c.relname) from (select c.relname from pg_class c
-          where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+          where c.relnamespace in (select oid from pg_namespace where nspname in ('public', 'months')) and c.relkind in ('r', 'p')
             and pg_has_role(r.oid, c.relowner, 'MEMBER') order by 1 limit 3) c) as owned,
        (select string_agg(t.name, ', ' order by t.name) from unnest(?::text[]) as t (name)
           where to_regclass('public.' || t.name) is not null
@@ -179,6 +186,8 @@ export async function refuseMightyRole(
             and exists (select from them m where has_function_privilege(m.oid, p.oid, 'EXECUTE'))) as calls,
        exists (select from them m where has_schema_privilege(m.oid, 'public', 'CREATE')
          or has_database_privilege(m.oid, current_database(), 'CREATE')) as creates,
+       exists (select from pg_namespace n, them m where n.nspname = 'months'
+         and has_schema_privilege(m.oid, n.oid, 'CREATE, USAGE')) as reaches_months,
        exists (select from them m where has_database_privilege(m.oid, current_database(), 'TEMPORARY')) as temporary,
        exists (select from them m where has_parameter_privilege(m.oid, 'session_replication_role', 'SET')
          and not r.rolsuper) as silences,
@@ -210,6 +219,7 @@ export async function refuseMightyRole(
     it.changeable !== null && `it may change ${it.changeable}, which may only be added to`,
     it.calls !== null && `it may call ${it.calls}, which write rows that nothing proves`,
     it.creates && 'it may create tables and functions',
+    it.reaches_months && 'it reaches the partitions in the schema months, past the rights of their tables',
     it.silences && 'it may set session_replication_role, which disables triggers',
     it.settings !== null &&
       `it has settings of its own (${it.settings}), which change what the product's statements mean`,

@@ -28,6 +28,8 @@ export interface ListEventsInput extends ListWindow {
   to?: Date | undefined;
 }
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 /** Matches are counted up to this many; a total of this many means at least this many. */
 export const countedEvents = 100_000;
 
@@ -47,6 +49,9 @@ async function readEvents(em: EntityManager, input: ListEventsInput): Promise<Li
     ['actor_id = ?::uuid', input.actorId],
     ['created_at >= ?::timestamptz', input.from],
     ['created_at < ?::timestamptz', input.to],
+    // An event has the id of its time, to a day: months outside the period are not read.
+    ['id >= first_id_at(?::timestamptz)', input.from && new Date(input.from.getTime() - dayMs)],
+    ['id < first_id_at(?::timestamptz)', input.to && new Date(input.to.getTime() + dayMs)],
   ];
   const asked = filters.filter(([, value]) => value !== undefined);
   const params = asked.map(([, value]) => value);

@@ -14,10 +14,18 @@ const roundLimit = 10_000;
 
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
- * keys, looks of the sweeps, verdicts on openings, and tallies of payouts. Returns how many.
+ * keys, looks of the sweeps, verdicts on openings, and tallies of payouts; the bodies of callbacks and webhooks after
+ * `bodiesKeptDays`, for ever without it. Returns how many.
  */
-export async function forgetOldRows(em: EntityManager): Promise<number> {
+export async function forgetOldRows(
+  em: EntityManager,
+  { bodiesKeptDays }: { bodiesKeptDays?: number | undefined } = {},
+): Promise<number> {
+  const bodies = async (kind: 'callback_bodies' | 'webhook_bodies') =>
+    bodiesKeptDays === undefined ? 0 : forgetRows(em, kind, `${bodiesKeptDays} days`, roundLimit);
   return (
+    (await bodies('callback_bodies')) +
+    (await bodies('webhook_bodies')) +
     (await forgetRows(em, 'idempotency_keys', `${userAnswersKeptDays} days`, roundLimit)) +
     (await sweepReadEvents(em, roundLimit)) +
     (await forgetOldLooks(em, roundLimit)) +

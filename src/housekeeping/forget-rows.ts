@@ -3,6 +3,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 /** Kinds of rows that are kept for a limited time. */
 export type ForgottenKind =
   | 'read_events'
+  | 'callback_bodies'
+  | 'webhook_bodies'
   | 'idempotency_keys'
   | 'refused_balance_payments'
   | 'openings'
@@ -14,7 +16,7 @@ export type ForgottenKind =
   | 'login_failures';
 
 /**
- * Deletes rows of a kind that are older than `age` (an interval), up to `limit` of them; returns how many. The database
+ * Deletes rows, or bodies, of a kind that are older than `age` (an interval), up to `limit` of them; returns how many. The database
  * knows the minimum retention of each kind, and refuses everybody who would delete sooner.
  */
 export async function forgetRows(em: EntityManager, kind: ForgottenKind, age: string, limit: number): Promise<number> {

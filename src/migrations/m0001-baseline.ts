@@ -14,6 +14,7 @@ const domains = [
   'organizations',
   'access',
   'identity',
+  'months',
   'events',
   'ledger',
   'held-balances',

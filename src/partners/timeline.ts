@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
+import { callbacksSince } from '../callbacks/callbacks-since.ts';
 import { timestamp } from '../http/fields.ts';
 import type { WebhookedResource } from './idempotency.ts';
 
@@ -41,10 +42,14 @@ export function presentTimeline(items: readonly TimelineItem[], next: { at: Date
 }
 
 /** The first 50 callbacks about a payment or payout; each was checked with the provider. */
-export async function findCallbackItems(em: EntityManager, reference: string): Promise<TimelineItem[]> {
+export async function findCallbackItems(
+  em: EntityManager,
+  { id, created_at }: { id: string; created_at: Date },
+): Promise<TimelineItem[]> {
   const rows = await em.execute<{ event: string; received_at: Date | string }[]>(
-    'select event, received_at from gateway_callbacks where reference = ? order by received_at limit 50',
-    [reference],
+    `select event, received_at from gateway_callbacks where reference = ? and id >= first_id_at(?::timestamptz)
+     order by received_at limit 50`,
+    [id, callbacksSince(created_at)],
   );
   return rows.map(({ event, received_at }) => ({
     at: new Date(received_at),

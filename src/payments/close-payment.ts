@@ -30,7 +30,7 @@ export async function closePayment(
     order.status = close.status;
     order.failure_code = close.failureCode;
     order.finalized_at = order.updated_at = await readDatabaseClock(tx);
-    await tellAgain(tx, order.id);
+    await tellAgain(tx, order);
     await handler.onClosed?.(tx, handledPayment(order), close.status);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -57,7 +57,7 @@ export async function settlePayment(
     order.status = 'PAID';
     order.finalized_at = order.updated_at = now;
     await tx.flush();
-    await tellAgain(tx, order.id);
+    await tellAgain(tx, order);
     const handled = handledPayment(order);
     await handler.effect?.hold?.(tx, handled);
     const journalId = must(

@@ -74,7 +74,7 @@ export async function tellPayoutTimeline(
     ...(told?.items ?? []),
     ...(await findAttempts(em, payout)),
     ...(await findProviderStatuses(em, payout, name)),
-    ...(await findCallbackItems(em, id)),
+    ...(await findCallbackItems(em, payout)),
     ...(await findLedgerItems(em, payout, name)),
     ...(resourceType === 'withdrawal' ? [] : await findWebhookItems(em, resourceType, id)),
   ];

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { Deferral, EndpointBounds } from './bound-endpoints.ts';
 import { openSecrets } from './find-endpoints.ts';
@@ -155,7 +156,8 @@ async function attemptOnce(
   endpoint: WebhookEndpoint,
 ): Promise<SentWebhook> {
   const secrets = await openSecrets(em, sealer, endpoint);
-  const body = await sealer.open(webhookBodyPlace(delivery.id), delivery.body_sealed);
+  const sealed = must(delivery.body_sealed, 'what is pending has its body');
+  const body = await sealer.open(webhookBodyPlace(delivery.id), sealed);
   const id = webhookIdOf(delivery.id);
   const timestamp = Math.floor(Date.now() / 1000);
   const headers = {

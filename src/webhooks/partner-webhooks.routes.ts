@@ -63,7 +63,7 @@ routes.post(
   {
     summary: 'Send a webhook again',
     description:
-      'Whatever became of it: parked and delivered ones too, unless its endpoint was deleted or is disabled. It is tried at once, then for three days, with the same ' +
+      'Whatever became of it: parked and delivered ones too, unless its endpoint was deleted or is disabled, or it is so old that its body is no longer kept. It is tried at once, then for three days, with the same ' +
       '`webhook-id` and body. Takes no idempotency key.',
     access: partner('manage-webhooks'),
     params: z.object({ id: uuid() }),
@@ -83,8 +83,8 @@ routes.post(
   {
     summary: 'Send the webhooks of a period again',
     description:
-      'Every delivery that was created in the period and has an enabled endpoint to go to, delivered ones too, at most ' +
-      '10,000; more are refused. The oldest go first, some twenty a second, and `count` is how many will. They have the ' +
+      'Every delivery that was created in the period, has an enabled endpoint to go to and is not so old that its body is ' +
+      'no longer kept, delivered ones too, at most 10,000; more are refused. The oldest go first, some twenty a second, and `count` is how many will. They have the ' +
       'same `webhook-id` and body. With `dry_run` they are only counted. A replay begins where an earlier one ends; ' +
       'where that takes more than ten minutes it is refused (`429`, with `Retry-After`). Takes no idempotency key.',
     access: partner('manage-webhooks'),

@@ -4,14 +4,15 @@ import { refuse } from '../shared/errors.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 
-/** A webhook of this partner with the exact body that is sent. Throws NOT_FOUND for another partner's. */
+/** A webhook of this partner with the exact body that is sent, undefined once that is forgotten. Throws NOT_FOUND for another partner's. */
 export async function readDelivery(
   em: EntityManager,
   sealer: Sealer,
   { partnerId, deliveryId }: { partnerId: string; deliveryId: string },
-): Promise<{ delivery: WebhookDelivery; body: string }> {
+): Promise<{ delivery: WebhookDelivery; body: string | undefined }> {
   const delivery =
     (await em.findOne(WebhookDelivery, { id: deliveryId, partner_id: partnerId })) ??
     refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'id' });
-  return { delivery, body: await sealer.open(webhookBodyPlace(delivery.id), delivery.body_sealed) };
+  const { body_sealed: sealed } = delivery;
+  return { delivery, body: sealed ? await sealer.open(webhookBodyPlace(delivery.id), sealed) : undefined };
 }

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Place, Sealer } from '../encryption/sealer.ts';
 import type { WebhookType } from '../partners/partner.ts';
-import { newId } from '../shared/ids.ts';
+import { must } from '../shared/assert.ts';
+import { sha256 } from '../shared/digest.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { WebhookResource } from './webhook-delivery.ts';
 
@@ -47,13 +48,14 @@ export async function recordDelivery(
   endpointId: string,
 ): Promise<string> {
   const { partnerId, resourceType, resourceId, type, version, at } = webhook;
-  const id = newId();
   const body = JSON.stringify({ type, timestamp: at.toISOString(), data: { ...webhook.data, version } });
-  await tx.execute(
+  // An id by the database's clock, which says in which month it is kept.
+  const [key] = await tx.execute<{ id: string }[]>(
     `insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)
-     values (?, ?, ?, ?, ?)`,
-    [resourceType, resourceId, version, endpointId, id],
+     values (?, ?, ?, ?, uuidv7()) returning delivery_id as id`,
+    [resourceType, resourceId, version, endpointId],
   );
+  const { id } = must(key, 'an insert returns its row');
   tx.create(WebhookDelivery, {
     id,
     partner_id: partnerId,
@@ -63,6 +65,7 @@ export async function recordDelivery(
     version,
     type,
     body_sealed: await sealer.seal(webhookBodyPlace(id), body),
+    body_digest: sha256(body),
     next_attempt_at: at,
     created_at: at,
   });

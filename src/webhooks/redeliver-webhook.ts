@@ -41,7 +41,7 @@ export function findDeliveries(
 
 /**
  * Sends a webhook again at once, whatever its status, and then for three days anew. Throws NOT_FOUND for another
- * partner's, REQUEST_INVALID when its endpoint was deleted or is disabled.
+ * partner's, REQUEST_INVALID when its endpoint was deleted or is disabled, or its body is forgotten.
  */
 export async function redeliverWebhook(
   em: EntityManager,
@@ -59,6 +59,7 @@ export async function redeliverWebhook(
     const endpoint = await tx.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
     const deleted = 'its endpoint was deleted: there is nowhere to send it';
     requireEnabled(endpoint ?? refuse('REQUEST_INVALID', deleted, { field }), field);
+    if (!delivery.body_sealed) refuse('REQUEST_INVALID', 'it is too old: its body is no longer kept', { field });
     delivery.status = 'pending';
     delivery.delivered_at = null;
     delivery.next_attempt_at = await readDatabaseClock(tx);

@@ -25,7 +25,7 @@ interface Replay {
 }
 
 /**
- * Sends every webhook of a period whose endpoint is enabled again, whatever its status, oldest first: each is due when
+ * Sends every webhook of a period whose endpoint is enabled and whose body is still kept again, whatever its status, oldest first: each is due when
  * its turn comes at `replayedPerSecond`, after those of the partner's earlier replays, and a sweep finds what was not
  * begun then. Returns how many. Throws TOO_MANY_REQUESTS where it would have to wait for more than ten minutes,
  * REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for
@@ -100,7 +100,7 @@ async function chooseDeliveries(
 ): Promise<string[]> {
   const rows = await em.execute<{ id: string }[]>(
     `select d.id from webhook_deliveries d
-     where d.partner_id = ? and d.created_at >= ? and d.created_at < ? ${endpointId === undefined ? '' : 'and d.endpoint_id = ?'}
+     where d.partner_id = ? and d.created_at >= ? and d.created_at < ? and d.body_sealed is not null ${endpointId === undefined ? '' : 'and d.endpoint_id = ?'}
        and d.endpoint_id in (select e.id from webhook_endpoints e where e.partner_id = d.partner_id and e.status = 'enabled')
      order by d.created_at, d.id limit ? ${locking}`,
     [partnerId, from, to, ...(endpointId === undefined ? [] : [endpointId]), mostReplayed + 1],

@@ -13,7 +13,10 @@ const WebhookDeliverySchema = defineEntity({
     resource_id: p.uuid(),
     version: p.integer(),
     type: p.text().$type<WebhookType>(),
-    body_sealed: p.text(),
+    /** Null once it is forgotten; never while it is pending. */
+    body_sealed: p.text().nullable(),
+    /** SHA-256 of the body, in hex. */
+    body_digest: p.text(),
     status: p.text().$type<WebhookDeliveryStatus>().default('pending'),
     attempts: p.integer().default(0),
     last_status: p.smallint().nullable(),

@@ -202,8 +202,8 @@ async function parkedDelivery(stack: Stack, owner: Owner): Promise<Ids> {
     `with key as (insert into webhook_version_keys (delivery_id, resource_type, resource_id, version, endpoint_id)
        values (?, 'payment', ?, 1, ?) returning *)
      insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
-       next_attempt_at)
-     select delivery_id, ?, endpoint_id, resource_type, resource_id, version, 'payment.failed', ?, now() from key`,
+       body_digest, next_attempt_at)
+     select delivery_id, ?, endpoint_id, resource_type, resource_id, version, 'payment.failed', ?, 'x', now() from key`,
     [resource, endpoint, owner.partner.id, await stack.deps.sealer.seal(webhookBodyPlace(delivery), '{}')],
   );
   await stack

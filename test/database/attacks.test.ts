@@ -148,6 +148,8 @@ const ofTheOwner: Attack[] = [
   ['empties the audit trail', one('truncate events'), notPermitted],
   ['empties the journals', one('truncate journals, postings, transactions cascade'), notPermitted],
   ['deletes from the audit trail', one('delete from events'), notPermitted],
+  ['deletes from a month of the audit trail', one('delete from months.events_default'), notPermitted],
+  ['makes a month of its own choice', one("select make_month('events', '2020-01-01')"), notPermitted],
   ['changes who did it', one('update events set actor_id = null'), notPermitted],
   ['shadows a table by a temporary one', one('create temporary table account_balances (n int)'), notPermitted],
   ['makes a table', one('create table account_balances_2 (n int)'), notPermitted],
@@ -649,6 +651,8 @@ const ofTheApplication: Attack[] = [
   ...(
     [
       ['read_events', '89 days'],
+      ['callback_bodies', '29 days'],
+      ['webhook_bodies', '29 days'],
       ['idempotency_keys', '29 days'],
       ['refused_balance_payments', '1 day'],
       ['openings', '1 day'],
@@ -970,7 +974,7 @@ describe('Whoever holds the password of the reader never', () => {
     const tables = await loot.stack
       .owner()
       .execute<{ name: string }[]>(
-        "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+        "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')",
       );
     for (const { name } of tables) {
       expect([name, await attempt(loot.urls.reader, `insert into "${name}" default values`)]).toEqual([

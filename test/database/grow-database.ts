@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import { monthsSince } from '../support/make-months.ts';
 
 /** Whose the most of the rows are: a person, an organization and a partner with a long past. */
 export interface Owners {
@@ -15,9 +16,17 @@ export interface Owners {
 const id = (kind: string, number = 'n'): string =>
   `(lpad(to_hex((${number})::bigint), 12, '0') || '${createHash('md5').update(kind).digest('hex').slice(0, 20)}')::uuid`;
 
-const clearing = `'00000000-0000-4000-8000-000000000001'::uuid`;
 /** A year of rows, the last of them a few minutes ago. */
-const at = `now() - interval '5 minutes' - (:rows - n) * (interval '1 year' / :rows)`;
+const at = `timestamptz ':now' - interval '5 minutes' - (:rows - n) * (interval '1 year' / :rows)`;
+
+/** The same for what is divided by month: it begins with the row's instant, as a UUID of version 7. */
+const timed = (kind: string): string => {
+  const digest = createHash('md5').update(kind).digest('hex');
+  return `(lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7${digest.slice(0, 3)}8'
+    || lpad(to_hex(n::bigint), 15, '0'))::uuid`;
+};
+
+const clearing = `'00000000-0000-4000-8000-000000000001'::uuid`;
 /** One row in fifty is the person's, one in ten the organization's, a third the partner's. */
 const user = `case when n % 50 = 0 then :user else ${id('user')} end`;
 /** A circle is run by few. */
@@ -72,15 +81,15 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   [
     'events',
-    'event, impact, resource_type, resource_id, actor_id, created_at, data',
-    `'RESOURCE_CREATED', case when n % 4 = 0 then 'LOW' else 'MEDIUM' end, 'transaction', ${id('transaction')}::text,
+    'id, event, impact, resource_type, resource_id, actor_id, created_at, data',
+    `${timed('event')}, 'RESOURCE_CREATED', case when n % 4 = 0 then 'LOW' else 'MEDIUM' end, 'transaction', ${id('transaction')}::text,
      ${user}, ${at}, '{}'`,
   ],
-  ['callback_keys', 'webhook_id, body_digest, callback_id', `'grown-' || n, md5(n::text), ${id('callback')}`],
+  ['callback_keys', 'webhook_id, body_digest, callback_id', `'grown-' || n, md5(n::text), ${timed('callback')}`],
   [
     'gateway_callbacks',
     `id, webhook_id, event, kind, reference, body_sealed, body_digest, body_bytes, unread, received_at, delivered_at`,
-    `${id('callback')}, 'grown-' || n, case when not broken then 'payment.succeeded' end,
+    `${timed('callback')}, 'grown-' || n, case when not broken then 'payment.succeeded' end,
      case when not broken then 'payment' end, case when not broken then ${id('order')}::text end, 'x', md5(n::text), 1,
      case when broken then 'unknown event' end, ${at}, case when not broken and not ${isOpen} then now() end`,
   ],
@@ -134,13 +143,13 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   [
     'webhook_version_keys',
     'resource_type, resource_id, version, endpoint_id, delivery_id',
-    `'payment', ${id('payment')}, 1, ${id('endpoint')}, ${id('delivery')}`,
+    `'payment', ${id('payment')}, 1, ${id('endpoint')}, ${timed('delivery')}`,
   ],
   [
     'webhook_deliveries',
-    `id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed, status, attempts, next_attempt_at,
-     delivered_at, created_at`,
-    `${id('delivery')}, ${partner}, ${id('endpoint')}, 'payment', ${id('payment')}, 1, 'payment.succeeded', 'x',
+    `id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed, body_digest, status, attempts,
+     next_attempt_at, delivered_at, created_at`,
+    `${timed('delivery')}, ${partner}, ${id('endpoint')}, 'payment', ${id('payment')}, 1, 'payment.succeeded', 'x', 'x',
      case when ${isOpen} then 'pending' else 'delivered' end, 1,
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}`,
   ],
@@ -300,6 +309,7 @@ export const receivedTransaction = `select ${id('transaction', '25')} as id`;
 export async function growDatabase(url: string, rows: number, owners: Owners): Promise<void> {
   const literals: Record<string, string> = {
     rows: String(rows),
+    now: new Date().toISOString(),
     user: `'${owners.userId}'::uuid`,
     account: `'${owners.accountId}'::uuid`,
     organization: `'${owners.organizationId}'::uuid`,
@@ -314,6 +324,7 @@ export async function growDatabase(url: string, rows: number, owners: Owners): P
       `set session_replication_role = 'replica'; set statement_timeout = 0; set transaction_timeout = 0;
        set synchronous_commit = off; set maintenance_work_mem = '256MB'`,
     );
+    await client.query(monthsSince('1 year'));
     const indexes = await client.query<{ name: string; definition: string }>(
       `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
        where indrelid = any($1::regclass[]) and not indisunique`,
@@ -327,7 +338,8 @@ export async function growDatabase(url: string, rows: number, owners: Owners): P
          from (select n, n % 1000 = 999 and n > ${rows} - 2000 as broken from generate_series(1, ${Math.floor(rows * share)}) n) rows`,
       );
     }
-    for (const { definition } of indexes.rows) await client.query(definition);
+    // Of a divided table: of its months, too.
+    for (const { definition } of indexes.rows) await client.query(definition.replace(' ON ONLY ', ' ON '));
     for (const [table] of tables) await client.query(`vacuum (analyze) ${table}`);
   } finally {
     await client.end();

@@ -39,7 +39,12 @@ function toStatement(text: string): RunStatement {
   return { sql: oneLine(sql), plan };
 }
 
-/** The tables that a plan reads from their beginning to their end. */
+const partition = /_(\d{4}_\d{2}|default)(?=_|$)/;
+
+/** The table that a partition is of; any other by its own name. */
+export const tableOf = (relation: string): string => relation.replace(partition, '');
+
+/** The tables, and months of tables, that a plan reads from their beginning to their end. */
 export function tablesReadWhole(plan: PlanNode): string[] {
   const isWhole = plan['Node Type'] === 'Seq Scan';
   const own = isWhole && plan['Relation Name'] !== undefined ? [plan['Relation Name']] : [];

@@ -14,6 +14,7 @@ import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
 import { applyRegister } from '../../src/erasure/apply-register.ts';
 import { continueErasure } from '../../src/erasure/continue-erasure.ts';
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
+import { makeComingMonths } from '../../src/housekeeping/make-months.ts';
 import type { Route } from '../../src/http/route-group.ts';
 import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../src/identity/login-failures.ts';
 import { settleKeys } from '../../src/identity/settle-keys.ts';
@@ -360,7 +361,8 @@ async function keepHouse(stack: Stack): Promise<void> {
   await judgeClearing(em(), await measureClearing(em(), stack.deps.gateway, { signal }));
   await sealAll(stack);
   await verify(stack);
-  await withTime(em(), budgets.database.sweep, forgetOldRows);
+  await withTime(em(), budgets.database.sweep, (tx) => forgetOldRows(tx, { bodiesKeptDays: 30 }));
+  await makeComingMonths(em());
   await settleKeys(em(), stack.deps.personalKeys);
   await eraseSomebody(stack);
 }

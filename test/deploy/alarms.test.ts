@@ -140,7 +140,7 @@ const rules = (): Rule[] =>
     AmanahMoneyWithoutReceipt: `insert into reconciliations (id, day, resource_type, subject, reference, theirs, created_at)
       values ('${newId()}', '2026-01-01', 'payment', 'py-1', 'r', '{"status": "succeeded"}', ${ago('27 hours')})`,
     AmanahDayNotReconciled: `insert into events (id, event, impact, resource_type, created_at)
-      values ('00000000-0000-7000-8000-000000000001', 'PLANTED', 'LOW', 'test', ${ago('3 days')})`,
+      values (uuidv7(interval '-3 days'), 'PLANTED', 'LOW', 'test', ${ago('3 days')})`,
     AmanahPaymentsOverdue: order('WAITING_PAYMENT', { expires_at: ago('1 hour') }),
     AmanahPaymentsSettling: order('WAITING_PAYMENT', { settling_since: ago('1 hour') }),
     AmanahInstrumentsPending: order('PENDING', { created_at: ago('1 hour') }),
@@ -161,7 +161,7 @@ const rules = (): Rule[] =>
     AmanahCallbacksUnread: `insert into gateway_callbacks (id, webhook_id, unread, body_sealed, body_digest, body_bytes)
       values ('${newId()}', 'w2', 'unknown event', 'x', 'x', 1)`,
     AmanahWebhooksOverdue: `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type,
-      body_sealed, next_attempt_at) values ('${newId()}', '${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', ${ago('20 minutes')})`,
+      body_sealed, body_digest, next_attempt_at) values ('${newId()}', '${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', 'x', ${ago('20 minutes')})`,
     AmanahClearingDifference: 'update clearing_comparisons set difference = 5, agreed = false, measured_at = now()',
   };
   const tables = [
@@ -210,8 +210,8 @@ const rules = (): Rule[] =>
       `insert into webhook_endpoints (id, partner_id, url, events, secret_sealed)
        values ('${endpoint}', '${newId()}', 'http://127.0.0.1:9/hook', '{payout.failed}', '${secret}')`,
       `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
-         next_attempt_at) values ('${delivery}', '${newId()}', '${endpoint}', 'payout', '${newId()}', 1, 'payout.failed',
-         '${await sealer.seal(webhookBodyPlace(delivery), '{}')}', now())`,
+         body_digest, next_attempt_at) values ('${delivery}', '${newId()}', '${endpoint}', 'payout', '${newId()}', 1, 'payout.failed',
+         '${await sealer.seal(webhookBodyPlace(delivery), '{}')}', 'x', now())`,
     ];
   }
 

@@ -122,6 +122,7 @@ const ofOneProcess: Record<string, string[]> = {
     'WORKER_QUEUES',
     'WORKER_DEPLOYMENT_NAME',
     'WORKER_BUILD_ID',
+    'BODIES_KEPT_DAYS',
     'SEAL_SIGNING_KEY',
     'SEAL_VERIFICATION_KEYS',
   ],

@@ -160,7 +160,7 @@ const found = (text: string, canaries: Iterable<[string, string]>): string[] => 
 
 describe('No secret value', () => {
   it('is in a dump of the database, in any column of any row of any table', async () => {
-    const em = stack.em();
+    const em = stack.owner();
     const tables = await em.execute<{ name: string }[]>(
       "select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables where schemaname !~ '^(pg_|information_schema)'",
     );

@@ -2,6 +2,7 @@ import { sweepReadEvents } from '../../src/events/list-events.ts';
 import { recordEvent, recordRead } from '../../src/events/record-event.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildPlatformAdmin } from '../support/build.ts';
+import { makeMonthsSince } from '../support/make-months.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 interface EventItem {
@@ -77,6 +78,7 @@ describe('GET /v1/events', () => {
 
   it('filters by period: date-times, and whole days in UTC+7', async () => {
     const resourceId = newId();
+    await stack.owner().execute("select make_month('events', '2026-03-01')");
     for (const at of [
       '2026-03-01T16:59:59.999Z',
       '2026-03-01T17:00:00.000Z',
@@ -84,12 +86,11 @@ describe('GET /v1/events', () => {
       '2026-03-02T17:00Z',
     ]) {
       await record({ resourceId });
-      await stack
-        .owner()
-        .execute(
-          'update events set created_at = ? where id = (select id from events where resource_id = ? order by id desc limit 1)',
-          [at, resourceId],
-        );
+      await stack.owner().execute(
+        `update events set created_at = ?, id = uuidv7(?::timestamptz - now())
+           where id = (select id from events where resource_id = ? order by id desc limit 1)`,
+        [at, at, resourceId],
+      );
     }
     const days = async (period: string) => (await list(`resource_id=${resourceId}&${period}`)).total;
     expect(await days('from=2026-03-02&to=2026-03-02')).toBe(2);
@@ -171,16 +172,16 @@ describe('GET /v1/events', () => {
 
   it('forgets events of reads after 90 days, and no others', async () => {
     const resourceId = newId();
+    await makeMonthsSince(stack.owner(), '91 days');
     await recordRead(stack.em(), { resourceType: 'thing', resourceId, actorId: null, requestId: 'r' });
     await recordRead(stack.em(), { resourceType: 'thing', resourceId, actorId: null, requestId: 'old' });
     await record({ resourceId });
     const age = (days: number, where: string) =>
-      stack
-        .owner()
-        .execute(
-          `update events set created_at = now() - ${days} * interval '1 day' where resource_id = ? and ${where}`,
-          [resourceId],
-        );
+      stack.owner().execute(
+        `update events set created_at = now() - interval '${days} days', id = uuidv7(interval '-${days} days')
+           where resource_id = ? and ${where}`,
+        [resourceId],
+      );
     await age(89, "request_id = 'r'");
     await age(91, "request_id = 'old' or request_id is null");
     expect(await sweepReadEvents(stack.em())).toBe(1);

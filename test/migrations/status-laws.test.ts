@@ -82,7 +82,7 @@ async function findCheckedStatuses({ table, column }: { table: string; column: s
 async function findEnforcedWays(): Promise<Record<string, string[]>> {
   const triggers = await read<{ table: string; args: string }>(
     `select tgrelid::regclass::text as "table", encode(tgargs, 'escape') as args from pg_trigger
-     where tgfoid = 'keep_status'::regproc and tgenabled = 'O'`,
+     where tgfoid = 'keep_status'::regproc and tgenabled = 'O' and tgparentid = 0`,
   );
   const found: Record<string, string[]> = {};
   for (const { table, args } of triggers) {

@@ -15,6 +15,7 @@ import {
 } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
+import { makeMonthsSince } from '../support/make-months.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { recountTallies } from '../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -278,9 +279,10 @@ describe('Reconciliation', () => {
   });
 
   it('never skips a day since the platform began, whatever kept the schedule from running', async () => {
+    await makeMonthsSince(stack.owner(), '40 days');
     await stack.owner().execute(
       `insert into events (id, event, impact, resource_type, created_at)
-       values ('00000000-0000-7000-8000-000000000000', 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '40 days')`,
+       values (uuidv7(interval '-40 days'), 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '40 days')`,
     );
     await stack
       .owner()

@@ -215,7 +215,7 @@ describe('The metrics', () => {
     await using fresh = await startStack({ env: { LOG_LEVEL: 'silent' } });
     await fresh.em().execute(
       `insert into events (id, event, impact, resource_type, created_at)
-       values ('00000000-0000-7000-8000-000000000000', 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '3 days')`,
+       values (uuidv7(interval '-3 days'), 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '3 days')`,
     );
     const metrics = createMetrics({ defaults: false });
     measureSeals(metrics, fresh.deps.orm);

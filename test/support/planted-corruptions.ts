@@ -76,8 +76,17 @@ export const corruptions: [view: string, sql: string][] = [
   [
     'check_webhook_versions_are_one_event',
     `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
-       next_attempt_at) select uuidv7(), '${newId()}', uuidv7(), 'payout', '${newId()}', 1, type, 'x', now()
+       body_digest, next_attempt_at) select uuidv7(), '${newId()}', uuidv7(), 'payout', '${newId()}', 1, type, 'x', 'x', now()
      from unnest(array['payout.failed', 'payout.succeeded']) type`,
+  ],
+  // Rows without a partition, and the partition of the coming month missing.
+  [
+    'check_months_are_made',
+    "insert into events (id, event, impact, resource_type, created_at) values (uuidv7(interval '-5 years'), 'X', 'LOW', 'x', now() - interval '5 years')",
+  ],
+  [
+    'check_months_are_made',
+    `do $$ begin execute format('drop table months.%I', month_name('events', (date_trunc('month', now()) + interval '1 month')::date)); end $$`,
   ],
   ['check_balances_match_postings', 'update account_balances set balance = balance + 1'],
   ['check_no_forbidden_negative', 'update account_balances set balance = -1 where shard = 0'],

@@ -112,4 +112,4 @@ export const decisionOf = (facts: object) =>
 export const callback = `insert into gateway_callbacks (id, webhook_id, unread, body_sealed, body_digest, body_bytes)
    values ('${newId()}', 'planted', 'unknown event', 'x', 'x', 1)`;
 export const delivery = `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
-     next_attempt_at) values ('${newId()}', '${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', now())`;
+     body_digest, next_attempt_at) values ('${newId()}', '${newId()}', '${newId()}', 'payout', '${newId()}', 1, 'payout.failed', 'x', 'x', now())`;

@@ -264,8 +264,8 @@ describe('A replay is refused', () => {
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(
         `with told as (insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version,
-             type, body_sealed, status, delivered_at, attempts)
-           select uuidv7(), ?, ?, 'payout', uuidv7(), 1, 'payout.failed', 'x', 'delivered', now(), 1
+             type, body_sealed, body_digest, status, delivered_at, attempts)
+           select uuidv7(), ?, ?, 'payout', uuidv7(), 1, 'payout.failed', 'x', 'x', 'delivered', now(), 1
            from generate_series(1, 9999) returning *)
          insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)
          select resource_type, resource_id, version, endpoint_id, id from told`,

@@ -1,4 +1,4 @@
--- The inbox of callbacks. They are kept whatever they are: what cannot be read is marked with why, has none of the
+-- The inbox of callbacks, divided by month. They are kept whatever they are: what cannot be read is marked with why, has none of the
 -- facts that a reader finds, and is delivered to nobody. One id with two bodies is two callbacks.
 
 -- What is stored once, for ever: see journal_keys.
@@ -19,7 +19,8 @@ create table gateway_callbacks (
   provider_payment_request_id text,
   provider_payment_method_id text,
   provider_transfer_id text,
-  body_sealed text not null,
+  -- What was received; null once it is forgotten. Its digest stays.
+  body_sealed text,
   body_digest text not null,
   body_bytes bigint not null,
   body_encoding text not null default 'utf8' check (body_encoding in ('utf8', 'base64')),
@@ -30,19 +31,24 @@ create table gateway_callbacks (
   constraint gateway_callbacks_read_or_not
     check (num_nonnulls(event, kind, reference) = case when unread is null then 3 else 0 end),
   constraint gateway_callbacks_unread_stay check (unread is null or delivered_at is null)
-);
+) partition by range (id);
 create index gateway_callbacks_of_reference on gateway_callbacks (reference, received_at) where reference is not null;
 create index gateway_callbacks_undelivered on gateway_callbacks (received_at)
   where delivered_at is null and unread is null;
 create index gateway_callbacks_unread on gateway_callbacks (received_at) where unread is not null;
+
+-- What retention forgets.
+create index gateway_callbacks_with_body on gateway_callbacks (id) where body_sealed is not null;
 
 create trigger callback_keys_are_final before update or delete on callback_keys
   for each row execute function refuse_change();
 create trigger callback_keys_are_kept before truncate on callback_keys
   for each statement execute function refuse_change();
 
--- Each callback has its key, and each key its callback.
+-- Each callback has its key, and each key its callback, unless that is archived.
 create view check_callbacks_have_their_keys as
   select c.id as callback_id, k.callback_id as key_callback_id, webhook_id
   from gateway_callbacks c full join callback_keys k using (webhook_id, body_digest)
-  where c.id is distinct from k.callback_id;
+  where c.id is distinct from k.callback_id
+    and not (c.id is null and exists (select from archived_months a
+      where a.table_name = 'gateway_callbacks' and k.callback_id >= a.first_id and k.callback_id < a.next_id));

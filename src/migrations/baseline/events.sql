@@ -1,4 +1,4 @@
--- The audit trail: what happened to what, and by whom.
+-- The audit trail: what happened to what, and by whom. Divided by month.
 
 create table events (
   id uuid primary key default uuidv7(),
@@ -9,8 +9,11 @@ create table events (
   actor_id uuid,
   request_id varchar(64),
   data jsonb,
-  created_at timestamptz not null default clock_timestamp()
-);
+  created_at timestamptz not null default clock_timestamp(),
+  -- Both are of when it was written: whoever looks for a period looks into its months only.
+  constraint events_have_the_id_of_their_time check (uuid_extract_version(id) = 7 and created_at between
+    uuid_extract_timestamp(id) - interval '24 hours' and uuid_extract_timestamp(id) + interval '24 hours')
+) partition by range (id);
 create index events_by_time on events using brin (created_at) with (pages_per_range = 32);
 -- What retention forgets.
 create index events_of_reads on events (created_at)

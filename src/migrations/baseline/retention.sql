@@ -4,7 +4,8 @@
 
 -- Forgets rows of a kind that are older than `p_age`, up to `p_limit` of them, and answers how many. Each kind has a least
 -- age, below which nothing of it is forgotten whoever asks. Rows are named by where they stand, so that they are found
--- once only; one that is changed meanwhile stands elsewhere then, and is kept.
+-- once only; one that is changed meanwhile stands elsewhere then, and is kept. In a table that is divided by month they are
+-- named by their ids, and looked for in the months of those.
 create function forget_rows(p_kind text, p_age interval, p_limit integer) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
 -- A day is as long as it is here, whatever zone the session is in.
@@ -12,6 +13,8 @@ set timezone = 'UTC' as $$
 declare
   least_age constant interval := case p_kind
     when 'read_events' then interval '90 days'
+    when 'callback_bodies' then interval '30 days'
+    when 'webhook_bodies' then interval '30 days'
     when 'idempotency_keys' then interval '30 days'
     when 'refused_balance_payments' then interval '30 days'
     when 'openings' then interval '30 days'
@@ -22,6 +25,7 @@ declare
     when 'sign_ups' then interval '1 hour'
     when 'login_failures' then interval '15 minutes' end;
   before constant timestamptz := clock_timestamp() - p_age;
+  chosen uuid[];
   forgotten integer;
 begin
   -- Against a clock and not a length: a month is not always thirty days.
@@ -33,9 +37,27 @@ begin
   case p_kind
     when 'read_events' then
       -- Who read what; changes, and who logged in and out, stay.
-      delete from events where ctid = any (array(select e.ctid from events e where e.created_at < before
+      select array_agg(old.id order by old.id) into chosen from (select e.id from events e where e.created_at < before
+        and e.id < first_id_at(before + interval '24 hours')
         and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
-        order by e.created_at limit p_limit));
+        order by e.created_at limit p_limit) old;
+      delete from events
+        where id = any (chosen) and id between chosen[1] and chosen[cardinality(chosen)];
+    when 'callback_bodies' then
+      -- Of what was delivered, or can be delivered to nobody.
+      select array_agg(old.id order by old.id) into chosen from (select c.id from gateway_callbacks c
+        where c.body_sealed is not null and c.id < first_id_at(before) and num_nonnulls(c.delivered_at, c.unread) > 0
+        order by c.id limit p_limit) old;
+      update gateway_callbacks c set body_sealed = null
+        where c.id = any (chosen) and c.id between chosen[1] and chosen[cardinality(chosen)]
+          and num_nonnulls(c.delivered_at, c.unread) > 0;
+    when 'webhook_bodies' then
+      -- Not of what is being sent, again or still.
+      select array_agg(old.id order by old.id) into chosen from (select d.id from webhook_deliveries d
+        where d.body_sealed is not null and d.id < first_id_at(before) and d.status <> 'pending'
+        order by d.id limit p_limit) old;
+      update webhook_deliveries d set body_sealed = null
+        where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
     when 'idempotency_keys' then
       -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
       update idempotency_keys set answer_status = null, answer_body = null

@@ -121,16 +121,16 @@ grant execute on function
   accounts_of_causes, accounts_of_products, accounts_of_saving_goals, hold_causes, hold_open_cause,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,
   empty_saving_goal,
-  take_provider_call, forget_rows, callers_of, write_seal, is_operator
+  take_provider_call, forget_rows, callers_of, write_seal, is_operator, make_coming_month
   to amanah_app;
 grant execute on function
   account_balance, cause_current_amount, missing_of_decision,
   outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
   refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_exceeds,
-  refund_is_void, hold_of_person
+  refund_is_void, hold_of_person, first_id_at, is_archived, find_month_problems
   to amanah_app, amanah_reader;
 -- What triggers call runs with the rights of whoever writes.
-grant execute on function refuse_old_snapshot to amanah_app;
+grant execute on function refuse_old_snapshot, whole_table to amanah_app;
 -- Called on a replica before a list, a document or a check is read there.
 grant execute on function await_replay to amanah_app;
 
@@ -143,7 +143,7 @@ begin
     select c.relname as name, c.relkind = 'v' as is_view, string_agg(quote_ident(a.attname), ', ' order by a.attnum)
       filter (where a.attname !~ '(_sealed|_hash|_digest)$' and a.attname not in ('answer_body', 'fingerprint')) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v')
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
     group by c.oid
   loop
     if readable.is_view then

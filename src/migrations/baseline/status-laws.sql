@@ -8,6 +8,13 @@
 -- They are arguments of triggers because that is cheapest: a look-up in a table costs a change of status five times as
 -- much, and a WHEN clause that names the transitions costs every update of the table, as it is prepared each time.
 
+-- The name of a table; of a partition, that of the table that is divided.
+create function whole_table(p_table oid) returns text language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select c.relname::text from pg_class c
+  where c.oid = coalesce((select i.inhparent from pg_inherits i where i.inhrelid = p_table), p_table)
+$$;
+
 -- The law of a column: its name is the first argument, the others are what is allowed.
 create function keep_status() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -29,15 +36,15 @@ begin
   select string_agg(coalesce(to_jsonb(old), to_jsonb(new)) ->> a.attname, '/' order by a.attnum) into subject
     from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
     where i.indrelid = tg_relid and i.indisprimary;
-  raise exception '% %: % does not %', tg_table_name, subject, tg_argv[0],
+  raise exception '% %: % does not %', whole_table(tg_relid), subject, tg_argv[0],
       case when was is null then 'begin with ' || became
         else 'go from ' || was || ' to ' || coalesce(became, 'nothing') end
-    using errcode = 'AM008', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
+    using errcode = 'AM008', schema = 'public', table = whole_table(tg_relid), column = tg_argv[0];
 end $$;
 
 -- For what is final in any domain.
 create function refuse_change() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  raise exception '% is never changed by %', tg_table_name, tg_op using errcode = 'AM003';
+  raise exception '% is never changed by %', whole_table(tg_relid), tg_op using errcode = 'AM003';
 end $$;

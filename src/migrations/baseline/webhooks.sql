@@ -36,7 +36,7 @@ create table webhook_version_keys (
   primary key (resource_type, resource_id, version, endpoint_id)
 );
 
--- An event is one delivery for each endpoint that asks for it; a delivery outlives its endpoint.
+-- An event is one delivery for each endpoint that asks for it; a delivery outlives its endpoint. Divided by month.
 create table webhook_deliveries (
   id uuid primary key,
   partner_id uuid not null references partners (id),
@@ -45,7 +45,9 @@ create table webhook_deliveries (
   resource_id uuid not null,
   version integer not null check (version > 0),
   type text not null,
-  body_sealed text not null,
+  -- What is sent; null once it is forgotten. Its digest stays.
+  body_sealed text,
+  body_digest text not null,
   status text not null default 'pending' check (status in ('pending', 'delivered', 'parked')),
   attempts integer not null default 0,
   last_status smallint,
@@ -56,13 +58,16 @@ create table webhook_deliveries (
   redeliveries integer not null default 0 check (redeliveries >= 0),
   created_at timestamptz not null default now(),
   check ((status = 'delivered') = (delivered_at is not null)),
-  check ((status = 'pending') = (next_attempt_at is not null))
-);
+  check ((status = 'pending') = (next_attempt_at is not null)),
+  check (status <> 'pending' or body_sealed is not null)
+) partition by range (id);
 create index webhook_deliveries_of_partner on webhook_deliveries (partner_id, created_at desc, id desc) include (status);
 -- What waits or was given up, among all that was delivered.
 create index webhook_deliveries_undelivered on webhook_deliveries (partner_id, status, created_at desc, id desc)
   where status <> 'delivered';
 create index webhook_deliveries_of_endpoint on webhook_deliveries (endpoint_id, created_at desc, id desc);
+-- What retention forgets.
+create index webhook_deliveries_with_body on webhook_deliveries (id) where body_sealed is not null;
 create index webhook_deliveries_due on webhook_deliveries (next_attempt_at) where status = 'pending';
 create trigger webhook_deliveries_status_law before insert or update of status on webhook_deliveries
   for each row execute function keep_status('status', '>pending', 'pending>delivered', 'pending>parked',
@@ -73,11 +78,13 @@ create trigger webhook_version_keys_are_final before update or delete on webhook
 create trigger webhook_version_keys_are_kept before truncate on webhook_version_keys
   for each statement execute function refuse_change();
 
--- Each version of a webhook has its key, and each key its webhook.
+-- Each version of a webhook has its key, and each key its webhook, unless that is archived.
 create view check_webhooks_have_their_keys as
   select d.id as delivery_id, k.delivery_id as key_delivery_id, resource_type, resource_id, version, endpoint_id
   from webhook_deliveries d full join webhook_version_keys k using (resource_type, resource_id, version, endpoint_id)
-  where d.id is distinct from k.delivery_id;
+  where d.id is distinct from k.delivery_id
+    and not (d.id is null and exists (select from archived_months a
+      where a.table_name = 'webhook_deliveries' and k.delivery_id >= a.first_id and k.delivery_id < a.next_id));
 
 -- A version is one event: whoever is told of it is told the same.
 create view check_webhook_versions_are_one_event as
