@@ -15,8 +15,9 @@ export async function doCallbacksCome(em: EntityManager): Promise<boolean> {
      from (select reference, provider_payment_id from receipts
        where received_at > clock_timestamp() - make_interval(hours => ?) order by received_at desc limit ?) r
      left join lateral (select true as told from gateway_callbacks c
-       where c.reference = r.reference and c.provider_payment_id = r.provider_payment_id limit 1) callback on true`,
-    [measured.hours, measured.most],
+       where c.reference = r.reference and c.provider_payment_id = r.provider_payment_id
+         and c.id >= first_id_at(now() - make_interval(hours => 24 + ?)) limit 1) callback on true`,
+    [measured.hours, measured.most, measured.hours],
   );
   return paid >= measured.least && paid - told <= paid / oneMayBeMissing;
 }

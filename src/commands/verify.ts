@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type ArchiveVerdict, verifyArchives } from '../archive/verify-archives.ts';
 import { readVerificationConfig } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { type CheckResult, runChecks } from '../ledger/run-checks.ts';
@@ -11,8 +12,9 @@ import { runCommand } from './run-command.ts';
 const usage = `Usage: npm run verify [-- --json]
 
 Reads every check_* view of the database and prints what each says. Each is empty when the books are in order.
-Then it reads every seal with its journals and its object in the file store, and names what is not as it was sealed.
-Ends with 1 when something is wrong, with 2 when the objects of the seals could not be compared, with 3 when it could not
+Then it reads every seal with its journals and its object in the file store, and names what is not as it was sealed;
+and looks whether the objects of archived months are there.
+Ends with 1 when something is wrong, with 2 when the objects in the file store could not be compared, with 3 when it could not
 do its work, which says nothing about the books. Then it prints what waits for people or for another try, by kind: money
 of the provider that has no receipt here, payouts that nobody can tell, rows whose workflow is late. It reads the
 database that READER_DATABASE_URL names, or DATABASE_URL, with the file store of S3_* and the keys of SEAL_SIGNING_KEY
@@ -33,12 +35,14 @@ async function verify(): Promise<string> {
   try {
     const results = await runChecks(orm.em.fork());
     const seals = await verifySeals(orm.em, { storage, keys });
+    const archives = await verifyArchives(orm.em.fork(), storage);
     const waiting = (await readBacklog(orm.em.fork())).filter(({ rows }) => rows > 0);
-    if (results.some(({ violations }) => violations > 0) || seals.differences > 0) process.exitCode = 1;
-    else if (seals.objectsNotCompared !== null) process.exitCode = 2;
+    const differences = seals.differences + archives.differences.length;
+    if (results.some(({ violations }) => violations > 0) || differences > 0) process.exitCode = 1;
+    else if ((seals.objectsNotCompared ?? archives.objectsNotCompared) !== null) process.exitCode = 2;
     return values.json
-      ? JSON.stringify({ checks: results, seals, waiting }, null, 2)
-      : `${table(results)}\n\n${describe(seals)}\n\n${list(waiting)}`;
+      ? JSON.stringify({ checks: results, seals, archives, waiting }, null, 2)
+      : [table(results), describe(seals), ...tellArchives(archives), list(waiting)].join('\n\n');
   } finally {
     await orm.close(true);
     storage.close();
@@ -66,6 +70,17 @@ function describe(verdict: SealVerdict): string {
     ...(more > 0 ? [`  and ${more} more`] : []),
     differences === 0 ? 'Nothing differs from what was sealed.' : `${differences} differences from what was sealed.`,
   ].join('\n');
+}
+
+function tellArchives({ months, differences, objectsNotCompared }: ArchiveVerdict): string[] {
+  if (months === 0) return [];
+  const lines = [
+    `${months} archived months of tables.`,
+    ...(objectsNotCompared === null ? [] : [`Their objects were NOT compared: ${objectsNotCompared}.`]),
+    ...differences.map((difference) => `  ${difference}`),
+    differences.length === 0 ? 'Nothing differs from what was archived.' : `${differences.length} differences.`,
+  ];
+  return [lines.join('\n')];
 }
 
 function sentence({ seal, journal, what }: SealDifference): string {

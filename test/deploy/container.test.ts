@@ -146,6 +146,7 @@ describe('The container’s start command, in a bare directory', () => {
         arguments: ['create-super-admin', '--email', 'root@example.org', '--name', 'Root'],
         prints: 'root@example.org',
       },
+      'src/commands/archive.ts': { arguments: ['--help'], prints: 'npm run archive' },
       'src/commands/keys-reencrypt.ts': { arguments: [], prints: '' },
       'src/commands/keys-rotate-tokens.ts': { arguments: [], prints: '' },
       'src/commands/reconcile.ts': { arguments: ['--help'], prints: 'npm run reconcile' },

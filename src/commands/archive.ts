@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util';
+import { type ArchiveOutcome, archiveMonth } from '../archive/archive-month.ts';
+import { ConfigError } from '../config.ts';
+import { withArchive } from './archive-tools.ts';
+import { runCommand } from './run-command.ts';
+
+const usage = `Usage: npm run archive -- --month YYYY-MM [--table NAME] [--json]
+
+Moves a month (of UTC) of the tables that are divided by month out of the database: copies it to the file store, reads the
+copy back, and then drops it. Only a month that ended ARCHIVE_AFTER_MONTHS ago, whose days are all sealed, and of which
+nobody needs a row any more; ends with 1 when one is left for such a reason. May be stopped at any moment and run again.
+Needs the owner's MIGRATION_DATABASE_URL and the S3_* of the file store. Back: npm run archive:restore.`;
+
+await runCommand(usage, async () => {
+  const { values } = parseArgs({
+    options: {
+      month: { type: 'string' },
+      table: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help) return usage;
+  const { month, table } = values;
+  const outcomes = await withArchive({ month, table }, async ({ config, em, storage, tables, month: asked }) => {
+    const { ARCHIVE_AFTER_MONTHS: afterMonths } = config;
+    if (afterMonths === undefined) throw new ConfigError('ARCHIVE_AFTER_MONTHS is not set: nothing is archived.');
+    const done: ArchiveOutcome[] = [];
+    for (const each of tables) done.push(await archiveMonth(em, storage, { table: each, month: asked, afterMonths }));
+    return done;
+  });
+  if (outcomes.some(({ state }) => state === 'needed')) process.exitCode = 1;
+  return values.json ? JSON.stringify({ month, tables: outcomes }, null, 2) : outcomes.map(describe).join('\n');
+});
+
+function describe({ table, state, rows, reason }: ArchiveOutcome): string {
+  switch (state) {
+    case 'archived':
+      return `${table}: archived, ${rows} rows`;
+    case 'archived before':
+      return `${table}: is archived already, ${rows} rows`;
+    case 'absent':
+      return `${table}: has no such month`;
+    case 'needed':
+      return `${table}: left as it is: ${reason}`;
+  }
+}
