@@ -7,7 +7,7 @@ import { refuseOtherTimeOuts } from './database/database-time-outs.ts';
 import { refuseOtherReplica } from './database/replica.ts';
 import { openDependencies } from './dependencies.ts';
 import { keepUploadsSwept } from './documents/sweep-uploads.ts';
-import { applyRegister } from './erasure/apply-register.ts';
+import { applyRegisterWhole } from './erasure/apply-register.ts';
 import { createHttpServer } from './http/create-http-server.ts';
 import { serveProbes } from './probe-server.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
@@ -27,9 +27,7 @@ await runMain(async () => {
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await refuseOtherReplica(deps.orm);
   // A database that was restored from a backup has forgotten whom it forgot.
-  const again = await applyRegister(deps.orm.em.fork(), deps);
-  if (again.people + again.keys > 0) deps.log.warn(again, 'erased again who came back by the restore of a database');
-  if (!again.isWhole) deps.log.warn('the file store is away: its register of erasures was not read');
+  const stopApplying = await applyRegisterWhole(deps);
   await deps.tokens.jwks();
   const serve = createApp(deps).callback();
   await using _metrics = config.METRICS_PORT === undefined ? null : await serveProbes(deps, config.METRICS_PORT);
@@ -54,6 +52,7 @@ await runMain(async () => {
   stops = true;
   deps.log.info({ reason }, 'the API stops: not ready any more, then no new connections; requests under way end');
   stopSweeping();
+  stopApplying();
   // Until the load balancer notices, requests still arrive and are served.
   await sleep(config.DRAIN_DELAY_SECONDS * 1000);
   const closed = once(server, 'close');

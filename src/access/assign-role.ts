@@ -61,6 +61,7 @@ async function lockUser(tx: EntityManager, caller: Caller, userId: string): Prom
   if (!isPlatform(caller) && (user.organization_id ?? null) !== caller.organizationId) {
     refuse('FORBIDDEN', 'The user belongs to another organization');
   }
+  if (user.erased_at) refuse('REQUEST_INVALID', 'was erased', { field: 'user_id' });
   return user;
 }
 

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { unlessErased } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordReadOfOthers } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -13,10 +14,18 @@ export interface OpenedAddress {
   details: AddressDetails;
 }
 
-/** The address with its details unsealed. */
-export async function openAddress(sealer: Sealer, address: Address): Promise<OpenedAddress> {
-  return { address, details: JSON.parse(await sealer.open(placeOfDetails(address.id), address.details_sealed)) };
+/** The address with its details unsealed; null while it outlives the erasure of its owner. */
+async function unsealAddress(sealer: Sealer, address: Address): Promise<OpenedAddress | null> {
+  const details = await unlessErased(sealer.open(placeOfDetails(address.id), address.details_sealed));
+  return details === null ? null : { address, details: JSON.parse(details) };
 }
+
+/** The address with its details unsealed. NOT_FOUND where its owner was erased. */
+export async function openAddress(sealer: Sealer, address: Address): Promise<OpenedAddress> {
+  return (await unsealAddress(sealer, address)) ?? missing();
+}
+
+const missing = (): never => refuse('NOT_FOUND', 'no such address', { field: 'address_id' });
 
 /** One address. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an event. */
 export async function getAddress(
@@ -25,8 +34,7 @@ export async function getAddress(
   { caller, addressId, requestId }: { caller: Caller; addressId: string; requestId: string },
 ): Promise<OpenedAddress> {
   const address = await em.findOne(Address, { id: addressId });
-  if (address === null || !mayUseAddress(caller, address))
-    refuse('NOT_FOUND', 'no such address', { field: 'address_id' });
+  if (address === null || !mayUseAddress(caller, address)) return missing();
   const read = { resourceType: 'address', resourceId: addressId, ownerId: address.user_id, requestId };
   await recordReadOfOthers(em, caller, read);
   return openAddress(sealer, address);
@@ -40,5 +48,6 @@ export async function listAddresses(
 ): Promise<Listed & { addresses: OpenedAddress[] }> {
   const { items, ...listed } = await findPage(em, Address, {}, window);
   await recordReadOfOthers(em, caller, { resourceType: 'address', resourceId: null, ownerId: null, requestId });
-  return { addresses: await Promise.all(items.map((address) => openAddress(sealer, address))), ...listed };
+  const opened = await Promise.all(items.map((address) => unsealAddress(sealer, address)));
+  return { addresses: opened.filter((address) => address !== null), ...listed };
 }

@@ -16,13 +16,13 @@ const mostTogether = 500;
 /** No transaction that makes use of a new key takes this long. */
 const settledAfter = '1 day';
 
-/** The keys cannot be reached. Not a refusal: what was asked for is simply to be done again. */
+/** The keys cannot be reached, or one is missing that should be there. Not a refusal: it is simply to be done again. */
 export class KeysAway extends Error {
   override readonly name = 'KeysAway';
   readonly code = 'KEYS_AWAY';
 }
 
-/** What is to be read was sealed under a key that was destroyed, or never written down: nobody reads it again. */
+/** What is to be read was sealed under a key that was destroyed: nobody reads it again. */
 export class KeyErased extends Error {
   override readonly name = 'KeyErased';
   readonly code = 'KEY_ERASED';
@@ -46,11 +46,14 @@ export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
 export interface PersonalKeys {
   /** The person's key, made if there is none. Throws KeyErased once it was destroyed. */
   make(id: string): Promise<Uint8Array>;
-  /** The person's key. Throws KeyErased when it was destroyed, or is not there. */
+  /**
+   * The person's key. Throws KeyErased when it was destroyed, and KeysAway when there is no trace of it: the database of
+   * the keys is then another one, or of before, and nobody was erased.
+   */
   find(id: string): Promise<Uint8Array>;
   /**
-   * Destroys the keys of these people for good: none is ever made for them again. Does nothing about those of whom that
-   * was done already; returns how many were destroyed now.
+   * Destroys the keys of these people for good, whether they are there or not: none is ever made for them again. Does
+   * nothing about those of whom that was done already; returns how many were destroyed now.
    */
   destroy(ids: readonly string[]): Promise<number>;
   /** The ids of all whose keys were destroyed, in parts of at most a thousand. */
@@ -109,7 +112,7 @@ export function createPersonalKeys(
     return read(ids);
   }
 
-  /** Of each the key; null for one that was destroyed or is not there, and an error for one that does not open. */
+  /** Of each the key; null for one that was destroyed, and an error for one that is not there or does not open. */
   const ask = createGathering<Question, Uint8Array | Error | null>({
     async run(questions) {
       const ids = [...new Set(questions.map(({ id }) => id))];
@@ -118,7 +121,9 @@ export function createPersonalKeys(
       if (missing.length > 0) for (const row of await make([...new Set(missing)])) rows.set(row.id, row);
       const keys = await Promise.all(
         ids.map(async (id) => {
-          const sealed = rows.get(id)?.key_sealed ?? null;
+          const row = rows.get(id);
+          if (row === undefined) return [id, new KeysAway(`there is no key of ${id}`)] as const;
+          const { key_sealed: sealed } = row;
           const opened = sealed === null ? null : unwrap('personal_keys', id, sealed).catch(asError);
           return [id, await opened] as const;
         }),
@@ -163,8 +168,10 @@ export function createPersonalKeys(
     async destroy(ids) {
       for (const id of ids) cache.delete(id);
       const destroyed = await em.execute<unknown[]>(
-        `update personal_keys set key_sealed = null, erased_at = clock_timestamp(), is_settled = true
-         where id = any(?::uuid[]) and erased_at is null returning 1`,
+        `insert into personal_keys (id, erased_at, is_settled)
+           select id, clock_timestamp(), true from unnest(?::uuid[]) id
+         on conflict (id) do update set key_sealed = null, erased_at = excluded.erased_at, is_settled = true
+           where personal_keys.erased_at is null returning 1`,
         [textArray(ids)],
       );
       for (const id of ids) cache.delete(id);

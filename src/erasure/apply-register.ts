@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { Logger } from 'pino';
 import type { PersonalKeys } from '../encryption/personal-keys.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { User } from '../identity/user.entity.ts';
@@ -46,6 +47,35 @@ export async function applyRegister(em: EntityManager, { personalKeys, storage }
     again.isWhole = false;
   }
   return again;
+}
+
+const againMs = 10_000;
+
+/**
+ * `applyRegister`, and once more every ten seconds while the file store is away, until its register was read, too.
+ * Returns what ends that.
+ */
+export async function applyRegisterWhole(
+  deps: Register & { orm: { em: EntityManager }; log: Logger },
+): Promise<() => void> {
+  const { log } = deps;
+  const apply = async (): Promise<boolean> => {
+    const again = await applyRegister(deps.orm.em.fork(), deps);
+    if (again.people + again.keys > 0) log.warn(again, 'erased again who came back by the restore of a database');
+    return again.isWhole;
+  };
+  if (await apply()) return () => undefined;
+  log.warn('the file store is away: its register of erasures is read when it is back');
+  const timer = setInterval(() => {
+    apply().then(
+      (isWhole) => {
+        if (isWhole) clearInterval(timer);
+      },
+      (error: unknown) => log.warn({ err: error }, 'could not apply the register of erasures; it is tried again'),
+    );
+  }, againMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 async function* listErasedUsers(em: EntityManager): AsyncGenerator<string[], void, undefined> {

@@ -12,7 +12,7 @@ import {
   rememberLogin,
 } from './login-failures.ts';
 import { verifyPassword } from './password.ts';
-import { emailDigest } from './profile.ts';
+import { emailDigest, openProfile } from './profile.ts';
 import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
 import { User } from './user.entity.ts';
 import type { UserStatus } from './user.ts';
@@ -40,6 +40,7 @@ interface Account {
   status: UserStatus;
   password_hash: string | null;
   token_generation: number;
+  profile_sealed: string | null;
 }
 
 /**
@@ -52,7 +53,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const attempt = loginAttempt(await emailDigest(sealer, email), address);
   await refuseThrottled(em, attempt);
   const [found] = await em.execute<Account[]>(
-    'select id, status, password_hash, token_generation from users where email_digest = ?',
+    'select id, status, password_hash, token_generation, profile_sealed from users where email_digest = ?',
     [attempt.account],
   );
   const matches = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
@@ -60,6 +61,8 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const failure = { attempt, userId: found?.id, actorId: null, reason: 'password', requestId } as const;
   await countPassword(em, failure, entered !== null);
   if (entered === null) refuse('UNAUTHENTICATED', 'The e-mail address or the password is wrong');
+  // The answer shows the profile: while its key cannot be read, no code is spent and no login is recorded.
+  await openProfile(sealer, entered);
   const begun = await findSecondFactor(em, entered.id);
   const factor = begun?.confirmed_at ? begun : null;
   if (factor && totpCode === undefined) refuse('UNAUTHENTICATED', 'is required', { field: 'totp_code' });

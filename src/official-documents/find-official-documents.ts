@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { unlessErased } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordReadOfOthers } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -14,9 +15,15 @@ export interface OpenedOfficialDocument {
   details: OfficialDetails;
 }
 
-/** The row with its details unsealed. */
+/** The row with its details unsealed; null while it outlives the erasure of its owner. */
+async function unsealDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument | null> {
+  const details = await unlessErased(sealer.open(placeOfDetails(row.id), row.details_sealed));
+  return details === null ? null : { row, details: JSON.parse(details) };
+}
+
+/** The row with its details unsealed. NOT_FOUND where its owner was erased. */
 export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument> {
-  return { row, details: JSON.parse(await sealer.open(placeOfDetails(row.id), row.details_sealed)) };
+  return (await unsealDocument(sealer, row)) ?? missing();
 }
 
 const missing = (): never => refuse('NOT_FOUND', 'no such official document', { field: 'id' });
@@ -68,5 +75,6 @@ export async function listOfficialDocuments(
     ownerId: null,
     requestId,
   });
-  return { documents: await Promise.all(items.map((row) => openOfficialDocument(sealer, row))), ...listed };
+  const opened = await Promise.all(items.map((row) => unsealDocument(sealer, row)));
+  return { documents: opened.filter((document) => document !== null), ...listed };
 }

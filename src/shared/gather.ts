@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { busy, tooLate } from './concurrency.ts';
+import { withPatience } from './patience.ts';
 
 export interface GatherOptions<Question, Answer> {
   /**
@@ -84,17 +85,14 @@ export function createGathering<Question, Answer>({
   }
 
   async function runInTime(members: Line): Promise<void> {
-    let over: NodeJS.Timeout | undefined;
     let isLate = false;
-    const late = new Promise<void>((resolve) => {
-      over = setTimeout(() => {
-        isLate = true;
-        for (const member of members) member.reject(busy('It takes too long, and may still be done; try again'));
-        resolve();
-      }, runMs);
-    });
-    await Promise.race([runTogether(members, () => isLate), late]);
-    clearTimeout(over);
+    try {
+      await withPatience(runMs, () => runTogether(members, () => isLate));
+    } catch {
+      // Only the wait fails: what a run throws is told to its members.
+      isLate = true;
+      for (const member of members) member.reject(busy('It takes too long, and may still be done; try again'));
+    }
   }
 
   /** Takes the next questions in line that may go together, and holds their `apart` keys. */

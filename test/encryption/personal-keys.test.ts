@@ -37,7 +37,14 @@ describe('A person’s own key', () => {
     expect(new Set(keys.map((made) => Buffer.from(made).toString('hex'))).size).toBe(1);
     expect(Buffer.from(await elsewhere().find(id))).toEqual(Buffer.from(keys[0] ?? []));
     expect(keys[0]).toHaveLength(32);
-    await expect(elsewhere().find(newId())).rejects.toMatchObject(erased);
+  });
+
+  it('is never taken for a destroyed one where there is no trace of it, and may be destroyed all the same', async () => {
+    const id = newId();
+    await expect(elsewhere().find(id)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
+    expect([await elsewhere().destroy([id]), await elsewhere().destroy([id])]).toEqual([1, 0]);
+    await expect(elsewhere().find(id)).rejects.toMatchObject(erased);
+    await expect(elsewhere().make(id)).rejects.toMatchObject(erased);
   });
 
   it('rests sealed under the encryption key', async () => {

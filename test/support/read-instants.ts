@@ -15,6 +15,7 @@ const plans = new Set([
   'due_at',
   'expires_at',
   'look_again_at',
+  'look_at',
   'next_attempt_at',
   'next_opens_at',
   'paused_until',
