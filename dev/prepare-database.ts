@@ -76,12 +76,14 @@ async function run(): Promise<void> {
   try {
     // Whoever brings a PostgreSQL brings both databases.
     if (dataDirectory !== null) await ensureDatabase(keysOwnerUrl);
-    const ofKeys = passwordFor(applicationRole, config.KEYS_DATABASE_URL);
-    await migrate(keysOwnerUrl, ofKeys, { list: keysMigrations });
-    await migrate(ownerUrl, {
+    const passwords = {
       ...passwordFor(applicationRole, config.DATABASE_URL),
       ...passwordFor(readerRole, config.READER_DATABASE_URL),
-    });
+    };
+    // Where one server has both databases, the first migration makes the roles of both.
+    const ofKeys = { ...passwords, ...passwordFor(applicationRole, config.KEYS_DATABASE_URL) };
+    await migrate(keysOwnerUrl, ofKeys, { list: keysMigrations });
+    await migrate(ownerUrl, passwords);
   } catch (error) {
     if (!Error.isError(error) || error.name !== 'ConfigError') throw error;
     const where =

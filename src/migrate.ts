@@ -132,10 +132,12 @@ if (import.meta.main) await runMain(run);
 async function run(): Promise<void> {
   const { owner, application, reader, keysOwner, keysApplication } = readMigrationConfig();
   const passwords = { ...passwordFor(applicationRole, application), ...passwordFor(readerRole, reader) };
+  // Where one server has both databases, the first migration makes the roles of both.
+  const ofKeys = { ...passwords, ...passwordFor(applicationRole, keysApplication) };
   const tell = (sentence: string) => void process.stderr.write(`${sentence}\n`);
   // The keys first: nobody is written down without them.
   const done = [
-    ...(await migrate(keysOwner, passwordFor(applicationRole, keysApplication), { tell, list: keysMigrations })),
+    ...(await migrate(keysOwner, ofKeys, { tell, list: keysMigrations })),
     ...(await migrate(owner, passwords, { tell })),
   ];
   process.stdout.write(done.length === 0 ? 'The schemas are up to date.\n' : `Migrated: ${done.join(', ')}.\n`);
