@@ -5,7 +5,7 @@ import { openOnce } from '../openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney } from '../shared/money.ts';
-import { payPeriod } from './pay-period.ts';
+import { holdPeriod, payPeriod } from './pay-period.ts';
 import { Subscription } from './subscription.entity.ts';
 import { madeAt, type SubscriptionOpening, type SubscriptionStanding } from './subscription.ts';
 
@@ -48,12 +48,14 @@ async function makeSubscription(
   tx: EntityManager,
   { id, opening, at }: { id: string; opening: SubscriptionOpening; at: string },
 ): Promise<Subscription> {
+  const { userId: user_id, causeId: cause_id, sourceAccountId: source_account_id } = opening;
+  await holdPeriod(tx, { user_id, cause_id, source_account_id });
   const subscription = tx.create(Subscription, {
     id,
-    user_id: opening.userId,
-    cause_id: opening.causeId,
+    user_id,
+    cause_id,
     amount: opening.amount,
-    source_account_id: opening.sourceAccountId,
+    source_account_id,
     interval: opening.interval,
     status: 'active',
     started_at: madeAt(await readDatabaseClock(tx), at),

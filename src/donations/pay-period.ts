@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Payer } from '../identity/caller.ts';
 import { User } from '../identity/user.entity.ts';
 import type { PaymentHandler } from '../payments/handler.ts';
 import { charitableCauseDonate } from '../payments/handlers/charitable-cause-donate.ts';
@@ -18,8 +19,7 @@ export async function payPeriod(
   { period, requestId }: { period: number; requestId: string | null },
 ): Promise<void> {
   const { id, cause_id: causeId } = subscription;
-  const { user_type: userType, organization_id } = await tx.findOneOrFail(User, { id: subscription.user_id });
-  const payer = { userId: subscription.user_id, userType, organizationId: organization_id ?? null };
+  const payer = await readPayerOf(tx, subscription);
   // Not written together with others: it runs inside a transaction that is already open.
   const { together: _, ...donation } = charitableCauseDonate;
   const periodic = {
@@ -42,4 +42,22 @@ export async function payPeriod(
     amount: subscription.amount,
     requestId,
   });
+}
+
+/**
+ * Locks what a period is paid from and for, before a row is written that names the cause: that row would lock it less, and
+ * a disbursement that has it meanwhile would be waited for while it waits. Throws as `lockSource`.
+ */
+export async function holdPeriod(
+  tx: EntityManager,
+  subscription: Pick<Subscription, 'user_id' | 'cause_id' | 'source_account_id'>,
+): Promise<void> {
+  const payer = await readPayerOf(tx, subscription);
+  await lockSource(tx, { payer, sourceAccountId: subscription.source_account_id });
+  await tx.execute('select from charitable_causes where id = ? for share', [subscription.cause_id]);
+}
+
+async function readPayerOf(tx: EntityManager, { user_id: userId }: Pick<Subscription, 'user_id'>): Promise<Payer> {
+  const { user_type: userType, organization_id } = await tx.findOneOrFail(User, { id: userId });
+  return { userId, userType, organizationId: organization_id ?? null };
 }

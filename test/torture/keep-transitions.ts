@@ -20,7 +20,7 @@ export async function keepTransitions(em: EntityManager): Promise<void> {
     begin
       if was is distinct from became then
         insert into torture.transitions (place, row_id, was, became)
-          values (tg_table_name || '.' || tg_argv[0], to_jsonb(new) ->> tg_argv[1], was, coalesce(became, 'nothing'));
+          values (tg_argv[2], to_jsonb(new) ->> tg_argv[1], was, coalesce(became, 'nothing'));
       end if;
       return null;
     end $$;
@@ -36,7 +36,7 @@ export async function keepTransitions(em: EntityManager): Promise<void> {
     const [table = '', column] = place.split('.');
     await em.execute(
       `create trigger torture_notes_${column} after insert or update on ${table}
-       for each row execute function torture.note('${column}', '${keyOf.get(table)}')`,
+       for each row execute function torture.note('${column}', '${keyOf.get(table)}', '${place}')`,
     );
   }
 }
