@@ -65,6 +65,15 @@ export const pathsOfPayments: MoneyPath[] = [
     async () => fromBalance('charitable_cause_open_donate', systemAccounts.openDonationPool),
   ],
   [
+    'a subscription that is opened',
+    async () => () =>
+      at.stack.post(
+        '/v1/donations/subscriptions',
+        { cause_id: at.cause.id, amount: '1000', source_account_id: at.person.accountId, interval: 'weekly' },
+        { token: at.person.token },
+      ),
+  ],
+  [
     'a goal from a balance',
     async () => fromBalance('saving_goal_contribution', (await buildGoal(at.stack, at.person)).id),
   ],
