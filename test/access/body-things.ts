@@ -170,6 +170,7 @@ export const bodies: Record<string, Body> = {
       receipt_id: ofThePlatform,
       reconciliation_id: ofThePlatform,
       donation_id: ofThePlatform,
+      user_id: ofThePlatform,
     },
   },
   'POST /v1/donations/allocate': {
