@@ -9,6 +9,7 @@ import {
   passwordFor,
   type RolePasswords,
   readerRole,
+  refuseUnlessOwner,
 } from './database/database-roles.ts';
 import { missingTimeOuts, setSessionTimeOuts } from './database/database-time-outs.ts';
 import { givingWay } from './database/giving-way.ts';
@@ -54,7 +55,7 @@ export async function migrate(
     await setSessionTimeOuts(em, budgets.database.migration);
     await takeTurn(em);
     await em.transactional(async (tx) => {
-      await refuseUnlessOwner(tx);
+      await refuseUnlessOwner(tx, { schema: 'public', wants: 'make tables' });
       if (list.includes(baseline)) await refuseOldDatabase(tx);
       await createRoles(tx, passwords);
       await settleRoles(tx);
@@ -90,17 +91,6 @@ async function takeTurn(em: EntityManager): Promise<void> {
     if (mine) return;
     await delay(turnPollMs);
   }
-}
-
-/** The application's role would fail at the first table, with an error that does not say what to do. */
-async function refuseUnlessOwner(tx: EntityManager): Promise<void> {
-  const [it] = await tx.execute<[{ role: string; may: boolean }]>(
-    "select current_user as role, has_schema_privilege('public', 'CREATE') as may",
-  );
-  if (it.may) return;
-  throw new ConfigError(
-    `The role ${it.role} may not make tables: name the owner of the schema in MIGRATION_DATABASE_URL.`,
-  );
 }
 
 /**

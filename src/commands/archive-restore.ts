@@ -1,7 +1,5 @@
-import { parseArgs } from 'node:util';
 import { type RestoreOutcome, restoreMonth } from '../archive/restore-month.ts';
-import { withArchive } from './archive-tools.ts';
-import { runCommand } from './run-command.ts';
+import { runArchiveCommand } from './archive-tools.ts';
 
 const usage = `Usage: npm run archive:restore -- --month YYYY-MM [--table NAME] [--json]
 
@@ -17,21 +15,4 @@ const sentences: Record<RestoreOutcome['state'], string> = {
 const describe = ({ table, state, rows }: RestoreOutcome): string =>
   `${table}: ${sentences[state]}${state === 'restored' ? `, ${rows} rows` : ''}`;
 
-await runCommand(usage, async () => {
-  const { values } = parseArgs({
-    options: {
-      month: { type: 'string' },
-      table: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean' },
-    },
-  });
-  if (values.help) return usage;
-  const { month, table } = values;
-  const outcomes = await withArchive({ month, table }, async ({ em, storage, tables, month: asked }) => {
-    const done: RestoreOutcome[] = [];
-    for (const each of tables) done.push(await restoreMonth(em, storage, { table: each, month: asked }));
-    return done;
-  });
-  return values.json ? JSON.stringify({ month, tables: outcomes }, null, 2) : outcomes.map(describe).join('\n');
-});
+await runArchiveCommand(usage, ({ em, storage }, place) => restoreMonth(em, storage, place), describe);

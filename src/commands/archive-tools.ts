@@ -1,49 +1,64 @@
+import { parseArgs } from 'node:util';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isMonth } from '../archive/archived-month.ts';
 import { findDividedTables } from '../archive/find-months.ts';
-import { type ArchiveConfig, ConfigError, readArchiveConfig } from '../config.ts';
+import { type ArchiveConfig, readArchiveConfig } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
+import { refuseUnlessOwner } from '../database/database-roles.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
-import { CommandError } from './run-command.ts';
+import { CommandError, runCommand } from './run-command.ts';
 
 export interface ArchiveTools {
   config: ArchiveConfig;
   em: EntityManager;
   storage: Storage;
-  /** The divided tables, or the one that was named. */
-  tables: string[];
 }
 
-/** Does something with the months of tables as the owner of the database. Throws CommandError, naming the option. */
-export async function withArchive<T>(
-  { month, table }: { month: string | undefined; table: string | undefined },
-  work: (tools: ArchiveTools & { month: string }) => Promise<T>,
-): Promise<T> {
-  if (month === undefined || !isMonth(month)) throw new CommandError('--month is a month, YYYY-MM');
+/**
+ * Runs a command that does something with a month of each divided table, or of the one that is named, as the owner of the
+ * database; prints what came of each, as `describe` says it or as JSON.
+ */
+export const runArchiveCommand = <Outcome>(
+  usage: string,
+  work: (tools: ArchiveTools, place: { table: string; month: string }) => Promise<Outcome>,
+  describe: (outcome: Outcome) => string,
+): Promise<void> =>
+  runCommand(usage, async () => {
+    const { values } = parseArgs({
+      options: {
+        month: { type: 'string' },
+        table: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean' },
+      },
+    });
+    if (values.help) return usage;
+    const { month } = values;
+    if (month === undefined || !isMonth(month)) throw new CommandError('--month is a month, YYYY-MM');
+    const outcomes: Outcome[] = [];
+    await withTools(values.table, async (tools, tables) => {
+      for (const table of tables) outcomes.push(await work(tools, { table, month }));
+    });
+    return values.json ? JSON.stringify({ month, tables: outcomes }, null, 2) : outcomes.map(describe).join('\n');
+  });
+
+async function withTools(
+  table: string | undefined,
+  work: (tools: ArchiveTools, tables: readonly string[]) => Promise<void>,
+): Promise<void> {
   const config = readArchiveConfig();
   armFailpoints(config.FAILPOINTS);
   const storage = openStorage(config);
   const orm = await openDatabase({ url: config.owner, poolSize: 1 });
   try {
     const em = orm.em.fork();
-    await refuseUnlessOwner(em);
+    await refuseUnlessOwner(em, { schema: 'months', wants: 'archive' });
     const all = await findDividedTables(em);
     if (table !== undefined && !all.includes(table)) throw new CommandError(`--table is one of ${all.join(', ')}`);
-    return await work({ config, em, storage, tables: table === undefined ? all : [table], month });
+    await work({ config, em, storage }, table === undefined ? all : [table]);
   } finally {
     await orm.close(true);
     storage.close();
-  }
-}
-
-async function refuseUnlessOwner(em: EntityManager): Promise<void> {
-  const [it] = await em.execute<[{ role: string; may: boolean }]>(
-    "select current_user as role, has_schema_privilege('months', 'CREATE') as may",
-  );
-  if (!it.may) {
-    throw new ConfigError(
-      `The role ${it.role} may not archive: name the owner of the schema in MIGRATION_DATABASE_URL.`,
-    );
   }
 }

@@ -1,8 +1,6 @@
-import { parseArgs } from 'node:util';
 import { type ArchiveOutcome, archiveMonth } from '../archive/archive-month.ts';
 import { ConfigError } from '../config.ts';
-import { withArchive } from './archive-tools.ts';
-import { runCommand } from './run-command.ts';
+import { runArchiveCommand } from './archive-tools.ts';
 
 const usage = `Usage: npm run archive -- --month YYYY-MM [--table NAME] [--json]
 
@@ -11,27 +9,16 @@ copy back, and then drops it. Only a month that ended ARCHIVE_AFTER_MONTHS ago, 
 nobody needs a row any more; ends with 1 when one is left for such a reason. May be stopped at any moment and run again.
 Needs the owner's MIGRATION_DATABASE_URL and the S3_* of the file store. Back: npm run archive:restore.`;
 
-await runCommand(usage, async () => {
-  const { values } = parseArgs({
-    options: {
-      month: { type: 'string' },
-      table: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean' },
-    },
-  });
-  if (values.help) return usage;
-  const { month, table } = values;
-  const outcomes = await withArchive({ month, table }, async ({ config, em, storage, tables, month: asked }) => {
-    const { ARCHIVE_AFTER_MONTHS: afterMonths } = config;
+await runArchiveCommand(
+  usage,
+  async ({ config: { ARCHIVE_AFTER_MONTHS: afterMonths }, em, storage }, place) => {
     if (afterMonths === undefined) throw new ConfigError('ARCHIVE_AFTER_MONTHS is not set: nothing is archived.');
-    const done: ArchiveOutcome[] = [];
-    for (const each of tables) done.push(await archiveMonth(em, storage, { table: each, month: asked, afterMonths }));
-    return done;
-  });
-  if (outcomes.some(({ state }) => state === 'needed')) process.exitCode = 1;
-  return values.json ? JSON.stringify({ month, tables: outcomes }, null, 2) : outcomes.map(describe).join('\n');
-});
+    const outcome = await archiveMonth(em, storage, { ...place, afterMonths });
+    if (outcome.state === 'needed') process.exitCode = 1;
+    return outcome;
+  },
+  describe,
+);
 
 function describe({ table, state, rows, reason }: ArchiveOutcome): string {
   switch (state) {

@@ -232,6 +232,24 @@ export async function refuseMightyRole(
   );
 }
 
+/**
+ * Throws ConfigError unless this connection's role owns the schema, in words of what it wants there. The application's role
+ * would fail at the first table, with an error that does not say what to do.
+ */
+export async function refuseUnlessOwner(
+  em: EntityManager,
+  { schema, wants }: { schema: 'public' | 'months'; wants: string },
+): Promise<void> {
+  const [it] = await em.execute<[{ role: string; may: boolean }]>(
+    "select current_user as role, has_schema_privilege(?, 'CREATE') as may",
+    [schema],
+  );
+  if (it.may) return;
+  throw new ConfigError(
+    `The role ${it.role} may not ${wants}: name the owner of the schema in MIGRATION_DATABASE_URL.`,
+  );
+}
+
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**

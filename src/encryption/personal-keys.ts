@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readIdsInParts } from '../database/read-ids.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf, isDataError, isDomainError } from '../shared/errors.ts';
@@ -177,18 +178,8 @@ export function createPersonalKeys(
       for (const id of ids) cache.delete(id);
       return destroyed.length;
     },
-    async *listErased() {
-      for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-        const rows = await em.execute<{ id: string }[]>(
-          'select id from personal_keys where erased_at is not null and id > ? order by id limit 1000',
-          [after],
-        );
-        const last = rows.at(-1);
-        if (last === undefined) return;
-        yield rows.map(({ id }) => id);
-        after = last.id;
-      }
-    },
+    listErased: () =>
+      readIdsInParts(em, 'select id from personal_keys where erased_at is not null and id > ? order by id limit 1000'),
     lookUpKey() {
       lookUp ??= withPatience(budgets.keyLookUp.runMs, readLookUpKey).catch((cause: unknown) => {
         lookUp = null;

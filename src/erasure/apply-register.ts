@@ -1,5 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
+import { readIdsInParts } from '../database/read-ids.ts';
 import type { PersonalKeys } from '../encryption/personal-keys.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { User } from '../identity/user.entity.ts';
@@ -78,18 +79,8 @@ export async function applyRegisterWhole(
   return () => clearInterval(timer);
 }
 
-async function* listErasedUsers(em: EntityManager): AsyncGenerator<string[], void, undefined> {
-  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const rows = await em.execute<{ id: string }[]>(
-      'select id from users where erased_at is not null and id > ? order by id limit 1000',
-      [after],
-    );
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows.map(({ id }) => id);
-    after = last.id;
-  }
-}
+const listErasedUsers = (em: EntityManager) =>
+  readIdsInParts(em, 'select id from users where erased_at is not null and id > ? order by id limit 1000');
 
 async function eraseAll(em: EntityManager, ids: readonly string[]): Promise<number> {
   const back = await em.execute<{ id: string }[]>(
