@@ -48,8 +48,8 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'a second question before a payment is settled',
     'gatewayPayment',
     'workflows/collect-payment.ts',
-    'const said = await steps.confirm();',
-    'await steps.confirm();\n    const said = await steps.confirm();',
+    'const said: Confirmation =',
+    'await steps.confirm();\n    const said: Confirmation =',
   ],
   [
     'a payout that asks before it sends',
