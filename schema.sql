@@ -572,6 +572,13 @@ create table journals (
   constraint journals_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
+create table keys_databases (
+  only_one boolean not null default true,
+  key_check_value text not null,
+  constraint keys_databases_pkey PRIMARY KEY (only_one),
+  constraint keys_databases_only_one_check CHECK (only_one)
+);
+
 create table known_logins (
   account_hash text not null,
   address text not null,
@@ -2479,6 +2486,21 @@ AS $function$
     || repeat('0', 20))::uuid
 $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_person()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  delete from known_logins where account_hash = old.email_digest;
+  delete from login_failures where account_hash = old.email_digest;
+  update gateway_callbacks set body_sealed = null
+  where reference in (select o.id::text from payment_orders o where o.user_id = old.id)
+    and body_sealed is not null and num_nonnulls(delivered_at, unread) > 0;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_rows(p_kind text, p_age interval, p_limit integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2642,6 +2664,9 @@ begin
     when exists (select from saving_circles c where c.owner_type = 'individual' and c.owner_id = p_user_id
         and c.status in ('new', 'active') and c.deleted_at is null)
       then 'a saving circle of theirs has not ended'
+    when exists (select from saving_circle_replacements r join saving_circles c on c.id = r.saving_circle_id
+        where r.user_id = p_user_id and r.status = 'pending' and r.joined_at is not null and c.status in ('new', 'active'))
+      then 'they have agreed to take over a place in a saving circle'
     when exists (select from charitable_causes c where c.created_by = p_user_id and c.owner_type = 'individual'
         and c.status not in ('completed', 'cancelled', 'rejected', 'deactivated'))
       then 'a charitable cause of theirs is open'
@@ -3772,6 +3797,22 @@ begin
   raise exception '% is never changed by %', whole_table(tg_relid), tg_op using errcode = 'AM003';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  person constant uuid := to_jsonb(new) ->> tg_argv[0];
+  gone timestamptz;
+begin
+  select u.erased_at into gone from users u where u.id = person for key share;
+  if gone is not null then
+    raise exception 'the user has been erased' using errcode = 'AM012', detail = person::text;
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_old_snapshot()
  RETURNS void
  LANGUAGE plpgsql
@@ -4118,13 +4159,21 @@ CREATE TRIGGER account_has_balance AFTER INSERT ON accounts FOR EACH ROW EXECUTE
 CREATE TRIGGER account_kind_is_final BEFORE UPDATE OF id, kind, currency ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER account_owner_is_final BEFORE UPDATE OF user_id, organization_id, owner_id ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER accounts_are_kept BEFORE DELETE ON accounts FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER accounts_of_nobody_erased BEFORE INSERT ON accounts FOR EACH ROW WHEN (new.user_id IS NOT NULL) EXECUTE FUNCTION refuse_erased('user_id');
 CREATE TRIGGER accounts_stay BEFORE TRUNCATE ON accounts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER addresses_of_nobody_erased BEFORE INSERT ON addresses FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
+
+CREATE TRIGGER bank_accounts_of_nobody_erased BEFORE INSERT ON bank_accounts FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
 
 CREATE TRIGGER callback_keys_are_final BEFORE DELETE OR UPDATE ON callback_keys FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER callback_keys_are_kept BEFORE TRUNCATE ON callback_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER cause_managers_of_nobody_erased BEFORE INSERT ON cause_managers FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
+
 CREATE TRIGGER totals_follow_donations BEFORE INSERT OR DELETE OR UPDATE ON cause_totals FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER charitable_causes_of_nobody_erased BEFORE INSERT ON charitable_causes FOR EACH ROW EXECUTE FUNCTION refuse_erased('created_by');
 CREATE TRIGGER charitable_causes_status_law BEFORE INSERT OR UPDATE OF status ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 CREATE TRIGGER charitable_causes_take_money_for_people BEFORE INSERT OR UPDATE OF account_id ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 
@@ -4132,11 +4181,14 @@ CREATE TRIGGER decisions_are_kept BEFORE DELETE ON decisions FOR EACH ROW EXECUT
 CREATE TRIGGER decisions_status_law BEFORE INSERT OR UPDATE OF status ON decisions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>carried_out', 'pending>rejected', 'pending>lapsed', 'pending>refused');
 CREATE TRIGGER decisions_two_people BEFORE INSERT OR UPDATE ON decisions FOR EACH ROW EXECUTE FUNCTION keep_decision();
 
+CREATE TRIGGER documents_of_nobody_erased BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION refuse_erased('created_by');
+
 CREATE TRIGGER allocations_are_final BEFORE DELETE OR UPDATE ON donation_allocations FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER donation_subscription_attempts_outcome_law BEFORE INSERT OR UPDATE OF outcome ON donation_subscription_attempts FOR EACH ROW EXECUTE FUNCTION keep_status('outcome', '>paid', '>refused');
 CREATE TRIGGER subscription_attempts_are_final BEFORE DELETE OR UPDATE ON donation_subscription_attempts FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER donation_subscriptions_of_nobody_erased BEFORE INSERT ON donation_subscriptions FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
 CREATE TRIGGER donation_subscriptions_status_law BEFORE INSERT OR UPDATE OF status ON donation_subscriptions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>active', 'active>stopped', 'active>failed');
 
 CREATE TRIGGER changed_donations_are_counted AFTER UPDATE ON donations REFERENCING OLD TABLE AS old_donations NEW TABLE AS new_donations FOR EACH STATEMENT EXECUTE FUNCTION count_changed_donations();
@@ -4154,6 +4206,9 @@ CREATE TRIGGER journal_keys_are_kept BEFORE TRUNCATE ON journal_keys FOR EACH ST
 CREATE TRIGGER journals_are_final BEFORE DELETE OR UPDATE ON journals FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER journals_are_kept BEFORE TRUNCATE ON journals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER keys_databases_are_final BEFORE DELETE OR UPDATE ON keys_databases FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER official_documents_of_nobody_erased BEFORE INSERT ON official_documents FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
 CREATE TRIGGER official_documents_verification_status_law BEFORE INSERT OR UPDATE OF verification_status ON official_documents FOR EACH ROW EXECUTE FUNCTION keep_status('verification_status', '>pending', '*');
 
 CREATE TRIGGER organizations_status_law BEFORE INSERT OR UPDATE OF status ON organizations FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
@@ -4191,6 +4246,7 @@ CREATE TRIGGER postings_are_applied AFTER INSERT ON postings REFERENCING NEW TAB
 CREATE TRIGGER postings_are_final BEFORE DELETE OR UPDATE ON postings FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER postings_are_kept BEFORE TRUNCATE ON postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER products_of_nobody_erased BEFORE INSERT ON products FOR EACH ROW EXECUTE FUNCTION refuse_erased('created_by');
 CREATE TRIGGER products_status_law BEFORE INSERT OR UPDATE OF status ON products FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open', 'completed>open', 'completed>closed');
 
 CREATE TRIGGER receipts_are_kept BEFORE DELETE ON receipts FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -4214,6 +4270,7 @@ CREATE TRIGGER saving_circle_contributions_to_people BEFORE INSERT OR UPDATE OF 
 CREATE TRIGGER covers_are_final BEFORE DELETE OR UPDATE ON saving_circle_covers FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER places_pass_over_as_agreed BEFORE UPDATE OF user_id, account_id ON saving_circle_members FOR EACH ROW EXECUTE FUNCTION keep_place();
+CREATE TRIGGER saving_circle_members_of_nobody_erased BEFORE INSERT OR UPDATE OF user_id ON saving_circle_members FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
 CREATE TRIGGER saving_circle_members_take_money_as_people BEFORE INSERT OR UPDATE OF account_id ON saving_circle_members FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 
 CREATE TRIGGER saving_circle_replacements_status_law BEFORE INSERT OR UPDATE OF status ON saving_circle_replacements FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
@@ -4228,12 +4285,14 @@ CREATE TRIGGER saving_circle_standing_orders_of_people BEFORE INSERT OR UPDATE O
 
 CREATE TRIGGER circles_are_kept BEFORE DELETE ON saving_circles FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER saving_circles_hold_in_their_own_account BEFORE INSERT OR UPDATE OF holding_account_id ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('holding_account_id', 'circle_holding');
+CREATE TRIGGER saving_circles_of_nobody_erased BEFORE INSERT ON saving_circles FOR EACH ROW EXECUTE FUNCTION refuse_erased('created_by');
 CREATE TRIGGER saving_circles_status_law BEFORE INSERT OR UPDATE OF status ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed', 'active>cancelled');
 CREATE TRIGGER saving_circles_when_they_start BEFORE INSERT OR UPDATE OF start_date ON saving_circles FOR EACH ROW EXECUTE FUNCTION keep_start_date();
 
 CREATE TRIGGER saving_goal_orders_status_law BEFORE INSERT OR UPDATE OF status ON saving_goal_orders FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>completed', 'pending>failed', 'pending>cancelled');
 
 CREATE TRIGGER saving_goals_keep_their_own BEFORE INSERT OR UPDATE OF account_id ON saving_goals FOR EACH ROW EXECUTE FUNCTION keep_own_accounts('account_id', 'saving_goal');
+CREATE TRIGGER saving_goals_of_nobody_erased BEFORE INSERT ON saving_goals FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
 CREATE TRIGGER saving_goals_release_to_their_saver BEFORE INSERT OR UPDATE OF released_to ON saving_goals FOR EACH ROW WHEN (new.released_to IS NOT NULL) EXECUTE FUNCTION keep_release_with_saver();
 CREATE TRIGGER saving_goals_status_law BEFORE INSERT OR UPDATE OF status ON saving_goals FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>active', 'active>completed', 'completed>active');
 CREATE TRIGGER saving_goals_stay_closed BEFORE UPDATE OF closed_at, released_to ON saving_goals FOR EACH ROW WHEN (old.closed_at IS NOT NULL AND (new.closed_at IS DISTINCT FROM old.closed_at OR new.released_to IS DISTINCT FROM old.released_to)) EXECUTE FUNCTION refuse_change();
@@ -4243,6 +4302,8 @@ CREATE TRIGGER seal_journals_are_kept BEFORE TRUNCATE ON seal_journals FOR EACH 
 
 CREATE TRIGGER seals_are_final BEFORE DELETE OR UPDATE ON seals FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seals_are_kept BEFORE TRUNCATE ON seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER second_factors_of_nobody_erased BEFORE INSERT ON second_factors FOR EACH ROW EXECUTE FUNCTION refuse_erased('id');
 
 CREATE TRIGGER token_signing_keys_end BEFORE UPDATE OF published_until ON token_signing_keys FOR EACH ROW WHEN (old.published_until IS NOT NULL AND (new.published_until IS NULL OR new.published_until > old.published_until)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER token_signing_keys_end_later BEFORE INSERT OR UPDATE OF published_until ON token_signing_keys FOR EACH ROW WHEN (new.published_until < transaction_timestamp()) EXECUTE FUNCTION refuse_change();
@@ -4258,6 +4319,7 @@ CREATE TRIGGER transactions_are_kept BEFORE TRUNCATE ON transactions FOR EACH ST
 CREATE TRIGGER transactions_are_listed AFTER INSERT ON transactions REFERENCING NEW TABLE AS new_transactions FOR EACH STATEMENT EXECUTE FUNCTION list_transactions();
 CREATE TRIGGER transactions_status_law BEFORE INSERT OR UPDATE OF status ON transactions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>successful', '>reversed');
 
+CREATE TRIGGER users_are_forgotten AFTER UPDATE OF erased_at ON users FOR EACH ROW WHEN (old.erased_at IS NULL AND new.erased_at IS NOT NULL) EXECUTE FUNCTION forget_person();
 CREATE TRIGGER users_are_kept BEFORE DELETE ON users FOR EACH ROW WHEN (old.status <> 'invited'::text) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER users_status_law BEFORE INSERT OR UPDATE OF status ON users FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended', 'suspended>active');
 CREATE TRIGGER users_stay_erased BEFORE UPDATE ON users FOR EACH ROW WHEN (old.erased_at IS NOT NULL AND (new.erased_at IS DISTINCT FROM old.erased_at OR new.status <> 'suspended'::text)) EXECUTE FUNCTION refuse_change();
@@ -5464,6 +5526,8 @@ grant execute on function first_id_at(timestamp with time zone) to amanah_app;
 
 grant execute on function first_id_at(timestamp with time zone) to amanah_reader;
 
+revoke execute on function forget_person() from public;
+
 revoke execute on function forget_rows(text,interval,integer) from public;
 
 grant execute on function forget_rows(text,interval,integer) to amanah_app;
@@ -5633,6 +5697,8 @@ revoke execute on function refuse_balance_payment(uuid,text,text,jsonb) from pub
 grant execute on function refuse_balance_payment(uuid,text,text,jsonb) to amanah_app;
 
 revoke execute on function refuse_change() from public;
+
+revoke execute on function refuse_erased() from public;
 
 revoke execute on function refuse_old_snapshot() from public;
 
@@ -6041,6 +6107,10 @@ grant select on table journal_keys to amanah_app;
 grant select (business_key), select (created_at), select (id), select (kind) on table journals to amanah_reader;
 
 grant select on table journals to amanah_app;
+
+grant insert, select on table keys_databases to amanah_app;
+
+grant select (key_check_value), select (only_one) on table keys_databases to amanah_reader;
 
 grant insert, select, update (logged_in_at) on table known_logins to amanah_app;
 

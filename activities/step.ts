@@ -7,7 +7,7 @@ import { type SweepFailure, sweptKinds } from '../src/housekeeping/sweep-rows.ts
 import { measureSteps } from '../src/metrics/measure.ts';
 import { counter } from '../src/metrics/metrics.ts';
 import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
-import { type DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
+import { asRefusal, type DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
 /** For a step that keeps failing, the first failure is logged, and then every tenth. */
@@ -43,7 +43,8 @@ export function step<Input, Output>(
       const result = await withinLimit(limitOfAttempt(), () => useCase(deps.orm.em.fork(), input));
       measure('done');
       return result;
-    } catch (error) {
+    } catch (thrown) {
+      const error = asRefusal(thrown);
       const info = asyncLocalStorage.getStore()?.info;
       const attempt = info?.attempt ?? 1;
       const isLast = attempt >= (info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY);

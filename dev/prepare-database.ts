@@ -65,6 +65,7 @@ async function run(): Promise<void> {
     .parse(readPartOptions()) as PrepareOptions;
   const { ownerUrl, keysOwnerUrl, services, dataDirectory, webhookUrl, secrets } = options;
   const { readConfig } = await import('../src/config.ts');
+  const { agreeOnKeys } = await import('../src/encryption/agree-on-keys.ts');
   const { createPersonalKeys } = await import('../src/encryption/personal-keys.ts');
   const { createSealer } = await import('../src/encryption/sealer.ts');
   const { applicationRole, passwordFor, readerRole } = await import('../src/database/database-roles.ts');
@@ -97,7 +98,8 @@ async function run(): Promise<void> {
   const orm = await openDatabase({ url: ownerUrl, poolSize: 2, log: () => undefined });
   const keysOrm = await openDatabase({ url: config.KEYS_DATABASE_URL, poolSize: 2, log: () => undefined });
   const encryption = createSealer(config.DATA_ENCRYPTION_KEYS);
-  const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, createPersonalKeys(keysOrm, encryption));
+  const agree = (checkValue: string) => agreeOnKeys(orm.em.fork(), checkValue);
+  const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, createPersonalKeys(keysOrm, encryption, agree));
   const users = await ensureDemoData(orm.em.fork(), sealer, secrets.passwords);
   const partner = await ensureDemoPartner(orm.em.fork(), sealer, {
     secrets: secrets.partner,

@@ -26,6 +26,8 @@ await runMain(async () => {
   }
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await refuseOtherReplica(deps.orm);
+  // Before the register, which would be applied to the keys of another deployment.
+  await deps.personalKeys.lookUpKey();
   // A database that was restored from a backup has forgotten whom it forgot.
   const stopApplying = await applyRegisterWhole(deps);
   await deps.tokens.jwks();

@@ -2,6 +2,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { attachReplica } from './database/replica.ts';
+import { agreeOnKeys } from './encryption/agree-on-keys.ts';
 import { createPersonalKeys, type PersonalKeys } from './encryption/personal-keys.ts';
 import { createProver, type Prover } from './encryption/prover.ts';
 import { createSealer, type Sealer } from './encryption/sealer.ts';
@@ -81,7 +82,9 @@ export async function openDependencies(config: Config, options: { process: strin
   const prover = createProver(config.DATA_ENCRYPTION_KEYS);
   const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE, prover);
   const storage = openStorage(config);
-  const personalKeys = createPersonalKeys(keysOrm, createSealer(config.DATA_ENCRYPTION_KEYS));
+  const personalKeys = createPersonalKeys(keysOrm, createSealer(config.DATA_ENCRYPTION_KEYS), (checkValue) =>
+    agreeOnKeys(orm.em.fork(), checkValue),
+  );
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, personalKeys);
   const sealKeys = createSealKeys(config);
   const gateway = createXenditGateway({

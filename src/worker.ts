@@ -35,6 +35,7 @@ await runMain(async () => {
   }
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await refuseOtherReplica(deps.orm);
+  if (keysAnswer) await deps.personalKeys.lookUpKey();
   measureBacklog(deps.metrics, deps.orm);
   measureClearingDifference(deps.metrics, deps.orm);
   measureSeals(deps.metrics, deps.orm);

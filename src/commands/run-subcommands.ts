@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { ConfigError, type OperatorConfig, readOperatorConfig } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
+import { agreeOnKeys } from '../encryption/agree-on-keys.ts';
 import { createPersonalKeys } from '../encryption/personal-keys.ts';
 import { createSealer, type Sealer } from '../encryption/sealer.ts';
 import { isDomainError } from '../shared/errors.ts';
@@ -73,7 +74,8 @@ async function withTools<T>(use: (tools: CommandTools) => Promise<T>): Promise<T
   const keys = keysUrl === undefined ? null : await openDatabase({ url: keysUrl, poolSize: 2 });
   const openKeys = () => keys ?? missing('KEYS_DATABASE_URL');
   const openSealer = () => createSealer(keysOf(config));
-  const openPeople = () => createSealer(keysOf(config), createPersonalKeys(openKeys(), openSealer()));
+  const agree = (checkValue: string) => agreeOnKeys(orm.em.fork(), checkValue);
+  const openPeople = () => createSealer(keysOf(config), createPersonalKeys(openKeys(), openSealer(), agree));
   try {
     return await use({ config, orm, openKeys, openSealer, openPeople });
   } finally {

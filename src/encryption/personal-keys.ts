@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readIdsInParts } from '../database/read-ids.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
+import { sha256 } from '../shared/digest.ts';
 import { errorCodeOf, isDataError, isDomainError } from '../shared/errors.ts';
 import { createGathering } from '../shared/gather.ts';
 import { withPatience } from '../shared/patience.ts';
@@ -14,8 +15,6 @@ const keyBytes = 32;
 const mostCached = 10_000;
 const cachedMs = 5 * 60_000;
 const mostTogether = 500;
-/** No transaction that makes use of a new key takes this long. */
-const settledAfter = '1 day';
 
 /** The keys cannot be reached, or one is missing that should be there. Not a refusal: it is simply to be done again. */
 export class KeysAway extends Error {
@@ -42,7 +41,8 @@ export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
 /**
  * The keys of their own under which people are sealed, by the id of the person. They live in a database of their own,
  * whose backups are kept for a short time only: once a key is destroyed there and in the last of those backups, whatever
- * it sealed is gone from every copy of everything else. Throws KeysAway when that database does not answer in time.
+ * it sealed is gone from every copy of everything else. Throws KeysAway when that database does not answer in time, and
+ * what `agree` throws when it is the wrong one.
  */
 export interface PersonalKeys {
   /** The person's key, made if there is none. Throws KeyErased once it was destroyed. */
@@ -54,21 +54,27 @@ export interface PersonalKeys {
   find(id: string): Promise<Uint8Array>;
   /**
    * Destroys the keys of these people for good, whether they are there or not: none is ever made for them again. Does
-   * nothing about those of whom that was done already; returns how many were destroyed now.
+   * nothing about those of whom that was done already; returns those of whom it was done now.
    */
-  destroy(ids: readonly string[]): Promise<number>;
+  destroy(ids: readonly string[]): Promise<string[]>;
   /** The ids of all whose keys were destroyed, in parts of at most a thousand. */
   listErased(): AsyncGenerator<string[], void, undefined>;
   /** The key of the digests by which sealed texts are found, made at first; the same for everybody. */
   lookUpKey(): Promise<Uint8Array>;
   /**
-   * Looks at keys that were made a day ago or earlier, up to `limit` of them: settles those whose person is there, by
-   * `findThere`, and deletes the others, which were made for somebody who was never written down. Returns how many it
-   * looked at.
+   * Looks at keys that were made a day ago or earlier, up to `limit` of them, and asks `find` whose they are: settles
+   * those of people who are there to stay, looks after a day again at those of people who may still go, and deletes the
+   * others, which were made for somebody who was never written down or has gone. Returns how many it looked at.
    */
-  settle(findThere: (ids: readonly string[]) => Promise<readonly string[]>, limit: number): Promise<number>;
+  settle(find: (ids: readonly string[]) => Promise<readonly KeptPerson[]>, limit: number): Promise<number>;
   /** Throws unless the database of the keys answers. */
   ping(): Promise<void>;
+}
+
+/** Somebody who is written down; whoever was only invited may go again. */
+export interface KeptPerson {
+  id: string;
+  stays: boolean;
 }
 
 /** What seals the keys themselves. */
@@ -88,10 +94,15 @@ interface KeyRow {
 
 const placeOf = (table: 'personal_keys' | 'look_up_keys', id: string) => ({ table, column: 'key_sealed', row: id });
 
-/** Over the database of the keys. `wrapping` seals the keys themselves, with the live encryption keys. */
+/**
+ * Over the database of the keys. `wrapping` seals the keys themselves, with the live encryption keys. Before anything is
+ * made or read, `agree` is told a check value by which this database is known from others, and throws unless it is the
+ * right one.
+ */
 export function createPersonalKeys(
   orm: { em: { fork(): Pick<EntityManager, 'execute'> } },
   wrapping: Wrapping,
+  agree: (checkValue: string) => Promise<void>,
 ): PersonalKeys {
   // No entities and no transaction: one manager serves all.
   const em = orm.em.fork();
@@ -140,6 +151,7 @@ export function createPersonalKeys(
   async function keyOf(question: Question): Promise<Uint8Array> {
     const cached = cache.get(question.id);
     if (cached !== null) return cached;
+    await lookUpKey();
     const key = await reached(ask(question));
     if (key === null) throw new KeyErased(`the key of ${question.id} was destroyed`);
     if (Error.isError(key)) throw key;
@@ -149,6 +161,19 @@ export function createPersonalKeys(
 
   const lookUpId = 'email';
   let lookUp: Promise<Uint8Array> | null = null;
+  function lookUpKey(): Promise<Uint8Array> {
+    lookUp ??= withPatience(budgets.keyLookUp.runMs, async () => {
+      const key = await readLookUpKey();
+      await agree(sha256(`check value of ${Buffer.from(key).toString('hex')}`));
+      return key;
+    }).catch((cause: unknown) => {
+      lookUp = null;
+      throw errorCodeOf(cause) === 'KEYS_AWAY'
+        ? cause
+        : new KeysAway('the key of look-ups could not be read', { cause });
+    });
+    return lookUp;
+  }
   async function readLookUpKey(): Promise<Uint8Array> {
     const find = async () => {
       const [row] = await em.execute<KeyRow[]>('select id, key_sealed from look_up_keys where id = ?', [lookUpId]);
@@ -167,39 +192,40 @@ export function createPersonalKeys(
     make: (id) => keyOf({ id, isToBeMade: true }),
     find: (id) => keyOf({ id, isToBeMade: false }),
     async destroy(ids) {
+      await lookUpKey();
       for (const id of ids) cache.delete(id);
-      const destroyed = await em.execute<unknown[]>(
+      const destroyed = await em.execute<{ id: string }[]>(
         `insert into personal_keys (id, erased_at, is_settled)
            select id, clock_timestamp(), true from unnest(?::uuid[]) id
          on conflict (id) do update set key_sealed = null, erased_at = excluded.erased_at, is_settled = true
-           where personal_keys.erased_at is null returning 1`,
+           where personal_keys.erased_at is null returning id`,
         [textArray(ids)],
       );
       for (const id of ids) cache.delete(id);
-      return destroyed.length;
+      return destroyed.map(({ id }) => id);
     },
     listErased: () =>
       readIdsInParts(em, 'select id from personal_keys where erased_at is not null and id > ? order by id limit 1000'),
-    lookUpKey() {
-      lookUp ??= withPatience(budgets.keyLookUp.runMs, readLookUpKey).catch((cause: unknown) => {
-        lookUp = null;
-        throw new KeysAway('the key of look-ups could not be read', { cause });
-      });
-      return lookUp;
-    },
-    async settle(findThere, limit) {
+    lookUpKey,
+    async settle(find, limit) {
+      await lookUpKey();
       const rows = await em.execute<{ id: string }[]>(
-        `select id from personal_keys where not is_settled and created_at < now() - interval '${settledAfter}'
-         order by created_at limit ?`,
+        `select id from personal_keys where not is_settled and look_after < now() order by look_after limit ?`,
         [limit],
       );
       if (rows.length === 0) return 0;
       const ids = rows.map(({ id }) => id);
-      const there = textArray(await findThere(ids));
-      await em.execute('update personal_keys set is_settled = true where id = any(?::uuid[])', [there]);
+      const there = await find(ids);
+      const idsOf = (people: readonly KeptPerson[]) => textArray(people.map(({ id }) => id));
+      const those = (stay: boolean) => idsOf(there.filter(({ stays }) => stays === stay));
+      await em.execute('update personal_keys set is_settled = true where id = any(?::uuid[])', [those(true)]);
+      await em.execute(
+        "update personal_keys set look_after = now() + interval '1 day' where not is_settled and id = any(?::uuid[])",
+        [those(false)],
+      );
       await em.execute(
         `delete from personal_keys where not is_settled and id = any(?::uuid[]) and id <> all(?::uuid[])`,
-        [textArray(ids), there],
+        [textArray(ids), idsOf(there)],
       );
       return rows.length;
     },

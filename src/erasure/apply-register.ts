@@ -35,8 +35,10 @@ export async function applyRegister(em: EntityManager, { personalKeys, storage }
   const again: ErasedAgain = { people: 0, keys: 0, isWhole: true };
   const apply = async (known: AsyncIterable<string[]>) => {
     for await (const ids of known) {
-      again.keys += await personalKeys.destroy(ids);
+      const destroyed = await personalKeys.destroy(ids);
+      again.keys += destroyed.length;
       again.people += await eraseAll(em, ids);
+      await beginBackupsAnew(em, destroyed);
     }
   };
   await apply(personalKeys.listErased());
@@ -91,7 +93,18 @@ async function eraseAll(em: EntityManager, ids: readonly string[]): Promise<numb
   return back.length;
 }
 
+/** A key that had come back is in new backups of the keys: from now on they are as old as this. */
+async function beginBackupsAnew(em: EntityManager, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await em.execute(
+    "update erasures set erased_at = clock_timestamp() where status = 'erased' and user_id = any(?::uuid[])",
+    [textArray(ids)],
+  );
+}
+
 async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
+  // In the order in which an erasure locks the two.
+  await tx.execute("select 1 from erasures where user_id = ? and status <> 'stopped' for update", [userId]);
   const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (user === null || user.erased_at) return;
   // Whoever had only been invited then has done nothing yet: the row can go.

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 import { isAway } from '../shared/away.ts';
-import { DomainError, type ErrorCode, errorStatuses, isDomainError } from '../shared/errors.ts';
+import { asRefusal, DomainError, type ErrorCode, errorStatuses, isDomainError } from '../shared/errors.ts';
 
 /** The partner API has an error envelope of its own on every answer under this prefix (docs/contract.md 8). */
 export const partnerPrefix = '/v1/partners';
@@ -26,7 +26,8 @@ const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {
 export const partnerCodeOf = (code: ErrorCode): ErrorCode => partnerCodes[code] ?? code;
 
 /** Any thrown value as a refusal the caller may read; an unknown error reveals nothing (INTERNAL). */
-export function asDomainError(error: unknown): DomainError {
+export function asDomainError(thrown: unknown): DomainError {
+  const error = asRefusal(thrown);
   if (isDomainError(error)) return error;
   if (isAway(error)) {
     return new DomainError('SERVICE_UNAVAILABLE', 'The service is unavailable for a moment; try again', {

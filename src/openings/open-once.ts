@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../database/database-time-outs.ts';
 import { must } from '../shared/assert.ts';
 import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
-import { DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
+import { asRefusal, DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type OpeningPlace, type OpeningStamp, unstamped } from './opening.ts';
 
 export interface StoredRefusal {
@@ -96,8 +96,9 @@ export async function openOnce<T>(
       return made;
     });
   } catch (error) {
-    if (!isVerdict(error)) throw error;
-    return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
+    const refusal = asRefusal(error);
+    if (!isVerdict(refusal)) throw error;
+    return refuseOnce(em, { ...opening, number: stamp.number }, find, refusal);
   }
 }
 

@@ -99,6 +99,15 @@ export function errorCodeOf(error: unknown): string | number | undefined {
   return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : undefined;
 }
 
+/** SQLSTATE of the trigger that keeps anything new from a person who was erased (identity.sql). */
+const ofErasedPerson = 'AM012';
+
+/** What was thrown, or the refusal that it stands for: nothing new is made for a person who was erased meanwhile. */
+export const asRefusal = (error: unknown): unknown =>
+  errorCodeOf(error) === ofErasedPerson
+    ? new DomainError('FORBIDDEN', 'the user has been erased', { cause: error })
+    : error;
+
 /**
  * Whether PostgreSQL refused a value that it cannot represent, e.g. a time in a year out of range (SQLSTATE class 22).
  */

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { keysUrlBeside } from '../../dev/postgres.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { agreeOnKeys } from '../../src/encryption/agree-on-keys.ts';
 import { createPersonalKeys } from '../../src/encryption/personal-keys.ts';
 import { reencrypt } from '../../src/encryption/reencrypt.ts';
 import { createSealer } from '../../src/encryption/sealer.ts';
 import { settleKeys } from '../../src/identity/settle-keys.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { buildIndividual } from '../support/build.ts';
+import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { cloneDatabase } from '../support/database.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { withClient } from '../support/with-client.ts';
 
@@ -20,8 +23,10 @@ describe('A person’s own key', () => {
   });
   afterAll(() => stack?.stop());
 
+  const agree = (checkValue: string) => agreeOnKeys(stack.em(), checkValue);
   /** Keys of another process over the same database: nothing is at hand there. */
-  const elsewhere = () => createPersonalKeys(stack.deps.keysOrm, createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS));
+  const elsewhere = () =>
+    createPersonalKeys(stack.deps.keysOrm, createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS), agree);
   const rows = (id: string) =>
     stack.deps.keysOrm.em
       .fork()
@@ -42,7 +47,7 @@ describe('A person’s own key', () => {
   it('is never taken for a destroyed one where there is no trace of it, and may be destroyed all the same', async () => {
     const id = newId();
     await expect(elsewhere().find(id)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
-    expect([await elsewhere().destroy([id]), await elsewhere().destroy([id])]).toEqual([1, 0]);
+    expect([await elsewhere().destroy([id]), await elsewhere().destroy([id])]).toEqual([[id], []]);
     await expect(elsewhere().find(id)).rejects.toMatchObject(erased);
     await expect(elsewhere().make(id)).rejects.toMatchObject(erased);
   });
@@ -74,13 +79,13 @@ describe('A person’s own key', () => {
     const id = newId();
     const [here, there] = [elsewhere(), elsewhere()];
     await here.make(id);
-    expect(await there.destroy([id])).toBe(1);
+    expect(await there.destroy([id])).toEqual([id]);
     await expect(there.find(id)).rejects.toMatchObject(erased);
     for (const other of [there, elsewhere()]) await expect(other.make(id)).rejects.toMatchObject(erased);
     const [row] = await rows(id);
     expect(row).toMatchObject({ key_sealed: null, erased_at: expect.any(String) });
-    expect(await there.destroy([id])).toBe(0);
-    expect(await there.destroy([])).toBe(0);
+    expect(await there.destroy([id])).toEqual([]);
+    expect(await there.destroy([])).toEqual([]);
     expect(await rows(id)).toEqual([row]);
     const em = stack.deps.keysOrm.em.fork();
     for (const sql of [
@@ -104,35 +109,71 @@ describe('A person’s own key', () => {
     const keys = createPersonalKeys(
       { em: { fork: () => ({ execute }) } },
       createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS),
+      agree,
     );
     for (let round = 0; round < 2; round += 1) await Promise.all(ids.map((id) => keys.find(id)));
-    expect(asked).toHaveLength(1);
+    expect(asked.filter((sql) => String(sql).includes('personal_keys'))).toHaveLength(1);
   });
 
   it('moves to a newer encryption key, while what it sealed stays as it is', async () => {
     const [old, fresh] = [key('old'), key('fresh')];
     const id = newId();
-    const keysOf = (...live: ReturnType<typeof key>[]) => createPersonalKeys(stack.deps.keysOrm, createSealer(live));
+    const live = stack.deps.config.DATA_ENCRYPTION_KEYS;
+    const keysOf = (...keys: typeof live) => createPersonalKeys(stack.deps.keysOrm, createSealer(keys), agree);
     const em = stack.deps.keysOrm.em.fork();
     await em.execute('delete from personal_keys where not is_settled');
-    const before = createSealer([old], keysOf(old));
+    const before = createSealer([old], keysOf(old, ...live));
     const sealed = await before.seal(placeOf(id, id), 'Siti');
-    await reencrypt(em, { sealer: createSealer([fresh, old]), newestKeyId: 'fresh' });
+    await reencrypt(em, { sealer: createSealer([fresh, old, ...live]), newestKeyId: 'fresh' });
     const after = createSealer([fresh], keysOf(fresh));
     expect(await after.open(placeOf(id, id), sealed)).toBe('Siti');
     await em.execute('delete from personal_keys where id = ?', [id]);
+    await reencrypt(em, { sealer: createSealer([...live, fresh]), newestKeyId: 'test' });
   });
 
-  it('is swept after a day when nobody came to use it, and otherwise stays', async () => {
+  it('is not read, made or destroyed where the keys are those of another deployment', async () => {
+    const other = await cloneDatabase();
+    try {
+      const keys = await openDatabase({ url: other.keysUrl, poolSize: 2 });
+      const strange = createPersonalKeys(keys, createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS), agree);
+      await elsewhere().lookUpKey();
+      const id = newId();
+      for (const use of [strange.make(id), strange.find(id), strange.destroy([id]), strange.lookUpKey()]) {
+        await expect(use).rejects.toMatchObject({
+          code: 'KEYS_AWAY',
+          message: expect.stringContaining('KEYS_DATABASE_URL names other keys'),
+        });
+      }
+      expect(await keys.em.fork().execute('select * from personal_keys')).toEqual([]);
+      await keys.close(true);
+    } finally {
+      await other.drop();
+    }
+  });
+
+  it('is swept after a day when nobody came to use it, or who was invited has gone, and otherwise stays', async () => {
     const user = await buildIndividual(stack);
+    const { token } = await buildPlatformAdmin(stack);
+    const invite = async () => {
+      const invitation = { email: `${newId()}@example.org`, name: 'Ani', user_type: 'individual' };
+      return (await stack.post('/v1/users/invitations', invitation, { token })).body.data.user.id as string;
+    };
+    const [invited, gone] = [await invite(), await invite()];
+    const overdue = (ids: string[]) =>
+      withClient(keysUrlBeside(stack.databaseUrls.owner), (client) =>
+        client.query("update personal_keys set look_after = now() - interval '1 hour' where id = any($1)", [ids]),
+      );
     const [young, orphan] = [newId(), newId()];
     for (const id of [young, orphan]) await stack.deps.personalKeys.make(id);
-    await withClient(keysUrlBeside(stack.databaseUrls.owner), (client) =>
-      client.query("update personal_keys set created_at = now() - interval '25 hours' where id = any($1)", [
-        [user.id, orphan],
-      ]),
-    );
-    expect(await settleKeys(stack.em(), stack.deps.personalKeys)).toBeGreaterThanOrEqual(2);
+    await overdue([user.id, orphan, invited, gone]);
+    expect(await settleKeys(stack.em(), stack.deps.personalKeys)).toBe(4);
+    expect(await settleKeys(stack.em(), stack.deps.personalKeys)).toBe(0);
+    expect(await rows(gone)).toMatchObject([{ is_settled: false }]);
+    expect((await stack.delete(`/v1/users/invitations/${gone}`, undefined, { token })).status).toBe(200);
+    await overdue([invited, gone]);
+    expect(await settleKeys(stack.em(), stack.deps.personalKeys)).toBe(2);
+    expect(await rows(gone)).toEqual([]);
+    expect(await rows(invited)).toMatchObject([{ is_settled: false }]);
     expect(await rows(orphan)).toEqual([]);
     expect(await rows(user.id)).toMatchObject([{ is_settled: true, erased_at: null }]);
     expect(await rows(young)).toMatchObject([{ is_settled: false }]);

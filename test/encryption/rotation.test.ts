@@ -94,7 +94,10 @@ describe('npm run keys:reencrypt', () => {
     expect([(await withKey('fresh')) + (await withKey('person')), await withKey('old')]).toEqual([count, 0]);
 
     const live = [fresh as NonNullable<typeof fresh>];
-    const alone = createSealer(live, createPersonalKeys(stack.deps.keysOrm, createSealer(live)));
+    const alone = createSealer(
+      live,
+      createPersonalKeys(stack.deps.keysOrm, createSealer(live), async () => undefined),
+    );
     const rows = await stack
       .em()
       .execute<{ id: string; details_sealed: string }[]>('select id, details_sealed from official_documents');

@@ -308,7 +308,7 @@ describe('After a restore', () => {
   ])('%s who is to be erased again', async (_, main, keys) => {
     const person = await buildIndividual(stack);
     const [before, key] = [await row(person.id), await keyOf(person.id)];
-    await erase(person.id);
+    const { erased_at } = await erase(person.id);
     if (main) await restored(person.id, before);
     if (keys) await restoreKey(person.id, key);
     if (main) expect((await stack.get('/v1/auth/me', { token: person.token })).status).toBe(200);
@@ -317,6 +317,8 @@ describe('After a restore', () => {
     expect(await row(person.id)).toMatchObject({ profile_sealed: null, email_digest: null, status: 'suspended' });
     expect(await keyOf(person.id)).toBeNull();
     if (main) expect(await erasureOf(person.id)).toMatchObject({ decision_id: null, status: 'erasing' });
+    // A key that had come back is in backups of the keys again.
+    else expect(Date.parse((await erasureOf(person.id)).erased_at)).toBeGreaterThan(Date.parse(erased_at));
     expect(await apply()).toEqual({ people: 0, keys: 0, isWhole: true });
   });
 });

@@ -14,4 +14,6 @@ create table bank_accounts (
 );
 create index bank_accounts_of_user on bank_accounts (user_id, created_at, id)
   where organization_id is null and deleted_at is null;
+create trigger bank_accounts_of_nobody_erased before insert on bank_accounts
+  for each row execute function refuse_erased('user_id');
 create index bank_accounts_of_organization on bank_accounts (organization_id, created_at, id) where deleted_at is null;

@@ -38,6 +38,8 @@ create index charitable_causes_by_creation on charitable_causes (created_at, id)
 create index charitable_causes_of_organization on charitable_causes (organization_id, created_at, id)
   where organization_id is not null;
 create index charitable_causes_of_account on charitable_causes (account_id, created_at, id);
+create trigger charitable_causes_of_nobody_erased before insert on charitable_causes
+  for each row execute function refuse_erased('created_by');
 create index charitable_causes_of_approver on charitable_causes (approved_by) where approved_by is not null;
 create index charitable_causes_of_creator on charitable_causes (created_by, created_at, id);
 create trigger charitable_causes_status_law before insert or update of status on charitable_causes
@@ -52,6 +54,8 @@ create table cause_managers (
 );
 create index cause_managers_of_user on cause_managers (user_id);
 create index cause_managers_of_creator on cause_managers (created_by);
+create trigger cause_managers_of_nobody_erased before insert on cause_managers
+  for each row execute function refuse_erased('user_id');
 
 create table cause_totals (
   cause_id uuid not null,

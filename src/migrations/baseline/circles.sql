@@ -56,6 +56,8 @@ create index saving_circles_of_account on saving_circles (account_id, created_at
 create index saving_circles_new on saving_circles (starts_at) where status = 'new';
 create index saving_circles_to_open on saving_circles (next_opens_at) where next_opens_at is not null;
 create index saving_circles_cancelled on saving_circles (ended_at) where status = 'cancelled';
+create trigger saving_circles_of_nobody_erased before insert on saving_circles
+  for each row execute function refuse_erased('created_by');
 create trigger saving_circles_status_law before insert or update of status on saving_circles
   for each row execute function keep_status('status', '>new', 'new>active', 'new>cancelled', 'active>completed',
     'active>cancelled');
@@ -97,6 +99,8 @@ create unique index saving_circle_turns on saving_circle_members (saving_circle_
   where turn_number is not null;
 create index saving_circle_members_of_user on saving_circle_members (user_id);
 create index saving_circle_members_of_account on saving_circle_members (account_id);
+create trigger saving_circle_members_of_nobody_erased before insert or update of user_id on saving_circle_members
+  for each row execute function refuse_erased('user_id');
 
 create trigger saving_circle_members_take_money_as_people before insert or update of account_id on saving_circle_members
   for each row execute function keep_account_kinds('account_id', 'user organization');

@@ -39,6 +39,8 @@ create table documents (
 );
 create index documents_by_creation on documents (created_at, id) where deleted_at is null;
 create index documents_of_creator on documents (created_by, created_at, id) where deleted_at is null;
+create trigger documents_of_nobody_erased before insert on documents
+  for each row execute function refuse_erased('created_by');
 create index documents_of_organization on documents (organization_id, created_at, id)
   where deleted_at is null and organization_id is not null;
 create index documents_that_are_public on documents (created_at, id) where deleted_at is null and visibility = 'public';

@@ -19,6 +19,8 @@ create table donation_subscriptions (
   check ((status = 'active') = (ended_at is null))
 );
 create index donation_subscriptions_of_user on donation_subscriptions (user_id, created_at desc, id desc);
+create trigger donation_subscriptions_of_nobody_erased before insert on donation_subscriptions
+  for each row execute function refuse_erased('user_id');
 create index donation_subscriptions_active on donation_subscriptions (started_at) where status = 'active';
 create index donation_subscriptions_stopped on donation_subscriptions (ended_at) where status = 'stopped';
 create trigger donation_subscriptions_status_law before insert or update of status on donation_subscriptions

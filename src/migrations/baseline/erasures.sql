@@ -24,6 +24,22 @@ create trigger erasures_status_law before insert or update of status on erasures
   for each row execute function keep_status('status', '>waiting', '>erasing', 'waiting>erasing', 'waiting>stopped',
     'erasing>erased', 'erased>complete');
 
+-- What goes with a person's rows and would name them, or tell where they were: the digest of their address among logins,
+-- and the callbacks about payments of theirs, in which the provider repeats the payer's name. The facts that were read
+-- from these stay, and so does their digest. One that is delivered to nobody yet is kept whole until it was.
+create function forget_person() returns trigger language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  delete from known_logins where account_hash = old.email_digest;
+  delete from login_failures where account_hash = old.email_digest;
+  update gateway_callbacks set body_sealed = null
+  where reference in (select o.id::text from payment_orders o where o.user_id = old.id)
+    and body_sealed is not null and num_nonnulls(delivered_at, unread) > 0;
+  return null;
+end $$;
+create trigger users_are_forgotten after update of erased_at on users
+  for each row when (old.erased_at is null and new.erased_at is not null) execute function forget_person();
+
 -- Why a person cannot be erased as things are; null if nothing keeps them.
 create function hold_of_person(p_user_id uuid) returns text language plpgsql stable
 set search_path = pg_catalog, public, pg_temp as $$
@@ -47,6 +63,9 @@ begin
     when exists (select from saving_circles c where c.owner_type = 'individual' and c.owner_id = p_user_id
         and c.status in ('new', 'active') and c.deleted_at is null)
       then 'a saving circle of theirs has not ended'
+    when exists (select from saving_circle_replacements r join saving_circles c on c.id = r.saving_circle_id
+        where r.user_id = p_user_id and r.status = 'pending' and r.joined_at is not null and c.status in ('new', 'active'))
+      then 'they have agreed to take over a place in a saving circle'
     when exists (select from charitable_causes c where c.created_by = p_user_id and c.owner_type = 'individual'
         and c.status not in ('completed', 'cancelled', 'rejected', 'deactivated'))
       then 'a charitable cause of theirs is open'

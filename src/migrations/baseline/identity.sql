@@ -1,4 +1,14 @@
 -- Who is there: users, their invitations, tokens and second factors, and what is counted of those who knock.
+--
+-- SQLSTATE of ours: AM012 something new for a person who was erased; its detail is the person's id.
+
+-- Which database of keys the people here are sealed under, by the check value of its look-up key: written once.
+create table keys_databases (
+  only_one boolean primary key default true check (only_one),
+  key_check_value text not null
+);
+create trigger keys_databases_are_final before update or delete on keys_databases
+  for each row execute function refuse_change();
 
 create table users (
   id uuid primary key,
@@ -37,6 +47,21 @@ create trigger users_status_law before insert or update of status on users
 create trigger users_stay_erased before update on users for each row
   when (old.erased_at is not null and (new.erased_at is distinct from old.erased_at or new.status <> 'suspended'))
   execute function refuse_change();
+
+-- Nothing new is of a person who was erased: also not by a request that was let in before. It waits for an erasure that is
+-- emptying the person's rows, as that waits for whoever was first. The argument is the column that names the person.
+create function refuse_erased() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  person constant uuid := to_jsonb(new) ->> tg_argv[0];
+  gone timestamptz;
+begin
+  select u.erased_at into gone from users u where u.id = person for key share;
+  if gone is not null then
+    raise exception 'the user has been erased' using errcode = 'AM012', detail = person::text;
+  end if;
+  return new;
+end $$;
 
 create table invitations (
   id uuid primary key,
@@ -118,6 +143,8 @@ create table second_factors (
   confirmed_at timestamptz,
   created_at timestamptz not null default now()
 );
+create trigger second_factors_of_nobody_erased before insert on second_factors
+  for each row execute function refuse_erased('id');
 -- Those that are left; one that was used is gone.
 create table recovery_codes (
   user_id uuid not null references second_factors (id) on delete cascade,

@@ -23,6 +23,8 @@ create table accounts (
   created_at timestamptz not null default now()
 );
 create index accounts_of_user on accounts (user_id, created_at, id) where user_id is not null;
+create trigger accounts_of_nobody_erased before insert on accounts for each row when (new.user_id is not null)
+  execute function refuse_erased('user_id');
 create index accounts_of_organization on accounts (organization_id, created_at, id) where organization_id is not null;
 create index accounts_by_creation on accounts (created_at, id);
 create unique index accounts_of_system on accounts (kind)

@@ -16,6 +16,8 @@ create table official_documents (
 );
 create index official_documents_by_creation on official_documents (created_at, id);
 create index official_documents_of_user on official_documents (user_id, created_at, id);
+create trigger official_documents_of_nobody_erased before insert on official_documents
+  for each row execute function refuse_erased('user_id');
 create index official_documents_of_organization on official_documents (organization_id, created_at, id)
   where organization_id is not null;
 create trigger official_documents_verification_status_law

@@ -15,6 +15,8 @@ create table products (
   check (minimum_amount <= target_amount)
 );
 create index products_of_creator on products (created_by);
+create trigger products_of_nobody_erased before insert on products
+  for each row execute function refuse_erased('created_by');
 create index products_by_creation on products (created_at desc, id desc);
 create trigger products_status_law before insert or update of status on products
   for each row execute function keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open',

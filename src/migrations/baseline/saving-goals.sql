@@ -18,6 +18,8 @@ create table saving_goals (
 );
 create index saving_goals_by_creation on saving_goals (created_at desc, id desc);
 create index saving_goals_of_user on saving_goals (user_id, created_at desc, id desc);
+create trigger saving_goals_of_nobody_erased before insert on saving_goals
+  for each row execute function refuse_erased('user_id');
 create trigger saving_goals_status_law before insert or update of status on saving_goals
   for each row execute function keep_status('status', '>active', 'active>completed', 'completed>active');
 create trigger saving_goals_keep_their_own before insert or update of account_id on saving_goals

@@ -8,14 +8,15 @@ grant usage on schema public to amanah_app;
 create table personal_keys (
   id uuid primary key,
   key_sealed text,
-  created_at timestamptz not null default clock_timestamp(),
-  -- Whether the person's row in the main database has been seen: a key that nobody came to use is swept.
+  -- Whether the person's row in the main database has been seen, and stays: a key that nobody came to use, or whose person
+  -- was invited and has gone, is swept. No transaction that makes use of a new key takes a day.
   is_settled boolean not null default false,
+  look_after timestamptz not null default clock_timestamp() + interval '1 day',
   erased_at timestamptz,
   check ((key_sealed is null) = (erased_at is not null))
 );
 create index personal_keys_erased on personal_keys (id) where erased_at is not null;
-create index personal_keys_unsettled on personal_keys (created_at) where not is_settled;
+create index personal_keys_unsettled on personal_keys (look_after) where not is_settled;
 
 -- The key of the digests by which sealed texts are found.
 create table look_up_keys (
@@ -45,5 +46,5 @@ revoke execute on all functions in schema public from public;
 -- PostgreSQL lets everybody call a new function; this is said of functions that the owner makes later.
 alter default privileges revoke execute on functions from public;
 grant select, insert, delete on personal_keys to amanah_app;
-grant update (key_sealed, is_settled, erased_at) on personal_keys to amanah_app;
+grant update (key_sealed, is_settled, look_after, erased_at) on personal_keys to amanah_app;
 grant select, insert, update (key_sealed) on look_up_keys to amanah_app;

@@ -1,0 +1,30 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { ConfigError } from '../config.ts';
+import { must } from '../shared/assert.ts';
+
+/** `KEYS_DATABASE_URL` leads to keys under which nobody here is sealed. */
+export class OtherKeys extends ConfigError {
+  /** For a step, the keys are away: it is repeated. */
+  readonly code = 'KEYS_AWAY';
+}
+
+/**
+ * The main database and the database of the keys belong together: the first says by a check value which keys its people
+ * are sealed under, from the first use on. Throws OtherKeys for any other.
+ */
+export async function agreeOnKeys(em: EntityManager, checkValue: string): Promise<void> {
+  const find = async () => {
+    const [row] = await em.execute<{ key_check_value: string }[]>('select key_check_value from keys_databases');
+    return row?.key_check_value;
+  };
+  let expected = await find();
+  if (expected === undefined) {
+    await em.execute('insert into keys_databases (key_check_value) values (?) on conflict do nothing', [checkValue]);
+    expected = must(await find(), 'it was just written');
+  }
+  if (expected === checkValue) return;
+  throw new OtherKeys(
+    'KEYS_DATABASE_URL names other keys than those under which the people in DATABASE_URL are sealed: one of the two ' +
+      'belongs to another deployment, or the database of the keys was made anew instead of being restored.',
+  );
+}

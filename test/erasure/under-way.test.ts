@@ -1,0 +1,133 @@
+import { LockMode } from '@mikro-orm/postgresql';
+import { emptyRows } from '../../src/erasure/empty-rows.ts';
+import { findHold } from '../../src/erasure/find-hold.ts';
+import { User } from '../../src/identity/user.entity.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { begun, opened } from '../circles/begin-circle.ts';
+import { balanceOf, buildIndividual, fund } from '../support/build.ts';
+import { buildTransaction, upload } from '../support/documents.ts';
+import { untilLocked } from '../support/lock-waits.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+const password = 'correct horse battery';
+const bank = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Siti Rahayu' };
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 120_000);
+afterAll(() => stack?.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** Empties a person's rows, after something that happens while they are held. */
+const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>
+  stack.em().transactional(async (tx) => {
+    const user = await tx.findOneOrFail(User, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    const result = await meanwhile();
+    await emptyRows(tx, user);
+    return result;
+  });
+
+describe('Requests of a person that were let in before the erasure', () => {
+  it('make nothing once it is over, whatever they are', async () => {
+    const person = await buildIndividual(stack);
+    const transaction = await buildTransaction(stack, person);
+    const circle = await opened(stack, await buildIndividual(stack));
+    const { token, accountId } = person;
+    const cause = { name: 'A well', description: 'For Sumba', target_amount: 1_000_000, regulations: 'None' };
+    const requests: [path: string, body: object][] = [
+      ['/v1/addresses', { province: 'Bali', city: 'Denpasar', country: 'Indonesia', street: 'Jalan Siti' }],
+      ['/v1/official-documents', { kind: 'passport', number: 'A1234567', name_on_document: 'Siti Rahayu' }],
+      ['/v1/bank-accounts', bank],
+      ['/v1/accounts', { name: 'Pocket' }],
+      ['/v1/saving-goals', { name: 'Hajj', target_amount: '35000000' }],
+      ['/v1/charitable-causes', { ...cause, benefit: 'Water', account_id: accountId }],
+      ['/v1/saving-circles/members', { saving_circle_id: circle }],
+    ];
+    const { sent } = await erase(person.id, async () => {
+      const sent = [
+        ...requests.map(([path, body]) => stack.post(path, body, { token }).then(({ status }) => [path, status])),
+        upload(stack, person, transaction).then(({ status }) => ['upload', status]),
+        opened(stack, person).then(
+          () => ['circle', 201],
+          (error: { code: string; message: string }) => ['circle', error.code === 'FORBIDDEN' ? 403 : error.message],
+        ),
+      ];
+      await untilLocked(stack, { count: sent.length });
+      return { sent };
+    });
+    expect(await Promise.all(sent)).toEqual([
+      ...requests.map(([path]) => [path, 403]),
+      ['upload', 403],
+      ['circle', 403],
+    ]);
+    const made = await stack.em().execute<[{ count: number }]>(
+      `select (select count(*) from addresses where user_id = p.id) + (select count(*) from official_documents where user_id = p.id)
+         + (select count(*) from bank_accounts where user_id = p.id) + (select count(*) from documents where created_by = p.id)
+         + (select count(*) - 1 from accounts where user_id = p.id) + (select count(*) from saving_goals where user_id = p.id)
+         + (select count(*) from charitable_causes where created_by = p.id)
+         + (select count(*) from saving_circles where created_by = p.id)
+         + (select count(*) from saving_circle_members where user_id = p.id) as count from (select ?::uuid as id) p`,
+      [person.id],
+    );
+    expect(Number(made[0].count)).toBe(0);
+  }, 60_000);
+});
+
+describe('What names a person beside their rows', () => {
+  it('goes with them: where they logged in, and what callbacks said of their payments', async () => {
+    const email = `${newId()}@example.org`;
+    const { body } = await stack.post('/v1/auth/signup', { name: 'Siti Rahayu', email, password });
+    const { id } = body.data;
+    const token = (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;
+    await stack.post('/v1/auth/login', { email, password: 'a wrong one, once' });
+    const [account] = (await stack.get('/v1/accounts', { token })).body.data.items;
+    const topUp = { reference_type: 'account_top_up', reference_id: account.id, payment_id: 1, amount: 50_000 };
+    const order = (await stack.post('/v1/payments/gateway', topUp, { token })).body.data;
+    await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+    const bodies = () =>
+      stack.em().execute<{ has_body: boolean; body_digest: string }[]>(
+        `select body_sealed is not null as has_body, body_digest from gateway_callbacks
+           where reference = ? and delivered_at is not null order by id`,
+        [order.payment_order_id],
+      );
+    const before = await eventually(bodies, (found) => found.length > 0);
+    expect(before[0]).toMatchObject({ has_body: true });
+    await eventually(
+      () => balanceOf(stack, account.id),
+      (balance) => balance === '50000.0000',
+    );
+    await fund(stack, account.id, '-50000.0000');
+    const logins = async () =>
+      Number(
+        (
+          await stack.em().execute<[{ count: string }]>(
+            `select (select count(*) from known_logins where account_hash = p.digest)
+               + (select count(*) from login_failures where account_hash = p.digest) as count from (select ? as digest) p`,
+            [digest],
+          )
+        )[0].count,
+      );
+    const [{ email_digest: digest }] = await stack
+      .em()
+      .execute<[{ email_digest: string }]>('select email_digest from users where id = ?', [id]);
+    expect(await logins()).toBe(2);
+    await erase(id, async () => undefined);
+    expect(await logins()).toBe(0);
+    expect(await bodies()).toEqual(before.map(({ body_digest }) => ({ has_body: false, body_digest })));
+  }, 60_000);
+});
+
+describe('Whoever has agreed to take over a place in a circle', () => {
+  it('is kept until it is theirs, or the circle is over', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, { on_default: 'winner_first' });
+    const heir = await buildIndividual(stack);
+    const path = `/v1/saving-circles/${id}/members/${memberIds[1]}/replacements`;
+    const proposed = await stack.post(path, { account_id: heir.accountId }, { token: members[0]?.token ?? '' });
+    expect(proposed.status).toBe(201);
+    expect(await findHold(stack.em(), heir.id)).toBeNull();
+    const accept = `/v1/saving-circles/${id}/replacements/${proposed.body.data.id}/accept`;
+    expect((await stack.post(accept, { consent: true }, { token: heir.token })).body.data.status).toBe('pending');
+    expect(await findHold(stack.em(), heir.id)).toBe('they have agreed to take over a place in a saving circle');
+  }, 60_000);
+});
