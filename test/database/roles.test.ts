@@ -68,6 +68,7 @@ describe('Every function of the schema', () => {
       'count_changed_donations',
       'count_new_donations',
       'find_month_problems',
+      'forget_person',
       'forget_rows',
       'give_back_tally',
       'hold_balances',
