@@ -1,4 +1,13 @@
-import type { Attempt, Facts } from './facts.ts';
+import type { Attempt, BankAccountFact, Facts, ToldFact } from './facts.ts';
+
+/** What partners ask for, and not users. */
+const ofPartners: ReadonlySet<string> = new Set<Attempt['kind']>(['payout', 'refund', 'partner-payment']);
+
+/** A bank account, by a number of its own. */
+export const bankAccount = (number: number): BankAccountFact => ({
+  account: `0000000${number}000011`,
+  holder: `Budi Santoso ${number}`,
+});
 
 /** A request that was answered; what is not named is of a payout. */
 export const attempt = (changes: Partial<Attempt>): Attempt => ({
@@ -7,16 +16,26 @@ export const attempt = (changes: Partial<Attempt>): Attempt => ({
   kind: 'payout',
   requestId: 'r1',
   by: null,
+  partner: ofPartners.has(changes.kind ?? 'payout') ? 'partner-1' : null,
   key: 'key-0001',
   variant: 'same',
   amount: null,
   target: null,
   source: null,
+  goesTo: changes.kind === undefined ? bankAccount(1) : null,
   sentAt: 1_000,
   endedAt: 2_000,
   status: 200,
   answer: '{}',
   resourceId: 'payout-1',
+  ...changes,
+});
+
+/** What somebody was told who approved a decision: that it was carried out, unless another answer is named. */
+export const approval = (changes: Partial<ToldFact>): ToldFact => ({
+  by: 'person-2',
+  status: 200,
+  told: 'carried_out',
   ...changes,
 });
 

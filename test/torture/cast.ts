@@ -12,6 +12,7 @@ import {
 import { buildOperators, type Operators, secureSession } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner, everyEvent } from '../support/partner.ts';
 import { castSize } from './cast-size.ts';
+import type { BankAccountFact } from './facts.ts';
 import { payoutAccounts } from './plan-money-out.ts';
 import type { PaidType } from './plan-work.ts';
 import type { Topology } from './topology.ts';
@@ -24,7 +25,7 @@ export interface Cast {
   /** People of the platform who approve disbursements. */
   approvers: BuiltUser[];
   admin: BuiltUser;
-  operators: Operators;
+  operators: Deciders;
   partners: BuiltPartner[];
   /** What each reference type pays for, by user. */
   targets: Record<PaidType, (user: number) => string>;
@@ -36,10 +37,13 @@ export interface Cast {
   channelFee(channel: number): string;
 }
 
+/** Operators, with another who may approve what the approver has proposed. */
+export type Deciders = Operators & { other: BuiltUser };
+
 /** Who takes money out, with a bank account for each of the sandbox's numbers. */
 interface Withdrawing {
   user: BuiltUser;
-  bankAccounts: Record<string, string>;
+  bankAccounts: Record<string, BankAccountFact & { id: string }>;
 }
 
 /** IDR, for every minute of work: what causes were given before it began. */
@@ -61,12 +65,17 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
   const forAll = (amount: number) => String(amount * Math.max(1, Math.round(minutes)));
   const place = { ...topology.api, em: topology.em, owner: topology.owner, deps: topology.deps };
   const admin = await buildSuperAdmin(place);
+  let holders = 0;
   const addBankAccounts = async (user: BuiltUser): Promise<Withdrawing> => {
-    const bankAccounts: Record<string, string> = {};
+    holders += 1;
+    const bankAccounts: Withdrawing['bankAccounts'] = {};
     for (const digits of Object.keys(payoutAccounts)) {
-      const body = { bank_code: 'BRI', account_number: `00100012${digits}`, account_holder: 'Budi Santoso' };
+      // No piece of work has so high a number: nobody else has this account.
+      const account = `${90_000_000 + holders}${digits}`;
+      const holder = `Siti Rahayu ${holders}`;
+      const body = { bank_code: 'BRI', account_number: account, account_holder: holder };
       const added = await topology.api.post('/v1/bank-accounts', body, { token: user.token });
-      bankAccounts[digits] = must(added.body?.data?.id, `a bank account: ${added.status}`);
+      bankAccounts[digits] = { id: must(added.body?.data?.id, `a bank account: ${added.status}`), account, holder };
     }
     return { user, bankAccounts };
   };
@@ -132,7 +141,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
   return {
     users,
     admin,
-    operators: await buildOperators(place),
+    operators: { ...(await buildOperators(place)), other: must(approvers[0], 'people approve disbursements') },
     partners,
     owners,
     approvers,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAtDoor } from './at-door.ts';
-import type { Attempt, EndingKind, OperationKind } from './facts.ts';
+import type { Attempt, BankAccountFact, EndingKind, OperationKind } from './facts.ts';
 import type { Manners } from './plan-work.ts';
 
 /** What one operation sends; the key, where there is one, is the operation's own. */
@@ -9,8 +9,9 @@ export interface Operation {
   /** Tells operations of one piece of work apart. */
   name: string;
   kind: OperationKind | EndingKind;
-  /** The user who asks; null for a partner. */
+  /** The user who asks; null for a partner, who is then named. */
   by: string | null;
+  partner?: string;
   key: string | null;
   path: string;
   body: Record<string, unknown>;
@@ -21,6 +22,8 @@ export interface Operation {
   about?: string;
   /** The account that it is paid from, where the body does not say. */
   source?: string;
+  /** The bank account that its money goes to. */
+  goesTo?: BankAccountFact;
   /** What a client that changes its mind sends under the same key. */
   otherBody?: Record<string, unknown>;
   /** Headers for a body; the key's are among them. */
@@ -71,6 +74,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       kind,
       requestId,
       by,
+      partner: operation.partner ?? null,
       key,
       variant,
       amount: textOf(sent.amount ?? sent.contribution_amount),
@@ -84,6 +88,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
           sent.bank_account_id,
       ),
       source: textOf(operation.source ?? sent.source_account_id),
+      goesTo: operation.goesTo ?? null,
       sentAt: Date.now(),
       endedAt: 0,
       status: null,

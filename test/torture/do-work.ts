@@ -6,7 +6,16 @@ import { runCircle } from './circle-story.ts';
 import type { Answer, Operation } from './client.ts';
 import { giveVerdict } from './give-verdict.ts';
 import { makePeriodsDue } from './make-periods-due.ts';
-import { bankOf, collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
+import {
+  bankAccountOf,
+  bankFields,
+  collect,
+  endOf,
+  ofPartner,
+  partnerOf,
+  payFromBalance,
+  personOf,
+} from './pay-steps.ts';
 import type { Work } from './plan-work.ts';
 import { refundPayment, takeBack } from './refund-story.ts';
 import { settleReceipt } from './settle-receipt.ts';
@@ -64,13 +73,15 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
     }
     case 'payout': {
       const partner = partnerOf(cast, work.partner);
+      const goesTo = bankAccountOf(work);
       const body = {
         amount: String(work.amount),
-        ...bankOf(work.account),
+        ...bankFields(goesTo),
         external_ref: work.id,
       };
       const otherBody = { ...body, amount: String(work.amount + 1000) };
-      const asked = { path: '/v1/partners/payouts', body, otherBody, resourceOf: (answer: Answer) => answer.data?.id };
+      const resourceOf = (answer: Answer) => answer.data?.id;
+      const asked = { path: '/v1/partners/payouts', body, otherBody, goesTo, resourceOf };
       await client.operate(ofPartner(place, work, 'payout', partner, asked), work);
       return;
     }
@@ -144,11 +155,12 @@ async function withdraw(
   { user, bankAccounts }: Cast['owners'][number],
   disbursement: Record<string, unknown>,
 ): Promise<void> {
-  const body = { bank_account_id: bankAccounts[work.account], amount: String(work.amount), ...disbursement };
+  const { id, ...goesTo } = must(bankAccounts[work.account], `there is a bank account ${work.account}`);
+  const body = { bank_account_id: id, amount: String(work.amount), ...disbursement };
   const otherBody = { ...body, amount: String(work.amount + 1000) };
   const path = `/v1/accounts/${user.accountId}/withdrawals`;
   const resourceOf = (answer: Answer) => answer.data?.id;
-  const asked = { path, body, otherBody, source: user.accountId, resourceOf };
+  const asked = { path, body, otherBody, source: user.accountId, goesTo, resourceOf };
   await place.client.operate(personal(place, work, work.do, user.token, asked), work);
 }
 

@@ -34,6 +34,8 @@ export interface Attempt {
   requestId: string;
   /** The user whose token was sent; null for a partner. */
   by: string | null;
+  /** The partner whose key was sent; null for a user. */
+  partner: string | null;
   /** The idempotency key; null when none was sent. */
   key: string | null;
   /** Which body was sent under the key: a client that changes its mind sends `other`. */
@@ -43,6 +45,8 @@ export interface Attempt {
   target: string | null;
   /** The account that it is to be paid from, where the request names one. */
   source: string | null;
+  /** The bank account that the money is to go to; null where none does. */
+  goesTo: BankAccountFact | null;
   sentAt: number;
   endedAt: number;
   /** Null when no whole answer came. */
@@ -51,6 +55,12 @@ export interface Attempt {
   answer: string;
   /** The id of what was made, where the answer names one. */
   resourceId: string | null;
+}
+
+/** An account at a bank, as the provider is told of it. */
+export interface BankAccountFact {
+  account: string;
+  holder: string;
 }
 
 export interface EffectEvent {
@@ -96,6 +106,8 @@ export interface MadeFact {
 export interface OrderFact {
   id: string;
   family: 'payment-order' | 'partner-payment';
+  /** Whose it is; null for orders of users. */
+  partnerId: string | null;
   status: 'PENDING' | 'WAITING_PAYMENT' | 'PAID' | 'FAILED' | 'EXPIRED';
   /** What the payer pays, IDR, scale 4. */
   total: string;
@@ -135,12 +147,27 @@ export interface WithdrawalFact {
   waits: boolean;
 }
 
-/** What one person of the platform asked for about a disbursement, and what they were told: status, or null for no answer. */
-export interface VerdictFact {
-  withdrawalId: string;
+/** What one person of the platform was told about a decision: the answer's status, and the decision's; null for no answer. */
+export interface ToldFact {
   by: string;
+  status: number | null;
+  told: string | null;
+}
+
+/** What one person of the platform asked for about a disbursement, and what they were told. */
+export interface VerdictFact extends ToldFact {
+  withdrawalId: string;
   verdict: 'approve' | 'reject';
-  answer: string | null;
+}
+
+/** A decision as the books have it: what it is about, and whose it is. */
+export interface DecisionRow {
+  id: string;
+  withdrawalId: string | null;
+  proposedBy: string;
+  /** One after the other. */
+  approvedBy: string[];
+  rejectedBy: string | null;
 }
 
 export interface ReceiptFact {
@@ -197,8 +224,9 @@ export interface WaitingRow {
 /** What one operator proposed and another was to approve. */
 export interface Decided {
   decisionId: string;
-  /** What each approval was told: the decision's status, or the status of the answer; null when none came. */
-  answers: (string | null)[];
+  proposedBy: string;
+  /** Whoever tried to approve it. */
+  approvals: ToldFact[];
 }
 
 /** A decision about money in suspense. */
@@ -211,6 +239,13 @@ export interface DecisionFact extends Decided {
 /** A decision to give a donation back. */
 export interface RefundDecisionFact extends Decided {
   donationId: string;
+}
+
+/** What a partner's money is held in, by ids of accounts. */
+export interface PartnerAccounts {
+  available: string;
+  pending: string;
+  reserved: string;
 }
 
 /** What operators are shown, each list by its own way. */
@@ -256,6 +291,10 @@ export interface Facts {
   waiting: WaitingRow[];
   decisions: DecisionFact[];
   refundDecisions: RefundDecisionFact[];
+  /** All decisions that there are. */
+  decided: DecisionRow[];
+  /** The accounts of each partner, by its id. */
+  partnerAccounts: Record<string, PartnerAccounts>;
   /** The accounts of what requests pay for, by its id, as they were before anything began. */
   accounts: Record<string, string>;
   /** References of payouts to an account that the provider refuses. */

@@ -3,6 +3,7 @@ import type { BuiltUser } from '../support/build.ts';
 import type { Http } from '../support/http.ts';
 import type { VerdictFact } from './facts.ts';
 import type { Work } from './plan-work.ts';
+import { toldBy } from './propose-and-approve.ts';
 import type { Workplace } from './workplace.ts';
 
 const patienceMs = 25_000;
@@ -27,12 +28,12 @@ async function say(
   { id, withdrawal_id }: Waiting,
   { by: { id: by, token }, verdict }: { by: BuiltUser; verdict: VerdictFact['verdict'] },
 ): Promise<string | null> {
-  const said: VerdictFact = { withdrawalId: withdrawal_id, by, verdict, answer: null };
+  const said: VerdictFact = { withdrawalId: withdrawal_id, by, verdict, status: null, told: null };
   verdicts.push(said);
   const signal = AbortSignal.timeout(patienceMs);
   const answer = await api.post(`/v1/decisions/${id}/${verdict}`, undefined, { token, signal }).catch(() => null);
-  if (answer !== null) said.answer = answer.body?.data?.status ?? String(answer.status);
-  return said.answer;
+  if (answer !== null) Object.assign(said, toldBy(answer));
+  return said.told;
 }
 
 /** The oldest disbursement that waits is approved or rejected by one person, who may press the button twice. */

@@ -1,4 +1,4 @@
-import { attempt, journal, webhook } from './build-facts.ts';
+import { attempt, bankAccount, journal, webhook } from './build-facts.ts';
 import type { Facts } from './facts.ts';
 import { addRefunds } from './healthy-refunds.ts';
 
@@ -25,6 +25,18 @@ export function healthyFacts(): Facts {
       attempt({ operation: 'o4', key: 'key-0004', requestId: 'r6', status: 422, sentAt: 9_000, resourceId: null }),
       attempt({ operation: 'o5', kind: 'cancel', key: null, requestId: 'r7', status: 400, target: 'order-1' }),
       attempt({ operation: 'o6', kind: 'cancel', key: null, requestId: 'r8', status: 200, target: 'payment-3' }),
+      attempt({
+        operation: 'o10',
+        kind: 'disbursement',
+        by: 'user-1',
+        key: null,
+        requestId: 'r13',
+        status: null,
+        answer: 'timeout',
+        resourceId: null,
+        source: 'account-7',
+        goesTo: bankAccount(2),
+      }),
     ],
     events: [
       {
@@ -51,6 +63,7 @@ export function healthyFacts(): Facts {
     asked: [
       { kind: 'payout', id: 'payout-1', requestId: 'r1' },
       { kind: 'payment order', id: 'order-1', requestId: 'r4' },
+      { kind: 'payout', id: 'withdrawal-1', requestId: 'r13' },
     ],
     ends: [
       { kind: 'order', id: 'order-1', status: 'PAID' },
@@ -74,7 +87,9 @@ export function healthyFacts(): Facts {
         dueFee: '4000.0000',
       },
     ],
-    orders: [{ id: 'order-1', family: 'payment-order', status: 'PAID', total: '24000.0000', version: 0 }],
+    orders: [
+      { id: 'order-1', family: 'payment-order', partnerId: null, status: 'PAID', total: '24000.0000', version: 0 },
+    ],
     payouts: [
       {
         id: 'payout-1',
@@ -121,8 +136,8 @@ export function healthyFacts(): Facts {
     ],
     withdrawals: [{ id: 'withdrawal-1', userId: 'user-1', causeId: 'cause-1', amount: '72500.0000', waits: true }],
     verdicts: [
-      { withdrawalId: 'withdrawal-1', by: 'person-1', verdict: 'approve', answer: 'pending' },
-      { withdrawalId: 'withdrawal-1', by: 'person-2', verdict: 'approve', answer: null },
+      { withdrawalId: 'withdrawal-1', by: 'person-1', verdict: 'approve', status: 200, told: 'pending' },
+      { withdrawalId: 'withdrawal-1', by: 'person-2', verdict: 'approve', status: null, told: null },
     ],
     refunds: [],
     donations: [],
@@ -161,12 +176,12 @@ export function healthyFacts(): Facts {
     ],
     journals: [
       { businessKey: 'payment-order/order-1/settled', amount: '24000.0000', credited: ['account-1'], debited: [] },
-      journal('partner-payout/payout-1/reserved', '10000.0000'),
-      journal('partner-payout/payout-1/spent', '10000.0000'),
-      journal('partner-payout/payout-8/reserved', '10000.0000'),
-      journal('withdrawal/withdrawal-1/reserved', '72500.0000'),
-      journal('withdrawal/withdrawal-1/spent', '72500.0000'),
-      journal('withdrawal/withdrawal-1/reversed', '70000.0000'),
+      journal('partner-payout/payout-1/reserved', '10000.0000', { from: 'account-5', to: 'account-6' }),
+      journal('partner-payout/payout-1/spent', '10000.0000', { from: 'account-6' }),
+      journal('partner-payout/payout-8/reserved', '10000.0000', { from: 'account-5', to: 'account-6' }),
+      journal('withdrawal/withdrawal-1/reserved', '72500.0000', { from: 'account-7', to: 'account-8' }),
+      journal('withdrawal/withdrawal-1/spent', '72500.0000', { from: 'account-8' }),
+      journal('withdrawal/withdrawal-1/reversed', '70000.0000', { to: 'account-7' }),
       journal('receipt/receipt-2/suspense', '24000.0000'),
     ],
     deliveries: [
@@ -194,6 +209,16 @@ export function healthyFacts(): Facts {
     ],
     decisions: [],
     refundDecisions: [],
+    decided: [
+      {
+        id: 'decision-9',
+        withdrawalId: 'withdrawal-1',
+        proposedBy: 'user-1',
+        approvedBy: ['person-1', 'person-2'],
+        rejectedBy: null,
+      },
+    ],
+    partnerAccounts: { 'partner-1': { available: 'account-5', pending: 'account-9', reserved: 'account-6' } },
     accounts: { 'goal-1': 'account-1' },
     refusedAccounts: [],
     checks: [{ check: 'check_journals_balance', violations: 0, sample: [] }],
@@ -217,6 +242,7 @@ export function healthyFacts(): Facts {
         status: 'SUCCEEDED',
         idempotencyKey: 'payout-1',
         refundOf: null,
+        goesTo: bankAccount(1),
       },
       {
         id: 'disb-2',
@@ -225,6 +251,7 @@ export function healthyFacts(): Facts {
         status: 'REVERSED',
         idempotencyKey: 'withdrawal-1',
         refundOf: null,
+        goesTo: bankAccount(2),
       },
     ],
     webhooks: [webhook(), webhook()],

@@ -1,5 +1,7 @@
-import { attempt, journal, webhook } from './build-facts.ts';
+import { attempt, bankAccount, journal, webhook } from './build-facts.ts';
 import type { Facts } from './facts.ts';
+
+const unanswered = { key: null, status: null, answer: 'timeout', resourceId: null };
 
 /**
  * Adds to a small world a payment of 50,000 that a partner gave back, 30,000 to the wallet that paid and 20,000 to a bank,
@@ -17,6 +19,8 @@ export function addRefunds(facts: Facts): void {
       resourceId: 'refund-1',
     }),
     attempt({ operation: 'o8', kind: 'refund-donation', key: null, requestId: 'r12', target: 'donation-1' }),
+    attempt({ ...unanswered, operation: 'o11', kind: 'partner-payment', requestId: 'r14' }),
+    attempt({ ...unanswered, operation: 'o12', kind: 'refund', requestId: 'r15', goesTo: bankAccount(3) }),
   );
   facts.events.push({
     requestId: 'r11',
@@ -28,8 +32,20 @@ export function addRefunds(facts: Facts): void {
     begunAt: 1_400,
     at: 1_500,
   });
+  facts.asked.push(
+    { kind: 'partner payment', id: 'payment-4', requestId: 'r14' },
+    { kind: 'payout', id: 'refund-1', requestId: 'r11' },
+    { kind: 'payout', id: 'refund-2', requestId: 'r15' },
+  );
   facts.ends.push({ kind: 'donation', id: 'donation-1', status: 'refunded' });
-  facts.orders.push({ id: 'payment-4', family: 'partner-payment', status: 'PAID', total: '50000.0000', version: 0 });
+  facts.orders.push({
+    id: 'payment-4',
+    family: 'partner-payment',
+    partnerId: 'partner-1',
+    status: 'PAID',
+    total: '50000.0000',
+    version: 0,
+  });
   facts.receipts.push({
     id: 'receipt-3',
     providerPaymentId: 'py-3',
@@ -88,7 +104,8 @@ function addParts(facts: Facts): void {
   }
   facts.transitions.push({ place: 'payouts.status', id: 'refund-2', from: 'succeeded', to: 'reversed', at: 6_000 });
   facts.journals.push(
-    journal('partner-payment/payment-4/settled', '50000.0000', { to: 'account-5' }),
+    journal('partner-payment/payment-4/settled', '50000.0000', { to: 'account-9' }),
+    journal('partner-payment/payment-4/released', '50000.0000', { from: 'account-9', to: 'account-5' }),
     journal('payment-refund/refund-2/reversed', '20000.0000', { to: 'account-5' }),
   );
   facts.transfers.push(
@@ -99,6 +116,7 @@ function addParts(facts: Facts): void {
       status: 'REVERSED',
       idempotencyKey: 'refund-2',
       refundOf: null,
+      goesTo: bankAccount(3),
     },
     {
       id: 'rfd-1',
@@ -107,6 +125,7 @@ function addParts(facts: Facts): void {
       status: 'SUCCEEDED',
       idempotencyKey: 'refund-1',
       refundOf: 'pr-2',
+      goesTo: null,
     },
   );
   const told = [

@@ -1,7 +1,8 @@
-import { attempt, journal, webhook } from './build-facts.ts';
+import { approval, attempt, journal, webhook } from './build-facts.ts';
 import type { Facts } from './facts.ts';
 import { healthyFacts } from './healthy-facts.ts';
 import { judge, oracles } from './oracles/index.ts';
+import { plantedAskers, rightAskers } from './planted-askers.ts';
 import { plantedGuards, rightGuards } from './planted-guards.ts';
 import { plantedRefunds, rightRefunds } from './planted-refunds.ts';
 
@@ -17,12 +18,14 @@ const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decision
   receiptId: 'receipt-2',
   action: 'refund',
   accountId: null,
-  answers: ['carried_out'],
+  proposedBy: 'person-1',
+  approvals: [approval({})],
   ...changes,
 });
 
 /** For each oracle, what may never be true, made so in a healthy world. */
 const planted: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
+  ...plantedAskers,
   ...plantedRefunds,
   ...plantedGuards,
   [
@@ -138,7 +141,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'money in suspense is noted as given back although nobody approved it',
     ({ receipts, decisions }) => {
       only(receipts.slice(1)).state = 'refunded';
-      decisions.push(decision({ answers: [] }));
+      decisions.push(decision({ approvals: [] }));
     },
     'which no two people have decided',
   ],
@@ -341,7 +344,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'orders-match-instruments',
     'an order has ended, and its customer can still pay it',
     ({ orders, requests }) => {
-      orders.push({ id: 'order-3', family: 'payment-order', status: 'FAILED', total: '1.0000', version: 0 });
+      orders.push({
+        id: 'order-3',
+        family: 'payment-order',
+        partnerId: null,
+        status: 'FAILED',
+        total: '1.0000',
+        version: 0,
+      });
       requests.push({ id: 'pr-3', reference: 'order-3', amount: 1, status: 'REQUIRES_ACTION', payments: [] });
     },
   ],
@@ -750,7 +760,11 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     'disbursements-are-approved',
     'a disbursement that was rejected is sent',
     ({ verdicts }) =>
-      verdicts.push({ withdrawalId: 'withdrawal-1', by: 'person-3', verdict: 'reject', answer: 'rejected' }),
+      verdicts.push({
+        withdrawalId: 'withdrawal-1',
+        verdict: 'reject',
+        ...approval({ by: 'person-3', told: 'rejected' }),
+      }),
     'was rejected',
   ],
   ['parts-live', 'a process ends by itself', ({ died }) => died.push('api1 ended by itself (code 1)')],
@@ -776,7 +790,7 @@ it('No oracle misses money that an operator has returned', () => {
   expect(judge(facts)).toEqual([]);
 });
 
-it.each([...rightRefunds, ...rightGuards])('No oracle finds anything in %s', (_, make) => {
+it.each([...rightAskers, ...rightRefunds, ...rightGuards])('No oracle finds anything in %s', (_, make) => {
   const facts = healthyFacts();
   make(facts);
   expect(judge(facts)).toEqual([]);

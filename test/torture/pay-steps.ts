@@ -1,7 +1,7 @@
 import { type BuiltPartner, signature } from '../support/partner.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Operation } from './client.ts';
-import type { EndingKind, OperationKind } from './facts.ts';
+import type { BankAccountFact, EndingKind, OperationKind } from './facts.ts';
 import type { PaidType, Work } from './plan-work.ts';
 import { type Asked, personal, type Workplace } from './workplace.ts';
 
@@ -21,6 +21,7 @@ export function ofPartner(
     name,
     kind,
     by: null,
+    partner: partner.id,
     key,
     headers: (raw) => ({
       authorization: `Bearer ${partner.apiKey}`,
@@ -76,11 +77,17 @@ export function collect(
   return place.client.operate(ofPartner(place, work, 'partner-payment', partner, asked), work);
 }
 
-/** A bank account of the sandbox, whose last digits say what becomes of a transfer to it. */
-export const bankOf = (lastDigits: string) => ({
+/** The bank account of a piece of work, its own; the last digits say what becomes of a transfer to it in the sandbox. */
+export const bankAccountOf = ({ id, account }: { id: string; account: string }): BankAccountFact => ({
+  account: `${id.replaceAll(/\D/g, '').padStart(8, '0').slice(-8)}${account}`,
+  holder: `Budi Santoso ${id}`,
+});
+
+/** A bank account as partners name it. */
+export const bankFields = ({ account, holder }: BankAccountFact) => ({
   bank_code: 'BRI',
-  bank_account_number: `00100012${lastDigits}`,
-  beneficiary_name: 'Budi Santoso',
+  bank_account_number: account,
+  beneficiary_name: holder,
 });
 
 /** What a request that ends or gives back what has this id is asked with. */

@@ -1,5 +1,5 @@
 import { must } from '../../src/shared/assert.ts';
-import { attempt, journal } from './build-facts.ts';
+import { approval, attempt, journal } from './build-facts.ts';
 import type { Facts } from './facts.ts';
 
 const payout = ({ payouts }: Facts, id: string) =>
@@ -195,7 +195,12 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
     'a donation is given back after its donor was refused, and nobody has decided that',
     ({ attempts, refundDecisions }) => {
       for (const one of attempts) if (one.kind === 'refund-donation') one.status = 400;
-      refundDecisions.push({ decisionId: 'decision-2', donationId: 'donation-1', answers: [] });
+      refundDecisions.push({
+        decisionId: 'decision-2',
+        donationId: 'donation-1',
+        proposedBy: 'person-1',
+        approvals: [],
+      });
     },
     'which nobody has asked for',
   ],
@@ -241,7 +246,12 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
     'donations-are-given-back',
     'a decision was carried out, and the donation stands',
     ({ refundDecisions }) =>
-      refundDecisions.push({ decisionId: 'decision-2', donationId: 'donation-2', answers: ['carried_out'] }),
+      refundDecisions.push({
+        decisionId: 'decision-2',
+        donationId: 'donation-2',
+        proposedBy: 'person-1',
+        approvals: [approval({})],
+      }),
     'the decision decision-2 was carried out',
   ],
   [
@@ -271,7 +281,12 @@ export const rightRefunds: [what: string, make: (facts: Facts) => void][] = [
     'a donation that two people gave back although its donor was refused at the same time',
     ({ attempts, refundDecisions }) => {
       for (const one of attempts) if (one.kind === 'refund-donation') one.status = 400;
-      refundDecisions.push({ decisionId: 'decision-2', donationId: 'donation-1', answers: ['carried_out'] });
+      refundDecisions.push({
+        decisionId: 'decision-2',
+        donationId: 'donation-1',
+        proposedBy: 'person-1',
+        approvals: [approval({})],
+      });
     },
   ],
   [

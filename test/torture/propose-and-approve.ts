@@ -1,14 +1,16 @@
-import type { Operators } from '../support/decide.ts';
+import type { BuiltUser } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
-import type { Decided } from './facts.ts';
+import type { Deciders } from './cast.ts';
+import type { Decided, ToldFact } from './facts.ts';
 import type { Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 
 const patienceMs = 25_000;
 
 /**
- * One operator proposes and another approves; both may press the button twice, and then there may be two decisions.
- * `remember` is told of each decision before it is approved, and sees what each approval was told in its `answers`.
+ * One operator proposes and another approves, and the first may want to do that, too; both may press the button twice, and
+ * then there may be two decisions. `remember` is told of each decision before it is approved, and sees what each approval
+ * was told in its `approvals`.
  */
 export async function proposeAndApprove(
   { apis, note }: Pick<Workplace, 'apis' | 'note'>,
@@ -18,30 +20,35 @@ export async function proposeAndApprove(
     proposal,
     says,
     remember,
-  }: { operators: Operators; proposal: object; says: string; remember(decided: Decided): void },
+  }: { operators: Deciders; proposal: object; says: string; remember(decided: Decided): void },
 ): Promise<void> {
   const call = (path: string, body: object | undefined, { token }: { token: string }) =>
     apis[work.api].post(path, body, { token, signal: AbortSignal.timeout(patienceMs) });
-  const propose = () => call('/v1/decisions', { ...proposal, note: `torture, ${work.id}` }, operators.proposer);
+  // Every second time it is proposed by who may approve, and wants to do both steps, at the moment at which another does.
+  const wantsBoth = Number(work.id.replaceAll(/\D/g, '')) % 2 === 0;
+  const { proposer, approver } = wantsBoth ? { proposer: operators.approver, approver: operators.other } : operators;
+  const propose = () => call('/v1/decisions', { ...proposal, note: `torture, ${work.id}` }, proposer);
   const proposed = await Promise.allSettled(work.twin ? [propose(), propose()] : [propose()]);
   const ids: string[] = proposed.flatMap((one) => (one.status === 'fulfilled' ? (one.value.body?.data?.id ?? []) : []));
-  const made = ids.map((decisionId): Decided => ({ decisionId, answers: [] }));
+  const made = ids.map((decisionId): Decided => ({ decisionId, proposedBy: proposer.id, approvals: [] }));
   for (const decided of made) remember(decided);
-  const approve = async ({ decisionId, answers }: Decided): Promise<HttpAnswer> => {
-    const answer = await call(`/v1/decisions/${decisionId}/approve`, undefined, operators.approver).catch(
-      (error: unknown) => {
-        answers.push(null);
-        throw error;
-      },
-    );
-    answers.push(answer.body?.data?.status ?? String(answer.status));
+  const approve = async ({ decisionId, approvals }: Decided, by: BuiltUser): Promise<HttpAnswer> => {
+    const approval: ToldFact = { by: by.id, status: null, told: null };
+    approvals.push(approval);
+    const answer = await call(`/v1/decisions/${decisionId}/approve`, undefined, by);
+    Object.assign(approval, toldBy(answer));
     return answer;
   };
-  const approved = await Promise.allSettled(
-    made.flatMap((decided) => (work.twin ? [approve(decided), approve(decided)] : [approve(decided)])),
-  );
+  const people = [...(wantsBoth ? [proposer] : []), approver, ...(work.twin ? [approver] : [])];
+  const approved = await Promise.allSettled(made.flatMap((decided) => people.map((by) => approve(decided, by))));
   note(`${work.id}: ${says}: ${[...proposed, ...approved].map(tell).join(', ').slice(0, 300)}`);
 }
+
+/** What an answer about a decision tells: its status and the decision's. */
+export const toldBy = ({ status, body }: HttpAnswer): Pick<ToldFact, 'status' | 'told'> => ({
+  status,
+  told: body?.data?.status ?? String(status),
+});
 
 const tell = (settled: PromiseSettledResult<HttpAnswer>): string =>
   settled.status === 'rejected'

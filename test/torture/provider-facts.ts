@@ -21,6 +21,8 @@ export interface ProviderTransfer {
   idempotencyKey: string;
   /** Of a refund: the provider's id of the payment request whose wallet it goes to; null for a transfer. */
   refundOf: string | null;
+  /** Where a transfer goes; null for a refund. */
+  goesTo: { account: string; holder: string } | null;
 }
 
 export interface ReceivedWebhook {

@@ -50,9 +50,16 @@ export async function readProvider({
       status: transfer.status,
       idempotencyKey: transfer.idempotency_key,
       refundOf: transfer.payment_request_id ?? null,
+      goesTo: bankAccountOf(transfer.channel_properties),
     })),
   };
 }
+
+const bankAccountOf = (properties: unknown): ProviderTransfer['goesTo'] => {
+  if (typeof properties !== 'object' || properties === null) return null;
+  const { account_number, account_holder_name } = properties as Record<string, unknown>;
+  return { account: String(account_number), holder: String(account_holder_name) };
+};
 
 async function readWebhooks({ sandbox }: Topology, partners: readonly BuiltPartner[]): Promise<ReceivedWebhook[]> {
   const received: ReceivedWebhook[] = [];
@@ -140,9 +147,12 @@ const queries = {
     union all select 'subscription', id::text, status from donation_subscriptions
     union all select 'goal', id::text, case when closed_at is null then 'open' else 'closed' end from saving_goals
     union all select 'donation', id::text, status from donations`,
-  orders: `select id, 'payment-order' as family, status, (nominal + admin_fee)::text as total, 0 as version
-      from payment_orders
-    union all select id, 'partner-payment', status, amount::text, version from partner_payments`,
+  orders: `select id, 'payment-order' as family, null as "partnerId", status, (nominal + admin_fee)::text as total,
+      0 as version from payment_orders
+    union all select id, 'partner-payment', partner_id::text, status, amount::text, version from partner_payments`,
+  decided: `select id::text, withdrawal_id::text as "withdrawalId", proposed_by::text as "proposedBy",
+      array_remove(array[first_approved_by, approved_by], null)::text[] as "approvedBy",
+      rejected_by::text as "rejectedBy" from decisions`,
   payouts: `select id, kind, status, net_amount::text as net, fee::text, amount::text, partner_id::text as "partnerId", ${workOfPayout} as reference,
       refund_of as "refundOf", version, contradicted_at is not null as contradicted, coalesce(failure_code like 'DECISION_%', false) as "isDecided"
     from payouts`,
@@ -267,7 +277,9 @@ export async function readFacts(
     decisions: known.decisions,
     refundDecisions: known.refundDecisions,
     refusedAccounts: known.refusedAccounts,
+    decided: await rows(queries.decided),
     accounts: known.cast.accounts,
+    partnerAccounts: Object.fromEntries(known.cast.partners.map(({ id, account }) => [id, account])),
     events: events.map((event) => ({ ...event, begunAt: Number(event.begunAt), at: Number(event.at) })),
     made: (await rows<MadeRow>(queries.made)).map((row) => asMade(known.cast, row)),
     asked: (await readAsked(em)).filter(({ id }) => !known.older.has(id)),

@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './client.ts';
-import { bankOf, collect, endOf, ofPartner, partnerOf, payFromBalance, personOf } from './pay-steps.ts';
+import {
+  bankAccountOf,
+  bankFields,
+  collect,
+  endOf,
+  ofPartner,
+  partnerOf,
+  payFromBalance,
+  personOf,
+} from './pay-steps.ts';
 import { refundChannels } from './plan-refunds.ts';
 import type { Work } from './plan-work.ts';
 import { proposeAndApprove } from './propose-and-approve.ts';
@@ -17,16 +26,17 @@ export async function refundPayment(place: Workplace, work: Extract<Work, { do: 
   const made = await collect(place, work, { partner, amount: work.paid, ...refundChannels[work.channel] });
   if (made === null) return;
   const paymentId: string = made.data.id;
+  const goesTo = bankAccountOf(work);
   const ask = (name: string, amount: number | null) => {
     const body = {
       ...(amount !== null && { amount: String(amount) }),
       reason: `Returned goods, ${work.id}`,
-      ...bankOf(work.account),
+      ...bankFields(goesTo),
     };
     const otherBody = { ...body, amount: String((amount ?? 0) + 1_000) };
     const path = `/v1/partners/payments/${paymentId}/refunds`;
     const resourceOf = (answer: Answer) => answer.data?.id;
-    const asked = { name, path, body, otherBody, about: paymentId, resourceOf };
+    const asked = { name, path, body, otherBody, about: paymentId, goesTo, resourceOf };
     return client.operate(ofPartner(place, work, 'refund', partner, asked), work);
   };
   const customer = { id: work.id, amount: work.paid, ending: 'pay', afterMs: work.afterMs } as const;

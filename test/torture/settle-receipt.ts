@@ -1,4 +1,4 @@
-import type { Operators } from '../support/decide.ts';
+import type { Deciders } from './cast.ts';
 import type { Work } from './plan-work.ts';
 import { proposeAndApprove } from './propose-and-approve.ts';
 import type { Workplace } from './workplace.ts';
@@ -7,7 +7,7 @@ import type { Workplace } from './workplace.ts';
 export async function settleReceipt(
   place: Pick<Workplace, 'topology' | 'apis' | 'decisions' | 'note'>,
   work: Extract<Work, { do: 'operator' }>,
-  { operators, accountId: credited }: { operators: Operators; accountId: string },
+  { operators, accountId: credited }: { operators: Deciders; accountId: string },
 ): Promise<void> {
   const [receipt] = await place.topology
     .em()

@@ -28,7 +28,10 @@ export interface Workplace {
 }
 
 /** What an operation asks for, without who asks. */
-export type Asked = Pick<Operation, 'path' | 'body' | 'resourceOf' | 'again' | 'about' | 'source' | 'method'> & {
+export type Asked = Pick<
+  Operation,
+  'path' | 'body' | 'resourceOf' | 'again' | 'about' | 'source' | 'goesTo' | 'method'
+> & {
   otherBody?: Record<string, unknown>;
   name?: string;
 };

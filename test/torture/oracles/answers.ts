@@ -92,7 +92,8 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
   return [...done, ...later];
 }
 const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 409;
-const mayBeOutrun = (attempt: Attempt): boolean => isEnding(attempt) && attempt.kind !== 'refund-donation';
+/** All else that ends something does so in the transaction that tells it, and each request names itself. */
+const mayBeOutrun = ({ kind }: Attempt): boolean => kind === 'cancel';
 
 /** So many operations of a kind are not all refused or lost. */
 const surelyDone = 20;
@@ -143,7 +144,10 @@ export function endsAreKept({ attempts, ends }: Facts): Finding[] {
   );
   return endings.flatMap((attempt) => {
     const end = standing.get(attempt.target ?? '');
-    if (end !== undefined && told.has(attempt.operation) && mayStand(attempt, end)) return [];
+    const others = endings.filter(({ target, requestId }) => {
+      return target === attempt.target && requestId !== attempt.requestId;
+    });
+    if (end !== undefined && told.has(attempt.operation) && mayStand(attempt, end, others)) return [];
     return [
       {
         oracle: 'ends-are-kept',
@@ -161,8 +165,8 @@ const endedAs: Partial<Record<EndFact['kind'], string>> = {
   donation: 'refunded',
 };
 
-/** Whether what was to be ended may stand so after this answer. */
-function mayStand(attempt: Attempt, { kind, status }: EndFact): boolean {
+/** Whether what was to be ended may stand so after this answer, and what others were told who wanted to end it. */
+function mayStand(attempt: Attempt, { kind, status }: EndFact, others: readonly Attempt[]): boolean {
   const isPayment = kind === 'order' || kind === 'payment';
   if (isSuccess(attempt)) {
     if (isPayment) return status === 'EXPIRED' || status === 'FAILED';
@@ -171,7 +175,8 @@ function mayStand(attempt: Attempt, { kind, status }: EndFact): boolean {
   // Refused at the door it tells nothing, and is asked again.
   if (!isRefusal(attempt) || attempt.status === 401 || attempt.status === 429) return true;
   if (isPayment) return isOutrun(attempt) && status === 'PAID';
-  if (kind === 'goal') return attempt.status === 400 && status === 'closed';
+  // Another request has released it.
+  if (kind === 'goal') return attempt.status === 400 && status === 'closed' && !others.every(isRefusal);
   // One that cannot be given back, or was.
   if (kind === 'donation') return attempt.status === 400;
   // What is cancelled already is refused as what is completed.

@@ -87,6 +87,7 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
     findings.push({ oracle, resourceId: id, says });
   }
   const familyOf = new Map(payouts.map(({ id, kind }) => [id, toldAs[kind]]));
+  const ownerOf = new Map([...orders, ...payouts].map((row) => [row.id, row.partnerId]));
   for (const transition of transitions) {
     const { place, id, to } = transition;
     const ofPayout = familyOf.has(id) ? (familyOf.get(id) ?? null) : 'payout';
@@ -101,6 +102,9 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
     const bodies = new Set(arrived.map(({ body }) => body));
     const find = (problem: string) =>
       findings.push({ oracle, resourceId, says: `${type} of ${resourceId}, version ${version}, ${problem}` });
+    if (ownerOf.has(resourceId) && ownerOf.get(resourceId) !== partnerId) {
+      find(`is for ${partnerId}, and it belongs to ${ownerOf.get(resourceId) ?? 'no partner'}`);
+    }
     if (bodies.size === 0) find('never arrived');
     if (bodies.size > 1) find(`arrived with ${bodies.size} different bodies`);
     const { place, statuses } = toldBy[type] ?? { place: '', statuses: [] };

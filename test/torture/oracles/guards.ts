@@ -1,18 +1,36 @@
 import { compareMoney } from '../../../src/shared/money.ts';
-import type { Facts, Finding } from '../facts.ts';
+import type { Attempt, EffectEvent, Facts, Finding } from '../facts.ts';
 import { doneBy } from './answers.ts';
+import { askersOf } from './destinations.ts';
 
-/** Nobody does anything in the name of another: what a request has made names the user whose token was sent. */
-export function doersAreTheAskers({ attempts, events }: Facts): Finding[] {
-  const asked = new Map(attempts.map((attempt) => [attempt.requestId, attempt]));
-  return events.flatMap(({ requestId, event, resourceType, resourceId, actorId }): Finding[] => {
-    const { by: asker = null, kind } = asked.get(requestId) ?? {};
-    const done = kind === undefined ? null : doneBy[kind];
-    if (event !== done?.event || resourceType !== done.resourceType) return [];
-    if (asker === null || actorId === null || actorId === asker) return [];
-    const says = `${requestId} was asked by ${asker}, and ${event} of ${resourceType} ${resourceId} names ${actorId}`;
-    return [{ oracle: 'doers-are-the-askers', resourceId, says }];
+/**
+ * Nobody does anything in the name of another: what a request has done names the user whose token was sent, or nobody where
+ * a partner's key was; and what it has made is that partner's.
+ */
+export function doersAreTheAskers(facts: Facts): Finding[] {
+  const oracle = 'doers-are-the-askers';
+  const asked = new Map(facts.attempts.map((attempt) => [attempt.requestId, attempt]));
+  const done = facts.events.flatMap((happened): Finding[] => {
+    const { requestId, event, resourceType, resourceId, actorId } = happened;
+    const attempt = asked.get(requestId);
+    if (attempt === undefined || attempt.by === actorId || !isDoneBy(attempt, happened)) return [];
+    const says = `${requestId} was asked by ${attempt.by ?? 'a partner'}, and ${event} of ${resourceType} ${resourceId} names ${actorId ?? 'nobody'}`;
+    return [{ oracle, resourceId, says }];
   });
+  const owners = new Map([...facts.payouts, ...facts.orders].map(({ id, partnerId }) => [id, partnerId]));
+  const made = [...askersOf(facts)].flatMap(([id, { kind, requestId, partner }]): Finding[] => {
+    const owner = owners.get(id);
+    if (owner === undefined || owner === partner) return [];
+    const says = `${kind} ${requestId} was asked by ${partner ?? 'a user'}, and ${id} belongs to ${owner ?? 'no partner'}`;
+    return [{ oracle, resourceId: id, says }];
+  });
+  return [...done, ...made];
+}
+
+/** Whether an event tells that the request was done: what it makes, or whatever it changes where it ends something. */
+function isDoneBy({ kind }: Attempt, { event, resourceType, impact }: EffectEvent): boolean {
+  const done = doneBy[kind];
+  return done === null ? impact !== 'LOW' : event === done.event && resourceType === done.resourceType;
 }
 
 /** Money in suspense is there for the reason that the order which it came for gives. */

@@ -21,6 +21,7 @@ import {
   webhooksArrive,
   workflowsDoNotFail,
 } from './books.ts';
+import { transfersGoWhereAsked } from './destinations.ts';
 import {
   checksCanSee,
   doersAreTheAskers,
@@ -55,6 +56,7 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'payments-match-receipts': paymentsMatchReceipts,
   'orders-match-instruments': ordersMatchInstruments,
   'payouts-match-transfers': payoutsMatchTransfers,
+  'transfers-go-where-asked': transfersGoWhereAsked,
   'money-is-conserved': moneyIsConserved,
   'money-lands-where-asked': moneyLandsWhereAsked,
   'fees-are-as-agreed': feesAreAsAgreed,

@@ -1,6 +1,8 @@
 import { subscriptionPaymentIdFor } from '../../../src/shared/ids.ts';
 import { compareMoney } from '../../../src/shared/money.ts';
-import type { Attempt, Facts, Finding } from '../facts.ts';
+import type { Attempt, Decided, Facts, Finding } from '../facts.ts';
+import { moneyOfAskersMoves } from './destinations.ts';
+import { mayHaveDone } from './money-out.ts';
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
 
@@ -18,7 +20,11 @@ const journalOf: Partial<Record<Attempt['kind'], (id: string) => string>> = {
  * Money was taken from the account that the request named and given to the one of what it was for, as that was known
  * before anything went wrong.
  */
-export function moneyLandsWhereAsked({ attempts, journals, orders, accounts, released }: Facts): Finding[] {
+export function moneyLandsWhereAsked(facts: Facts): Finding[] {
+  return [...paymentsLandWhereAsked(facts), ...moneyOfAskersMoves(facts)];
+}
+
+function paymentsLandWhereAsked({ attempts, journals, orders, accounts, released }: Facts): Finding[] {
   const posted = new Map(journals.map((journal) => [journal.businessKey, journal]));
   const unpaid = new Set(orders.filter(({ status }) => status !== 'PAID').map(({ id }) => id));
   return attempts.filter(isSuccess).flatMap(({ kind, resourceId, requestId, target, source }) => {
@@ -50,21 +56,31 @@ export function feesAreAsAgreed({ made }: Facts): Finding[] {
     }));
 }
 
+/** Whether somebody else than its proposer may have approved it. */
+export const mayBeApproved = ({ proposedBy, approvals }: Decided): boolean =>
+  approvals.some((told) => told.by !== proposedBy && mayHaveDone(told));
+
+export const isCarriedOut = ({ approvals }: Decided): boolean => approvals.some(({ told }) => told === 'carried_out');
+
 const stateOf = { credit: 'credited', refund: 'refunded' } as const;
 
-/** Money in suspense ended as two people approved that it should, and never otherwise. */
-export function decisionsAreKept({ receipts, decisions }: Facts): Finding[] {
+/**
+ * Money in suspense ended as two people approved that it should, and never otherwise; and of each decision the books name
+ * those who proposed, approved and rejected it, who are different people.
+ */
+export function decisionsAreKept(facts: Facts): Finding[] {
+  const { receipts, decisions } = facts;
   const oracle = 'decisions-are-kept';
   const unasked = receipts
     .filter(({ state }) => state === 'credited' || state === 'refunded')
     .filter(
       ({ id, state, creditedTo }) =>
         !decisions.some(
-          ({ receiptId, action, accountId, answers }) =>
-            receiptId === id &&
-            answers.length > 0 &&
-            stateOf[action] === state &&
-            (action === 'refund' || accountId === creditedTo),
+          (decision) =>
+            decision.receiptId === id &&
+            mayBeApproved(decision) &&
+            stateOf[decision.action] === state &&
+            (decision.action === 'refund' || decision.accountId === creditedTo),
         ),
     )
     .map(({ id, reference, state, creditedTo }) => ({
@@ -72,13 +88,38 @@ export function decisionsAreKept({ receipts, decisions }: Facts): Finding[] {
       resourceId: reference,
       says: `the receipt ${id} is ${state}${creditedTo ? ` to ${creditedTo}` : ''}, which no two people have decided`,
     }));
-  const unkept = decisions
-    .filter(({ answers }) => answers.includes('carried_out'))
-    .flatMap(({ receiptId, action, decisionId }) => {
-      const receipt = receipts.find(({ id }) => id === receiptId);
-      if (receipt?.state === stateOf[action]) return [];
-      const says = `the decision ${decisionId} to ${action} the receipt ${receiptId} was carried out, and it is ${receipt?.state ?? 'not there'}`;
-      return [{ oracle, resourceId: receipt?.reference ?? receiptId, says }];
-    });
-  return [...unasked, ...unkept];
+  const unkept = decisions.filter(isCarriedOut).flatMap(({ receiptId, action, decisionId }) => {
+    const receipt = receipts.find(({ id }) => id === receiptId);
+    if (receipt?.state === stateOf[action]) return [];
+    const says = `the decision ${decisionId} to ${action} the receipt ${receiptId} was carried out, and it is ${receipt?.state ?? 'not there'}`;
+    return [{ oracle, resourceId: receipt?.reference ?? receiptId, says }];
+  });
+  return [...unasked, ...unkept, ...misnamed(facts)];
+}
+
+/** Decisions whose people are not those who asked: whoever was refused has decided nothing. */
+function misnamed({ decisions, refundDecisions, decided, verdicts }: Facts): Finding[] {
+  const known = new Map([...decisions, ...refundDecisions].map((decision) => [decision.decisionId, decision]));
+  return decided.flatMap(({ id, withdrawalId, proposedBy, approvedBy, rejectedBy }): Finding[] => {
+    const find = (says: string) => [
+      { oracle: 'decisions-are-kept', resourceId: withdrawalId ?? id, says: `the decision ${id} ${says}` },
+    ];
+    const isOfOne = [...approvedBy, rejectedBy].includes(proposedBy) || new Set(approvedBy).size < approvedBy.length;
+    if (isOfOne) return find(`names one person for two steps of it: ${proposedBy}, ${approvedBy.join(', ')}`);
+    const own = known.get(id);
+    if (own !== undefined && own.proposedBy !== proposedBy) {
+      return find(`was proposed by ${own.proposedBy}, and names ${proposedBy}`);
+    }
+    const said = (verdict: 'approve' | 'reject') => [
+      ...(verdict === 'approve' ? (own?.approvals ?? []) : []),
+      ...verdicts.filter((one) => one.withdrawalId === withdrawalId && one.verdict === verdict),
+    ];
+    const unasked = (names: readonly (string | null)[], verdict: 'approve' | 'reject') =>
+      names.find((name) => name !== null && !said(verdict).some((told) => told.by === name && mayHaveDone(told)));
+    // Those that were proposed without an answer are known to nobody, and approved by nobody.
+    const approver = unasked(approvedBy, 'approve');
+    if (approver !== undefined) return find(`names ${approver} as an approver, who has not approved it`);
+    const rejecter = unasked([rejectedBy], 'reject');
+    return rejecter === undefined ? [] : find(`names ${rejecter} as who rejected it, who has not`);
+  });
 }

@@ -1,5 +1,5 @@
 import { addMoney, compareMoney, type Money } from '../../../src/shared/money.ts';
-import type { Facts, Finding, VerdictFact, WithdrawalFact } from '../facts.ts';
+import type { Facts, Finding, ToldFact, VerdictFact, WithdrawalFact } from '../facts.ts';
 
 /** What has left for good or is on its way, IDR: what failed is all back, of what was reversed only the fee is gone. */
 function leftBy({ payouts }: Facts): (withdrawal: WithdrawalFact) => Money {
@@ -40,6 +40,9 @@ export function withdrawalsStayWithin(facts: Facts): Finding[] {
   return [...overLimit, ...overGiven];
 }
 
+/** Whether what somebody asked for about a decision may have been done: it was, or nobody knows. */
+export const mayHaveDone = ({ status }: ToldFact): boolean => status === null || status < 400 || status >= 500;
+
 /** What waits for people is sent when two of them have approved it, and not when one has said no. */
 export function disbursementsAreApproved({ withdrawals, payouts, transfers, verdicts }: Facts): Finding[] {
   const oracle = 'disbursements-are-approved';
@@ -47,7 +50,7 @@ export function disbursementsAreApproved({ withdrawals, payouts, transfers, verd
   const statusOf = new Map(payouts.map(({ id, status }) => [id, status]));
   const said = Map.groupBy(verdicts, ({ withdrawalId }) => withdrawalId);
   const peopleOf = (id: string, verdict: VerdictFact['verdict']) =>
-    new Set((said.get(id) ?? []).filter((one) => one.verdict === verdict).map(({ by }) => by)).size;
+    new Set((said.get(id) ?? []).filter((one) => one.verdict === verdict && mayHaveDone(one)).map(({ by }) => by)).size;
   return withdrawals.flatMap(({ id, waits }): Finding[] => {
     const status = statusOf.get(id);
     const find = (says: string) => [{ oracle, resourceId: id, says: `the disbursement ${id} ${says}` }];
@@ -55,7 +58,7 @@ export function disbursementsAreApproved({ withdrawals, payouts, transfers, verd
     if (waits && isSent && peopleOf(id, 'approve') < 2) {
       return find(`was sent, and ${peopleOf(id, 'approve')} people have approved it`);
     }
-    const isRejected = (said.get(id) ?? []).some(({ answer }) => answer === 'rejected');
+    const isRejected = (said.get(id) ?? []).some(({ told }) => told === 'rejected');
     if (isRejected && (isSent || status !== 'failed')) return find(`was rejected, and is ${status}`);
     const isDecided = payouts.some((payout) => payout.id === id && payout.isDecided);
     if (isDecided && peopleOf(id, 'reject') === 0) return find('failed by a decision, and nobody has rejected it');

@@ -1,6 +1,7 @@
 import { addMoney, compareMoney, formatMoney, type Money } from '../../../src/shared/money.ts';
 import type { Facts, Finding } from '../facts.ts';
 import { isRefusal } from './answers.ts';
+import { isCarriedOut, mayBeApproved } from './landing.ts';
 
 const total = (amounts: readonly Money[]): Money => addMoney('0', ...amounts);
 
@@ -61,7 +62,7 @@ export function donationsAreGivenBack(facts: Facts): Finding[] {
   });
   const statusOf = new Map(donations.map(({ id, status }) => [id, status]));
   const unkept = refundDecisions
-    .filter(({ answers, donationId }) => answers.includes('carried_out') && statusOf.get(donationId) !== 'refunded')
+    .filter((decision) => isCarriedOut(decision) && statusOf.get(decision.donationId) !== 'refunded')
     .map(({ decisionId, donationId }) => ({
       oracle,
       resourceId: donationId,
@@ -83,6 +84,6 @@ function askedBack({ attempts, refundDecisions }: Facts): Set<string | null> {
     ...attempts
       .filter((attempt) => attempt.kind === 'refund-donation' && !isRefusal(attempt))
       .map(({ target }) => target),
-    ...refundDecisions.filter(({ answers }) => answers.length > 0).map(({ donationId }) => donationId),
+    ...refundDecisions.filter(mayBeApproved).map(({ donationId }) => donationId),
   ]);
 }

@@ -1,0 +1,342 @@
+import { must } from '../../src/shared/assert.ts';
+import { approval, attempt, bankAccount, journal, webhook } from './build-facts.ts';
+import type { EffectEvent, Facts } from './facts.ts';
+
+const found = <T>(list: readonly T[], is: (one: T) => boolean): T => must(list.find(is), 'the healthy facts have it');
+const attemptOf = ({ attempts }: Facts, id: string) => found(attempts, ({ requestId }) => requestId === id);
+const transferOf = ({ transfers }: Facts, id: string) => found(transfers, ({ reference }) => reference === id);
+const journalOf = ({ journals }: Facts, key: string) => found(journals, ({ businessKey }) => businessKey === key);
+
+/** What a request has done to something that it was to end. */
+const ending = (requestId: string, resourceType: string, resourceId: string, actorId: string | null): EffectEvent => ({
+  requestId,
+  event: 'RESOURCE_UPDATED',
+  impact: 'MEDIUM',
+  resourceType,
+  resourceId,
+  actorId,
+  begunAt: 1_400,
+  at: 1_500,
+});
+
+/** The second case of suspense was given back by a decision. */
+function giveBack({ receipts, money, lists, decisions, decided }: Facts, changes: Partial<Facts['decisions'][number]>) {
+  found(receipts, ({ id }) => id === 'receipt-2').state = 'refunded';
+  money.after = '134000.0000';
+  lists.suspense = [];
+  lists.receipts = [];
+  lists.waiting = lists.waiting.filter(({ what }) => what !== 'suspended_receipts');
+  const [decisionId, proposedBy] = ['decision-1', 'person-1'];
+  const about = { receiptId: 'receipt-2', action: 'refund', accountId: null } as const;
+  decisions.push({ decisionId, proposedBy, ...about, approvals: [approval({})], ...changes });
+  decided.push({ id: decisionId, withdrawalId: null, proposedBy, approvedBy: ['person-2'], rejectedBy: null });
+}
+
+/** A goal that is closed, and two requests that wanted to release it: the second was refused. */
+function releaseTwice({ attempts, ends }: Facts, first: number | null): void {
+  const asked = { operation: 'o30', kind: 'release', key: null, target: 'goal-2', by: 'user-1' } as const;
+  attempts.push(
+    attempt({ ...asked, requestId: 'r30', status: first }),
+    attempt({ ...asked, requestId: 'r31', status: 400, resourceId: null }),
+  );
+  ends.push({ kind: 'goal', id: 'goal-2', status: 'closed' });
+}
+
+/** A circle that was cancelled by the first of two requests; the second was refused. */
+function cancelTwice({ attempts, events, ends }: Facts): void {
+  const asked = { operation: 'o31', kind: 'cancel-circle', key: null, target: 'circle-2', by: 'person-1' } as const;
+  attempts.push(
+    attempt({ ...asked, requestId: 'r32' }),
+    attempt({ ...asked, requestId: 'r33', status: 400, resourceId: null }),
+  );
+  events.push(ending('r32', 'saving_circle', 'circle-2', 'person-1'));
+  ends.push({ kind: 'circle', id: 'circle-2', status: 'cancelled' });
+}
+
+/** What may never be true of who asked, and where money goes, made so in a healthy world. */
+export const plantedAskers: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
+  [
+    'transfers-go-where-asked',
+    'a payout goes where another was to go',
+    (facts) => {
+      transferOf(facts, 'payout-1').goesTo = bankAccount(2);
+    },
+    'goes to 00000002000011',
+  ],
+  [
+    'transfers-go-where-asked',
+    'a withdrawal goes to the right account in the name of another holder',
+    (facts) => {
+      transferOf(facts, 'withdrawal-1').goesTo = { ...bankAccount(2), holder: 'Budi Santoso 1' };
+    },
+    'of Budi Santoso 1',
+  ],
+  [
+    'transfers-go-where-asked',
+    'a refund goes where nothing was to go',
+    (facts) => {
+      attemptOf(facts, 'r15').goesTo = null;
+    },
+    'was to go to no bank account',
+  ],
+  [
+    'doers-are-the-askers',
+    'what one partner asked for belongs to another, and so do its webhooks',
+    ({ payouts, deliveries, webhooks }) => {
+      found(payouts, ({ id }) => id === 'payout-1').partnerId = 'partner-2';
+      found(deliveries, ({ resourceId }) => resourceId === 'payout-1').partnerId = 'partner-2';
+      webhooks.push(webhook({ signedBy: 'partner-2' }));
+    },
+    'was asked by partner-1, and payout-1 belongs to partner-2',
+  ],
+  [
+    'doers-are-the-askers',
+    'what a customer pays a partner belongs to another partner',
+    ({ orders }) => {
+      found(orders, ({ id }) => id === 'payment-4').partnerId = 'partner-2';
+    },
+    'payment-4 belongs to partner-2',
+  ],
+  [
+    'doers-are-the-askers',
+    'what a user asked for belongs to a partner',
+    ({ orders }) => {
+      found(orders, ({ id }) => id === 'order-1').partnerId = 'partner-1';
+    },
+    'was asked by a user, and order-1 belongs to partner-1',
+  ],
+  [
+    'doers-are-the-askers',
+    'what a user asked for is done by nobody',
+    (facts) => {
+      attemptOf(facts, 'r4').by = 'user-1';
+    },
+    'names nobody',
+  ],
+  [
+    'doers-are-the-askers',
+    'what a partner asked for is done by a user',
+    ({ events }) => {
+      found(events, ({ requestId }) => requestId === 'r1').actorId = 'user-1';
+    },
+    'was asked by a partner',
+  ],
+  [
+    'doers-are-the-askers',
+    'what one user ends is ended in the name of another',
+    (facts) => {
+      attemptOf(facts, 'r8').by = 'user-1';
+      facts.events.push(ending('r8', 'payment_order', 'payment-3', 'user-2'));
+    },
+    'names user-2',
+  ],
+  [
+    'webhooks-arrive',
+    'a partner hears of what belongs to another',
+    ({ deliveries, webhooks }) => {
+      for (const one of deliveries) if (one.resourceId === 'payout-1') one.partnerId = 'partner-2';
+      for (const one of webhooks) if (one.body.includes('payout-1')) one.signedBy = 'partner-2';
+    },
+    'is for partner-2, and it belongs to partner-1',
+  ],
+  [
+    'money-lands-where-asked',
+    'a payout takes what another partner has',
+    (facts) => {
+      journalOf(facts, 'partner-payout/payout-1/reserved').debited = ['account-2'];
+    },
+    'to be paid by account-5, and account-2 paid',
+  ],
+  [
+    'money-lands-where-asked',
+    'what a partner pays out is held by another',
+    (facts) => {
+      journalOf(facts, 'partner-payout/payout-1/reserved').credited = ['account-2'];
+    },
+    'was for account-6, and account-2 has it',
+  ],
+  [
+    'money-lands-where-asked',
+    'a payout is paid of what is held for another',
+    (facts) => {
+      journalOf(facts, 'partner-payout/payout-1/spent').debited = ['account-8'];
+    },
+    'payout-1/spent: it was to be paid by account-6',
+  ],
+  [
+    'money-lands-where-asked',
+    'a withdrawal takes what another user has, and the bank returns it there',
+    (facts) => {
+      journalOf(facts, 'withdrawal/withdrawal-1/reserved').debited = ['account-2'];
+      journalOf(facts, 'withdrawal/withdrawal-1/reversed').credited = ['account-2'];
+    },
+    'to be paid by account-7, and account-2 paid',
+  ],
+  [
+    'money-lands-where-asked',
+    'another partner has what a customer paid',
+    (facts) => {
+      journalOf(facts, 'partner-payment/payment-4/settled').credited = ['account-2'];
+    },
+    'was for account-9, and account-2 has it',
+  ],
+  [
+    'money-lands-where-asked',
+    'what a customer paid is released to another partner',
+    (facts) => {
+      journalOf(facts, 'partner-payment/payment-4/released').credited = ['account-2'];
+    },
+    'was for account-5, and account-2 has it',
+  ],
+  [
+    'refused-has-no-effect',
+    'a circle is cancelled for a request that was refused',
+    (facts) => {
+      cancelTwice(facts);
+      facts.events.push(ending('r33', 'saving_circle', 'circle-2', 'person-1'));
+    },
+    'RESOURCE_UPDATED of saving_circle circle-2',
+  ],
+  [
+    'refused-has-no-effect',
+    'a goal is released for a request that was refused',
+    (facts) => {
+      releaseTwice(facts, 200);
+      facts.events.push(ending('r31', 'saving_goal', 'goal-2', 'user-1'));
+    },
+    'RESOURCE_UPDATED of saving_goal goal-2',
+  ],
+  [
+    'ends-are-kept',
+    'a goal is closed, and whoever wanted to release it was refused',
+    (facts) => releaseTwice(facts, 400),
+    'goal-2 is closed',
+  ],
+  [
+    'decisions-are-kept',
+    'money in suspense is given back although whoever approved it was refused',
+    (facts) => giveBack(facts, { approvals: [approval({ status: 403, told: '403' })] }),
+    'which no two people have decided',
+  ],
+  [
+    'decisions-are-kept',
+    'money in suspense is given back as one person wants it who proposed it',
+    (facts) => giveBack(facts, { proposedBy: 'person-2' }),
+    'which no two people have decided',
+  ],
+  [
+    'decisions-are-kept',
+    'one person has proposed and approved',
+    (facts) => {
+      giveBack(facts, {});
+      found(facts.decided, ({ id }) => id === 'decision-1').approvedBy = ['person-1'];
+    },
+    'names one person for two steps of it',
+  ],
+  [
+    'decisions-are-kept',
+    'one person has approved twice',
+    ({ decided }) => {
+      for (const one of decided) one.approvedBy = ['person-1', 'person-1'];
+    },
+    'names one person for two steps of it',
+  ],
+  [
+    'decisions-are-kept',
+    'a decision names somebody who was refused as its approver',
+    ({ verdicts }) => {
+      Object.assign(
+        found(verdicts, ({ by }) => by === 'person-2'),
+        { status: 400, told: '400' },
+      );
+    },
+    'names person-2 as an approver',
+  ],
+  [
+    'decisions-are-kept',
+    'a decision names somebody as its rejecter who has not rejected it',
+    ({ decided }) => {
+      for (const one of decided) one.rejectedBy = 'person-2';
+    },
+    'names person-2 as who rejected it',
+  ],
+  [
+    'decisions-are-kept',
+    'a decision names another proposer',
+    (facts) => {
+      giveBack(facts, {});
+      found(facts.decided, ({ id }) => id === 'decision-1').proposedBy = 'person-3';
+    },
+    'was proposed by person-1, and names person-3',
+  ],
+  [
+    'disbursements-are-approved',
+    'a disbursement is sent although the second who approved it was refused',
+    ({ verdicts }) => {
+      Object.assign(
+        found(verdicts, ({ by }) => by === 'person-2'),
+        { status: 403, told: '403' },
+      );
+    },
+    '1 people have approved it',
+  ],
+  [
+    'donations-are-given-back',
+    'a donation is given back although whoever approved that was refused',
+    ({ attempts, refundDecisions }) => {
+      for (const one of attempts) if (one.kind === 'refund-donation') one.status = 400;
+      const approvals = [approval({ status: 400, told: '400' })];
+      refundDecisions.push({ decisionId: 'decision-2', donationId: 'donation-1', proposedBy: 'person-1', approvals });
+    },
+    'which nobody has asked for',
+  ],
+];
+
+/** What may rightly be: each makes a healthy world another healthy world. */
+export const rightAskers: [what: string, make: (facts: Facts) => void][] = [
+  ['a circle whose cancellation was asked for twice, the second time in vain', cancelTwice],
+  [
+    'a goal that was released for a request whose answer was lost, and is closed to the next',
+    (facts) => releaseTwice(facts, null),
+  ],
+  [
+    'money that was given back by two people, of whom the first wanted to do both steps and was refused',
+    (facts) => giveBack(facts, { approvals: [approval({ by: 'person-1', status: 403, told: '403' }), approval({})] }),
+  ],
+  [
+    'money that was given back although nobody heard that it was approved',
+    (facts) => giveBack(facts, { approvals: [approval({ status: null, told: null })] }),
+  ],
+  [
+    'money that was given back when it was told to be approved and not carried out yet',
+    (facts) => giveBack(facts, { approvals: [approval({ status: 503, told: '503' })] }),
+  ],
+  [
+    'a decision that nobody heard of, and nobody has approved',
+    ({ decided }) => {
+      decided.push({ id: 'd-3', withdrawalId: null, proposedBy: 'person-1', approvedBy: [], rejectedBy: null });
+    },
+  ],
+  [
+    'a disbursement that one person approved, and then rejected',
+    (facts) => {
+      const { payouts, decided, verdicts, withdrawals, attempts, asked, journals } = facts;
+      const id = 'withdrawal-2';
+      const payout = found(payouts, (one) => one.id === 'withdrawal-1');
+      payouts.push({ ...payout, id, status: 'failed', version: 0, isDecided: true });
+      withdrawals.push({ ...found(withdrawals, () => true), id });
+      attempts.push({ ...attemptOf(facts, 'r13'), requestId: 'r34', operation: 'o34' });
+      asked.push({ kind: 'payout', id, requestId: 'r34' });
+      journals.push(
+        journal(`withdrawal/${id}/reserved`, '72500.0000', { from: 'account-7', to: 'account-8' }),
+        journal(`withdrawal/${id}/returned`, '72500.0000', { from: 'account-8', to: 'account-7' }),
+      );
+      verdicts.push(
+        { withdrawalId: id, verdict: 'approve', ...approval({ told: 'pending' }) },
+        { withdrawalId: id, verdict: 'reject', ...approval({ told: 'rejected' }) },
+      );
+      const people = { proposedBy: 'user-1', approvedBy: ['person-2'], rejectedBy: 'person-2' };
+      decided.push({ id: 'd-4', withdrawalId: id, ...people });
+    },
+  ],
+];
