@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { allowTime, withTime } from '../database/database-time-outs.ts';
-import { givingWay } from '../database/giving-way.ts';
+import { giveWaySoon, givingWay } from '../database/giving-way.ts';
 import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -87,6 +87,7 @@ function remove(em: EntityManager, { table, month, partition }: MonthPlace, mani
   const { key, sha256 } = manifestObject(manifest);
   const name = `months.${quoteName(partition)}`;
   return withTime(em, budgets.database.migration, async (tx) => {
+    await giveWaySoon(tx);
     // Locks the table first, as all who read it do, and then the month.
     await tx.execute(`alter table public.${quoteName(table)} detach partition ${name}`);
     const [trigger] = await tx.execute<unknown[]>(

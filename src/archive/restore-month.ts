@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../database/database-time-outs.ts';
-import { givingWay } from '../database/giving-way.ts';
+import { giveWaySoon, givingWay } from '../database/giving-way.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { sha256 } from '../shared/digest.ts';
@@ -81,6 +81,7 @@ async function load(tx: EntityManager, storage: Storage, { table, partition }: M
 }
 
 async function attach(tx: EntityManager, { table, partition }: MonthPlace, { first_id, next_id }: Bounds) {
+  await giveWaySoon(tx);
   await tx.execute(
     `alter table public.${quoteName(table)} attach partition months.${quoteName(partition)}
      for values from ('${first_id}') to ('${next_id}')`,

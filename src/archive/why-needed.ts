@@ -13,6 +13,12 @@ const needed: Record<string, readonly [condition: string, reason: string][]> = {
   gateway_callbacks: [
     ['delivered_at is null and unread is null', 'callbacks are undelivered'],
     ['body_sealed is not null', 'bodies of callbacks are still kept (BODIES_KEPT_DAYS)'],
+    [
+      // They are delivered once more when it ends.
+      `reference in (select id::text from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
+         union all select id::text from partner_payments where status in ('PENDING', 'WAITING_PAYMENT'))`,
+      'payments that callbacks are about are open',
+    ],
   ],
   webhook_deliveries: [
     ["status = 'pending'", 'webhooks are pending'],

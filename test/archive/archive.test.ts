@@ -4,6 +4,7 @@ import { archiveMonth } from '../../src/archive/archive-month.ts';
 import { restoreMonth } from '../../src/archive/restore-month.ts';
 import { verifyArchives } from '../../src/archive/verify-archives.ts';
 import { sha256 } from '../../src/shared/digest.ts';
+import { buildIndividual } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildOldMonth, divided, idIn, monthsAgo, rowsOf } from './build-month.ts';
 
@@ -145,7 +146,10 @@ describe('An old month', () => {
 
 describe('A month', () => {
   const month = monthsAgo(15);
-  beforeAll(() => buildOldMonth(stack, month), 60_000);
+  beforeAll(async () => {
+    await buildIndividual(stack);
+    await buildOldMonth(stack, month);
+  }, 60_000);
 
   const cases: [reason: RegExp, table: string, plant: string, undo: string][] = [
     [
@@ -166,6 +170,16 @@ describe('A month', () => {
       'gateway_callbacks',
       `update gateway_callbacks set body_sealed = 'x' where webhook_id like '${month} %'`,
       `update gateway_callbacks set body_sealed = null where webhook_id like '${month} %'`,
+    ],
+    [
+      /payments that callbacks are about are open/,
+      'gateway_callbacks',
+      `insert into payment_orders (id, user_id, reference_type, reference_id, target_account_id, payment_id, nominal, admin_fee,
+         status, expires_at, created_at, updated_at)
+       select c.reference::uuid, a.user_id, 'account_top_up', a.id, a.id, 1, 5, 0, 'PENDING', now(), now(), now()
+       from gateway_callbacks c cross join accounts a
+       where c.webhook_id like '${month} %' and a.kind = 'user' and a.user_id is not null limit 1`,
+      "update payment_orders set status = 'FAILED', finalized_at = now() where status = 'PENDING'",
     ],
     [
       /webhooks are pending/,
