@@ -53,25 +53,26 @@ export const overdueCircles = `
 /** How much is passed over at a time; the next sweep continues. */
 const passedOverAtOnce = 10_000;
 
-/**
- * Passes over rounds of which nothing is due, until something is, and over contributions that complete no round: no
- * later sweep looks at them before. A contribution that is committed meanwhile is looked at by itself.
- */
-async function passOver(em: EntityManager): Promise<void> {
-  await em.execute(
+/** Passes over rounds of which nothing is due, until something is: no later sweep looks at them before. */
+const passOverRounds = (em: EntityManager): Promise<unknown> =>
+  em.execute(
     `with idle as (select r.saving_circle_id, r.turn_number, case when ${isOpen} then ${nextDue} end as next
-       ${roundsToLookAt} and not (${isOpen} and ${isDue}) order by r.look_at limit ? for update of r skip locked)
+       ${roundsToLookAt} and not (${isOpen} and ${isDue}) order by r.look_at limit ? for no key update of r skip locked)
      update saving_circle_rounds r set look_at = idle.next from idle
      where (r.saving_circle_id, r.turn_number) = (idle.saving_circle_id, idle.turn_number)`,
     [passedOverAtOnce],
   );
-  await em.execute(
+
+/**
+ * Passes over contributions that complete no round, for good. One that is committed meanwhile is looked at by itself.
+ */
+const passOverContributions = (em: EntityManager): Promise<unknown> =>
+  em.execute(
     `with seen as (select p.id ${contributionsToLookAt} and not (${isComplete})
-       order by p.updated_at limit ? for update of p skip locked)
+       order by p.updated_at limit ? for no key update of p skip locked)
      update saving_circle_contributions p set swept_at = now() from seen where p.id = seen.id`,
     [passedOverAtOnce],
   );
-}
 
 /** Ended by a request whose process may have died before it woke the workflow, which would look again only in a day. */
 const endedCircles = `
@@ -88,7 +89,9 @@ export async function sweepCircles(
   workflows: Pick<CircleWorkflows, 'lookAfterSavingCircle'>,
   failed: SweepFailure,
 ): Promise<number> {
-  await withTime(em, budgets.database.sweep, passOver);
+  // One after the other: whoever contributes meanwhile waits for neither.
+  await withTime(em, budgets.database.sweep, passOverRounds);
+  await withTime(em, budgets.database.sweep, passOverContributions);
   const wake = (id: string) => workflows.lookAfterSavingCircle(id);
   return sweepRows(em, [{ kind: 'saving_circle', due: either(overdueCircles, endedCircles), wake }], failed);
 }
