@@ -3186,9 +3186,9 @@ AS $function$
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text)
-      -- Or it was said in a month that is archived: when the decision ended, or a moment later.
+      -- Or it was said in a month that is archived: when the decision ended, or a moment before.
       and not is_archived('events', first_id_at(decided.ended_at))
-      and not is_archived('events', first_id_at(decided.ended_at + interval '1 minute')))
+      and not is_archived('events', first_id_at(decided.ended_at - interval '1 minute')))
     end
 $function$;
 
