@@ -1,3 +1,4 @@
+import { RawQueryFragment } from '@mikro-orm/core';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 
@@ -97,9 +98,22 @@ export async function countOnce(
   asked: unknown,
   count: () => Promise<number>,
 ): Promise<Counted> {
-  const question = sha256(JSON.stringify(asked)).slice(0, 16);
+  const question = sha256(textOf(asked)).slice(0, 16);
   return start?.counted?.question === question ? start.counted : { total: await count(), question };
 }
+
+/** What is asked for as text, with the fragments of SQL in it, which JSON leaves out or cuts short. */
+const textOf = (asked: unknown): string =>
+  JSON.stringify(asked, function (this: Record<string, unknown>, key, value: unknown) {
+    const fragment = RawQueryFragment.getKnownFragment(this[key]);
+    if (fragment !== undefined) return [fragment.sql, fragment.params];
+    if (typeof value !== 'object' || value === null) return value;
+    const conditions = Object.getOwnPropertySymbols(value).map((symbol) => {
+      const condition = RawQueryFragment.getKnownFragment(symbol);
+      return [condition?.sql, condition?.params, Reflect.get(value, symbol)];
+    });
+    return conditions.length === 0 ? value : { ...value, conditions };
+  });
 
 /** The rows of a page and its `next`, of the rows that were read for it: one more than the page has, if there is one. */
 export function cutPage<Row extends Placed>(

@@ -298,7 +298,12 @@ describe('The filters of GET /v1/withdrawals', () => {
     expect(await list('status=pending&limit=1')).toEqual([1, waiting.id]);
     expect(await list(`status=succeeded&after=${waiting.id}`)).toEqual([1, paid.id]);
     expect(await list(`cause_id=${newId()}`)).toEqual([0]);
-    expect(await list('from=2020-01-01')).toEqual([2, waiting.id, paid.id]);
+    // What a page was counted as stands for that question only.
+    const second = await withdraw(stack, owner, { amount: '30000', digits: '131313' });
+    const { next } = (await stack.get('/v1/withdrawals?status=pending&limit=1', { token: owner.token })).body.data;
+    expect(await list(`status=pending&after=${next}`)).toEqual([2, waiting.id]);
+    expect(await list(`status=succeeded&after=${next}`)).toEqual([1, paid.id]);
+    expect(await list('from=2020-01-01')).toEqual([3, second.id, waiting.id, paid.id]);
     expect(await list('from=2020-01-01&to=2020-12-31')).toEqual([0]);
     expect(await list(`status=pending&from=${waiting.created_at}&to=${waiting.created_at}`)).toEqual([1, waiting.id]);
     expect(await list('status=lost')).toBe(400);
