@@ -35,6 +35,8 @@ interface LogPosition {
 
 /** What `await_replay` says. */
 const notReplayed = 'AM011';
+/** What a server that replays another's log says to whoever asks for its own position. */
+const inRecovery = '55000';
 const replayWithin = `${budgets.replica.replayed} milliseconds`;
 
 /**
@@ -49,10 +51,8 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
     replica.tell('resting');
     return null;
   }
-  const [primary] = await em.execute<[LogPosition]>(
-    `select pg_current_wal_lsn()::text as position,
-       ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline`,
-  );
+  const primary = await findPosition(em, replica);
+  if (primary === null) return null;
   const beginning = beginAt(replica.orm.em.fork(), primary);
   try {
     return await withPatience(budgets.replica.begun, () => beginning);
@@ -60,6 +60,21 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
     leaveAlone(replica, errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
     // One that answers after all: nobody waits for it any more.
     void beginning.then(end, () => undefined);
+    return null;
+  }
+}
+
+/** Where the primary is. Null while it is no primary itself, in a failover: what may be read there is read there. */
+async function findPosition(em: EntityManager, replica: Replica): Promise<LogPosition | null> {
+  try {
+    const [primary] = await em.execute<[LogPosition]>(
+      `select pg_current_wal_lsn()::text as position,
+         ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline`,
+    );
+    return primary;
+  } catch (error) {
+    if (errorCodeOf(error) !== inRecovery) throw error;
+    leaveAlone(replica, 'away', error);
     return null;
   }
 }

@@ -430,6 +430,17 @@ describe('After a failover', () => {
   }, 120_000);
 });
 
+describe('While the primary is being replaced', () => {
+  it('lists are read where DATABASE_URL leads, which may be a standby for a moment', async () => {
+    await using standby = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
+    await using replica = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
+    const told: ReadOutcome[] = [];
+    attachReplica(standby, replica, (outcome) => told.push(outcome));
+    expect(await readFresh(standby.em.fork(), async () => 'read')).toBe('read');
+    expect(told).toEqual(['away']);
+  });
+});
+
 describe('DATABASE_READ_URL', () => {
   it('is refused at the start when it leads to anything but a replica, as the same role', async () => {
     const { url, ownerUrl, readerUrl } = replicated.database;
