@@ -109,6 +109,8 @@ export async function collectPayment<Opened extends OpenedOrder>(
     // The order may have been cancelled meanwhile, which brings its deadline forward.
     opened = { ...opened, deadline: said.deadline ?? opened.deadline };
     callbacksCome = said.callbacksCome ?? false;
+    // A callback that is ahead of what the provider shows: asked soon again, as after the opening.
+    if (isHinted && said.outcome === 'waiting') round = -1;
     // A deadline that passed while the provider was asked: the next round expires the instrument first.
     const hasPassed = () => !isOverdue && timeLeft(opened.deadline) <= 0 && !patched('expire-before-closing');
     status = await resolve(steps, status, said, () => isOver || hasPassed());

@@ -80,6 +80,23 @@ describe('A payment order at its deadline of 24 hours', () => {
     expect(await asks(await topUp())).toEqual(hourly);
   }, 120_000);
 
+  it('is asked again a minute after a callback about which the provider shows nothing yet', async () => {
+    const { payment_order_id: id } = await topUp();
+    const handle = stack.time.client.workflow.getHandle(`gateway-payment/${id}`);
+    await stack.time.sleep('5 hours');
+    await handle.signal('callbackArrived');
+    expect(await handle.result()).toBe('EXPIRED');
+    const { events } = await handle.fetchHistory();
+    const at = (event: { eventTime?: { seconds?: unknown } | null }) => Number(event.eventTime?.seconds);
+    const hinted = (events ?? []).findIndex((event) => event.workflowExecutionSignaledEventAttributes);
+    const asked = (events ?? [])
+      .slice(hinted)
+      .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'confirmPayment')
+      .map(at);
+    const minutes = asked.slice(1, 4).map((next, index) => Math.round((next - (asked[index] ?? 0)) / 60));
+    expect(minutes).toEqual([1, 5, 15]);
+  }, 60_000);
+
   it('that is paid too late stays EXPIRED, and the money is in suspense with a workflow of its own', async () => {
     const order = await topUp();
     expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
