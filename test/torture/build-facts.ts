@@ -1,4 +1,5 @@
-import type { Attempt, BankAccountFact, Facts, ToldFact } from './facts.ts';
+import type { ToldFact } from './decision-facts.ts';
+import type { Attempt, BankAccountFact, Facts } from './facts.ts';
 
 /** What partners ask for, and not users. */
 const ofPartners: ReadonlySet<string> = new Set<Attempt['kind']>(['payout', 'refund', 'partner-payment']);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltUser } from '../support/build.ts';
-import type { Http } from '../support/http.ts';
+import type { Http, HttpAnswer } from '../support/http.ts';
+import { isAtDoor } from './at-door.ts';
 import type { Answer } from './client.ts';
 import type { Work } from './plan-work.ts';
 import { atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
@@ -45,17 +46,33 @@ export async function foundCircle(
   return null;
 }
 
-/** Asks until it is answered otherwise than by a fault, at both APIs in turn; null when it never was. */
+/** Asks until it is answered otherwise than by a fault, or at the door, at both APIs in turn; null when it never was. */
 export async function insist(
   { apis }: Workplace,
-  ask: (api: Http, options: { signal: AbortSignal }) => Promise<{ status: number; body: Answer }>,
-): Promise<Answer | null> {
+  ask: (api: Http, options: { signal: AbortSignal }) => Promise<HttpAnswer>,
+): Promise<HttpAnswer | null> {
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    const answer = await ask(attempt % 2 === 0 ? apis[0] : apis[1], { signal: patience() }).catch(() => null);
-    if (answer !== null && answer.status < 500) return answer.body;
+    const told = await ask(attempt % 2 === 0 ? apis[0] : apis[1], { signal: patience() }).catch(() => null);
+    if (told !== null && told.status < 500 && !isAtDoor({ status: told.status, answer: JSON.stringify(told.body) })) {
+      return told;
+    }
     await sleep(pollMs);
   }
   return null;
+}
+
+/** How it is refused to join what one has joined by a request whose answer was lost; the circle may have begun since. */
+const hasJoined = /is a member already|this one is active/;
+
+/** Joins a circle; false when nobody told whether that was done. Throws why it was refused. */
+export async function join(place: Workplace, token: string, body: Record<string, unknown>): Promise<boolean> {
+  const told = await insist(place, (api, options) =>
+    api.post('/v1/saving-circles/members', body, { token, ...options }),
+  );
+  if (told === null) return false;
+  const says = JSON.stringify(told.body);
+  if (told.status >= 300 && !hasJoined.test(says)) throw new Error(`joining was refused: ${told.status} ${says}`);
+  return true;
 }
 
 /** Waits until the round of this turn is open, and makes it due when the one before has been paid. */

@@ -1,4 +1,4 @@
-import { cancelCircle, contribute, foundCircle, insist, untilOpen } from './circle-steps.ts';
+import { cancelCircle, contribute, foundCircle, join, untilOpen } from './circle-steps.ts';
 import type { Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -15,15 +15,7 @@ export async function runCircle(place: Workplace, work: Extract<Work, { do: 'cir
   const circleId = await foundCircle(place, work, { owner, size: members.length });
   if (circleId === null) return;
   const accounts = members.map(({ accountId }) => accountId);
-  // Joined already is what an earlier request did whose answer was lost.
-  const joined = await insist(place, (api, options) =>
-    api.post(
-      '/v1/saving-circles/members',
-      { saving_circle_id: circleId, account_ids: accounts },
-      { token: owner.token, ...options },
-    ),
-  );
-  if (joined === null) return;
+  if (!(await join(place, owner.token, { saving_circle_id: circleId, account_ids: accounts }))) return;
   for (let turn = 1; turn <= work.rounds && !place.over.aborted; turn += 1) {
     if (!(await untilOpen(place, circleId, turn))) return;
     const cancelled = work.end === 'cancel' && turn === 2;

@@ -1,5 +1,7 @@
 import type { CheckResult } from '../../src/ledger/run-checks.ts';
 import type { InstantSpan } from '../support/read-instants.ts';
+import type { DecisionFact, DecisionRow, RefundDecisionFact, VerdictFact } from './decision-facts.ts';
+import type { EffortFact } from './effort-facts.ts';
 import type { GuardFacts } from './guard-facts.ts';
 import type { ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
 import type { DonationFact, RefundFact } from './refund-facts.ts';
@@ -147,29 +149,6 @@ export interface WithdrawalFact {
   waits: boolean;
 }
 
-/** What one person of the platform was told about a decision: the answer's status, and the decision's; null for no answer. */
-export interface ToldFact {
-  by: string;
-  status: number | null;
-  told: string | null;
-}
-
-/** What one person of the platform asked for about a disbursement, and what they were told. */
-export interface VerdictFact extends ToldFact {
-  withdrawalId: string;
-  verdict: 'approve' | 'reject';
-}
-
-/** A decision as the books have it: what it is about, and whose it is. */
-export interface DecisionRow {
-  id: string;
-  withdrawalId: string | null;
-  proposedBy: string;
-  /** One after the other. */
-  approvedBy: string[];
-  rejectedBy: string | null;
-}
-
 export interface ReceiptFact {
   id: string;
   providerPaymentId: string;
@@ -219,26 +198,6 @@ export interface WaitingRow {
   status: string;
   /** Nothing of it is due now or soon: whatever happens to it next begins its workflow again, or a sweep does in time. */
   dueLater: boolean;
-}
-
-/** What one operator proposed and another was to approve. */
-export interface Decided {
-  decisionId: string;
-  proposedBy: string;
-  /** Whoever tried to approve it. */
-  approvals: ToldFact[];
-}
-
-/** A decision about money in suspense. */
-export interface DecisionFact extends Decided {
-  receiptId: string;
-  action: 'credit' | 'refund';
-  accountId: string | null;
-}
-
-/** A decision to give a donation back. */
-export interface RefundDecisionFact extends Decided {
-  donationId: string;
 }
 
 /** What a partner's money is held in, by ids of accounts. */
@@ -315,6 +274,11 @@ export interface Facts {
   restless: { what: string; id: string; status: string }[];
   /** Processes that ended without having been told to. */
   died: string[];
+  effort: EffortFact;
+  /** When a fault lasted, or was undone. */
+  troubled: { from: number; to: number }[];
+  /** What logs of ours tell that they should not, by the part. */
+  leaks: { part: string; what: string }[];
   /** Workflows that the plan ended by hand, or that were lost with Temporal's data. */
   takenWorkflows: string[];
   /** Runs of workflows that the plan has terminated or reset. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BuiltUser } from '../support/build.ts';
 import type { Http } from '../support/http.ts';
-import type { VerdictFact } from './facts.ts';
+import type { VerdictFact } from './decision-facts.ts';
 import type { Work } from './plan-work.ts';
 import { toldBy } from './propose-and-approve.ts';
 import type { Workplace } from './workplace.ts';

@@ -273,6 +273,9 @@ export function healthyFacts(): Facts {
     window: { from: 0, to: 10_000 },
     restless: [],
     died: [],
+    effort: { faults: 20, idle: ['workflow: none runs'], work: 200, brokenOff: ['verdict: away'] },
+    troubled: [{ from: 20_000, to: 30_000 }],
+    leaks: [],
     takenWorkflows: [],
     endedRuns: ['run-0'],
   };

@@ -17,8 +17,10 @@ export interface Nemesis {
   strike(fault: Fault): Promise<void>;
   /** Undoes everything: all parts run, all ways are open, the provider is well. */
   heal(): Promise<void>;
-  /** How many faults have found nothing to do, or could not be done. */
-  idle(): number;
+  /** Why faults have found nothing to do, or could not be done; but for those that cannot be done here. */
+  readonly idle: readonly string[];
+  /** When faults lasted, and were undone. */
+  readonly troubled: readonly { from: number; to: number }[];
   /** Workflows that were ended by hand or lost: sweeps have to bring them back. */
   readonly takenWorkflows: ReadonlySet<string>;
   /** The runs of workflows that were terminated, or reset to their beginning. */
@@ -39,6 +41,10 @@ interface NemesisOptions {
 
 const hourMs = 3_600_000;
 
+/** A disk can be full only where a small one could be mounted. */
+export const canAct = ({ disk }: Pick<Topology, 'disk'>, fault: Fault): boolean =>
+  fault.do !== 'disk-full' || disk(fault.of) !== null;
+
 export function createNemesis({ topology, seed, token, note, aloud, over }: NemesisOptions): Nemesis {
   const { signal, link } = topology;
   /** Troubles of the provider that last now; they are told to it together. */
@@ -49,7 +55,8 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   const clocks = new Map<string, string>();
   const takenWorkflows = new Set<string>();
   const endedRuns = new Set<string>();
-  let idle = 0;
+  const idle: string[] = [];
+  const troubled: { from: number; to: number }[] = [];
 
   const last = (forMs: number) => sleep(forMs, undefined, { signal: over }).catch(() => undefined);
   const tellProvider = async () => {
@@ -269,18 +276,23 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   return {
     takenWorkflows,
     endedRuns,
-    idle: () => idle,
+    idle,
+    troubled,
     async strike(fault) {
       const { id, at, ...what } = fault;
       note(`${id}: ${JSON.stringify(what)}`);
+      const from = Date.now();
       // A fault that finds nothing to do (what it is about is away by another fault) has done its worst.
       await operation(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) => {
-        idle += 1;
-        note(`${id} could not be done: ${String(error).slice(0, 200)}`);
+        const why = String(error).slice(0, 200);
+        if (canAct(topology, fault)) idle.push(`${fault.do}: ${why}`);
+        note(`${id} could not be done: ${why}`);
       });
+      troubled.push({ from, to: Date.now() });
       note(`${id} is over`);
     },
     async heal() {
+      const from = Date.now();
       for (const name of linkNames) link(name).set({ kind: 'pass' });
       for (const pid of [...stopped]) resume(pid);
       for (const name of diskNames) topology.disk(name)?.free();
@@ -292,6 +304,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       await releases.finish();
       troubles.clear();
       await tellProvider();
+      troubled.push({ from, to: Date.now() });
       note('all faults are over, and all parts run');
     },
   };

@@ -3,6 +3,8 @@ import type { Facts } from './facts.ts';
 import { healthyFacts } from './healthy-facts.ts';
 import { judge, oracles } from './oracles/index.ts';
 import { plantedAskers, rightAskers } from './planted-askers.ts';
+import { plantedDecisions, rightDecisions } from './planted-decisions.ts';
+import { plantedEfforts, rightEfforts } from './planted-efforts.ts';
 import { plantedGuards, rightGuards } from './planted-guards.ts';
 import { plantedRefunds, rightRefunds } from './planted-refunds.ts';
 
@@ -26,6 +28,8 @@ const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decision
 /** For each oracle, what may never be true, made so in a healthy world. */
 const planted: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   ...plantedAskers,
+  ...plantedDecisions,
+  ...plantedEfforts,
   ...plantedRefunds,
   ...plantedGuards,
   [
@@ -790,11 +794,14 @@ it('No oracle misses money that an operator has returned', () => {
   expect(judge(facts)).toEqual([]);
 });
 
-it.each([...rightAskers, ...rightRefunds, ...rightGuards])('No oracle finds anything in %s', (_, make) => {
-  const facts = healthyFacts();
-  make(facts);
-  expect(judge(facts)).toEqual([]);
-});
+it.each([...rightAskers, ...rightDecisions, ...rightEfforts, ...rightRefunds, ...rightGuards])(
+  'No oracle finds anything in %s',
+  (_, make) => {
+    const facts = healthyFacts();
+    make(facts);
+    expect(judge(facts)).toEqual([]);
+  },
+);
 
 it.each(planted)('The oracle %s reports that %s', (oracle, _, plant, says = '') => {
   const facts = healthyFacts();

@@ -1,5 +1,5 @@
 import { must } from '../../src/shared/assert.ts';
-import { approval, attempt, bankAccount, journal, webhook } from './build-facts.ts';
+import { attempt, bankAccount, webhook } from './build-facts.ts';
 import type { EffectEvent, Facts } from './facts.ts';
 
 const found = <T>(list: readonly T[], is: (one: T) => boolean): T => must(list.find(is), 'the healthy facts have it');
@@ -18,19 +18,6 @@ const ending = (requestId: string, resourceType: string, resourceId: string, act
   begunAt: 1_400,
   at: 1_500,
 });
-
-/** The second case of suspense was given back by a decision. */
-function giveBack({ receipts, money, lists, decisions, decided }: Facts, changes: Partial<Facts['decisions'][number]>) {
-  found(receipts, ({ id }) => id === 'receipt-2').state = 'refunded';
-  money.after = '134000.0000';
-  lists.suspense = [];
-  lists.receipts = [];
-  lists.waiting = lists.waiting.filter(({ what }) => what !== 'suspended_receipts');
-  const [decisionId, proposedBy] = ['decision-1', 'person-1'];
-  const about = { receiptId: 'receipt-2', action: 'refund', accountId: null } as const;
-  decisions.push({ decisionId, proposedBy, ...about, approvals: [approval({})], ...changes });
-  decided.push({ id: decisionId, withdrawalId: null, proposedBy, approvedBy: ['person-2'], rejectedBy: null });
-}
 
 /** A goal that is closed, and two requests that wanted to release it: the second was refused. */
 function releaseTwice({ attempts, ends }: Facts, first: number | null): void {
@@ -212,84 +199,6 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
     (facts) => releaseTwice(facts, 400),
     'goal-2 is closed',
   ],
-  [
-    'decisions-are-kept',
-    'money in suspense is given back although whoever approved it was refused',
-    (facts) => giveBack(facts, { approvals: [approval({ status: 403, told: '403' })] }),
-    'which no two people have decided',
-  ],
-  [
-    'decisions-are-kept',
-    'money in suspense is given back as one person wants it who proposed it',
-    (facts) => giveBack(facts, { proposedBy: 'person-2' }),
-    'which no two people have decided',
-  ],
-  [
-    'decisions-are-kept',
-    'one person has proposed and approved',
-    (facts) => {
-      giveBack(facts, {});
-      found(facts.decided, ({ id }) => id === 'decision-1').approvedBy = ['person-1'];
-    },
-    'names one person for two steps of it',
-  ],
-  [
-    'decisions-are-kept',
-    'one person has approved twice',
-    ({ decided }) => {
-      for (const one of decided) one.approvedBy = ['person-1', 'person-1'];
-    },
-    'names one person for two steps of it',
-  ],
-  [
-    'decisions-are-kept',
-    'a decision names somebody who was refused as its approver',
-    ({ verdicts }) => {
-      Object.assign(
-        found(verdicts, ({ by }) => by === 'person-2'),
-        { status: 400, told: '400' },
-      );
-    },
-    'names person-2 as an approver',
-  ],
-  [
-    'decisions-are-kept',
-    'a decision names somebody as its rejecter who has not rejected it',
-    ({ decided }) => {
-      for (const one of decided) one.rejectedBy = 'person-2';
-    },
-    'names person-2 as who rejected it',
-  ],
-  [
-    'decisions-are-kept',
-    'a decision names another proposer',
-    (facts) => {
-      giveBack(facts, {});
-      found(facts.decided, ({ id }) => id === 'decision-1').proposedBy = 'person-3';
-    },
-    'was proposed by person-1, and names person-3',
-  ],
-  [
-    'disbursements-are-approved',
-    'a disbursement is sent although the second who approved it was refused',
-    ({ verdicts }) => {
-      Object.assign(
-        found(verdicts, ({ by }) => by === 'person-2'),
-        { status: 403, told: '403' },
-      );
-    },
-    '1 people have approved it',
-  ],
-  [
-    'donations-are-given-back',
-    'a donation is given back although whoever approved that was refused',
-    ({ attempts, refundDecisions }) => {
-      for (const one of attempts) if (one.kind === 'refund-donation') one.status = 400;
-      const approvals = [approval({ status: 400, told: '400' })];
-      refundDecisions.push({ decisionId: 'decision-2', donationId: 'donation-1', proposedBy: 'person-1', approvals });
-    },
-    'which nobody has asked for',
-  ],
 ];
 
 /** What may rightly be: each makes a healthy world another healthy world. */
@@ -298,45 +207,5 @@ export const rightAskers: [what: string, make: (facts: Facts) => void][] = [
   [
     'a goal that was released for a request whose answer was lost, and is closed to the next',
     (facts) => releaseTwice(facts, null),
-  ],
-  [
-    'money that was given back by two people, of whom the first wanted to do both steps and was refused',
-    (facts) => giveBack(facts, { approvals: [approval({ by: 'person-1', status: 403, told: '403' }), approval({})] }),
-  ],
-  [
-    'money that was given back although nobody heard that it was approved',
-    (facts) => giveBack(facts, { approvals: [approval({ status: null, told: null })] }),
-  ],
-  [
-    'money that was given back when it was told to be approved and not carried out yet',
-    (facts) => giveBack(facts, { approvals: [approval({ status: 503, told: '503' })] }),
-  ],
-  [
-    'a decision that nobody heard of, and nobody has approved',
-    ({ decided }) => {
-      decided.push({ id: 'd-3', withdrawalId: null, proposedBy: 'person-1', approvedBy: [], rejectedBy: null });
-    },
-  ],
-  [
-    'a disbursement that one person approved, and then rejected',
-    (facts) => {
-      const { payouts, decided, verdicts, withdrawals, attempts, asked, journals } = facts;
-      const id = 'withdrawal-2';
-      const payout = found(payouts, (one) => one.id === 'withdrawal-1');
-      payouts.push({ ...payout, id, status: 'failed', version: 0, isDecided: true });
-      withdrawals.push({ ...found(withdrawals, () => true), id });
-      attempts.push({ ...attemptOf(facts, 'r13'), requestId: 'r34', operation: 'o34' });
-      asked.push({ kind: 'payout', id, requestId: 'r34' });
-      journals.push(
-        journal(`withdrawal/${id}/reserved`, '72500.0000', { from: 'account-7', to: 'account-8' }),
-        journal(`withdrawal/${id}/returned`, '72500.0000', { from: 'account-8', to: 'account-7' }),
-      );
-      verdicts.push(
-        { withdrawalId: id, verdict: 'approve', ...approval({ told: 'pending' }) },
-        { withdrawalId: id, verdict: 'reject', ...approval({ told: 'rejected' }) },
-      );
-      const people = { proposedBy: 'user-1', approvedBy: ['person-2'], rejectedBy: 'person-2' };
-      decided.push({ id: 'd-4', withdrawalId: id, ...people });
-    },
   ],
 ];

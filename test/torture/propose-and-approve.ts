@@ -1,7 +1,7 @@
 import type { BuiltUser } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import type { Deciders } from './cast.ts';
-import type { Decided, ToldFact } from './facts.ts';
+import type { Decided, ToldFact } from './decision-facts.ts';
 import type { Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 

@@ -1,16 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
-import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { addMoney, compareMoney, negateMoney } from '../../src/shared/money.ts';
 import { signWebhook } from '../../src/webhooks/sign-webhook.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { readInstants } from '../support/read-instants.ts';
 import type { Cast } from './cast.ts';
-import type { Facts, MadeFact, OperatorsLists } from './facts.ts';
+import type { Facts, MadeFact } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import { moneyOutTerms } from './money-out-terms.ts';
 import type { ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
 import { readGuards, withTrueStarts } from './read-guards.ts';
+import { readLeaks } from './read-leaks.ts';
+import { readLists } from './read-lists.ts';
 import { readRefunds } from './read-refunds.ts';
 import type { Topology } from './topology.ts';
 import { readWaiting } from './waiting-rows.ts';
@@ -204,44 +205,6 @@ async function readMoneyOut(
 
 /** Clocks of one machine are read one after another. */
 const marginMs = 5_000;
-const listPage = 100;
-
-/** What operators are shown now. */
-async function readLists({ api, em, deps }: Topology, token: string): Promise<OperatorsLists> {
-  const stuck: OperatorsLists['stuck'] = [];
-  for (let page = 1; ; page += 1) {
-    const { status, body } = await api.get(`/v1/payouts/stuck?minutes=0&limit=${listPage}&page=${page}`, { token });
-    if (status !== 200) throw new Error(`the list of stuck payouts was answered ${status}`);
-    const { items, total } = body.data as { items: { payout_id: string; reason: string }[]; total: number };
-    stuck.push(...items.map(({ payout_id: id, reason }) => ({ id, reason })));
-    if (items.length === 0 || stuck.length >= total) break;
-  }
-  const search = async (query: string): Promise<string[]> => {
-    const found: string[] = [];
-    for await (const { workflowId } of deps.workflows.client.workflow.list({ query })) found.push(workflowId);
-    return found;
-  };
-  const running = "ExecutionStatus = 'Running'";
-  const receipts: string[] = [];
-  for (let page = 1; ; page += 1) {
-    const path = `/v1/receipts?status=suspended&limit=${listPage}&page=${page}`;
-    const { status, body } = await api.get(path, { token });
-    if (status !== 200) throw new Error(`the list of money in suspense was answered ${status}`);
-    const { items, total } = body.data as { items: { id: string }[]; total: number };
-    receipts.push(...items.map(({ id }) => id));
-    if (items.length === 0 || receipts.length >= total) break;
-  }
-  return {
-    stuck,
-    receipts,
-    suspense: (await search(`PaymentState = 'SUSPENSE' and ${running}`)).map((id) => id.split('/').at(-1) ?? id),
-    searched: await search(`(PaymentState = 'OPERATOR' or PayoutState = 'OPERATOR') and ${running}`),
-    parked: (await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'parked'")).map(
-      ({ id }) => id,
-    ),
-    waiting: (await readBacklog(em())).map(({ what, rows }) => ({ what, rows })),
-  };
-}
 
 /** Reads everything that oracles judge by, once all has come to rest. */
 export async function readFacts(
@@ -257,6 +220,8 @@ export async function readFacts(
     | 'died'
     | 'takenWorkflows'
     | 'endedRuns'
+    | 'effort'
+    | 'troubled'
   > & {
     cast: Cast;
     run: string;
@@ -305,6 +270,9 @@ export async function readFacts(
     window: { from: known.from, to: Date.now() + marginMs },
     restless: known.restless,
     died: known.died,
+    effort: known.effort,
+    troubled: known.troubled,
+    leaks: readLeaks(topology, known),
     takenWorkflows: known.takenWorkflows,
     endedRuns: known.endedRuns,
   };

@@ -7,7 +7,7 @@ import { createClient } from './client.ts';
 import { doWork } from './do-work.ts';
 import type { EndFact, Facts, Finding } from './facts.ts';
 import { approveTheRest } from './give-verdict.ts';
-import { createNemesis } from './nemesis.ts';
+import { canAct, createNemesis } from './nemesis.ts';
 import { judge } from './oracles/index.ts';
 import type { Plan } from './plan.ts';
 import { readAsked, readFacts, readMoney } from './read-facts.ts';
@@ -87,7 +87,7 @@ async function runOn(
   const decisions: Facts['decisions'] = [];
   const refundDecisions: Facts['refundDecisions'] = [];
   const verdicts: Facts['verdicts'] = [];
-  let brokenOff = 0;
+  const brokenOff: string[] = [];
   const { promise: healed, resolve: tellHealed } = Promise.withResolvers<void>();
   const hands = { topology, apis, cast, client, run, note, over: over.signal, healed };
   const place = { ...hands, decisions, refundDecisions, verdicts };
@@ -107,8 +107,9 @@ async function runOn(
       at(item.at).then(() =>
         doWork(place, item).catch((error: unknown) => {
           // What it read for itself, as operators read their list, was away by a fault.
-          brokenOff += 1;
-          note(`${item.id} ended with ${String(error).slice(0, 300)}`);
+          const why = String(error).slice(0, 300);
+          brokenOff.push(`${item.do}: ${why}`);
+          note(`${item.id} ended with ${why}`);
         }),
       ),
     );
@@ -159,6 +160,13 @@ async function runOn(
     died,
     takenWorkflows: [...takenWorkflows],
     endedRuns: [...nemesis.endedRuns],
+    troubled: [...nemesis.troubled],
+    effort: {
+      faults: plan.faults.filter((fault) => canAct(topology, fault)).length,
+      idle: [...nemesis.idle],
+      work: plan.work.length,
+      brokenOff,
+    },
     token: cast.admin.token,
     from,
   };
@@ -191,8 +199,6 @@ async function runOn(
       together: await countTogether(topology),
       covered: await countCovered(topology),
       missed: missed.size,
-      idle: nemesis.idle(),
-      brokenOff,
       ms: Date.now() - started,
     }),
   };
@@ -218,24 +224,17 @@ async function countCovered({ em }: Topology): Promise<number> {
 
 function summarize(
   plan: Plan,
-  { attempts, orders, payouts, refunds, receipts, webhooks, ends }: Facts,
-  {
-    together,
-    covered,
-    missed,
-    idle,
-    brokenOff,
-    ms,
-  }: { together: number; covered: number; missed: number; idle: number; brokenOff: number; ms: number },
+  { attempts, orders, payouts, refunds, receipts, webhooks, ends, effort }: Facts,
+  { together, covered, missed, ms }: { together: number; covered: number; missed: number; ms: number },
 ): string {
   const share = (test: (status: number | null) => boolean) => attempts.filter(({ status }) => test(status)).length;
   const count = (kind: EndFact['kind'], wanted: string) =>
     ends.filter((end) => end.kind === kind && end.status === wanted).length;
   return (
-    `${plan.faults.length} faults, ${idle} of which found nothing to do; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
+    `${plan.faults.length} faults, ${effort.idle.length} of which found nothing to do; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
     `${share((status) => status !== null && status >= 400 && status < 500)} refusals, ` +
     `${share((status) => status !== null && status >= 500)} times 5xx, ${share((status) => status === null)} lost; ` +
-    `${brokenOff} pieces of work broke off; ` +
+    `${effort.brokenOff.length} pieces of work broke off; ` +
     `${together} payments made together; ` +
     `${orders.length} orders and payments, ${payouts.length} payouts (${refunds.length} of them refunds), ${receipts.length} receipts, ` +
     `${count('donation', 'refunded')} donations given back, ${webhooks.length} webhooks, ` +

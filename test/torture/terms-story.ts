@@ -1,5 +1,5 @@
 import type { BuiltUser } from '../support/build.ts';
-import { cancelCircle, contribute, foundCircle, insist, pollMs, untilOpen } from './circle-steps.ts';
+import { cancelCircle, contribute, foundCircle, insist, join, pollMs, untilOpen } from './circle-steps.ts';
 import type { Work } from './plan-work.ts';
 import { atProvider, codeOf, untilFound, type Workplace } from './workplace.ts';
 
@@ -147,7 +147,7 @@ async function contributeAtLast(
   const order = await insist(place, (api, options) =>
     api.get(`/v1/payments/orders/${orderId}`, { token: user.token, ...options }),
   );
-  await atProvider(place, codeOf(order?.data), { ...work, ending: 'pay', afterMs: 0 });
+  await atProvider(place, codeOf(order?.body?.data), { ...work, ending: 'pay', afterMs: 0 });
 }
 
 interface PlaceRow {
@@ -218,11 +218,7 @@ const hasMoved = (
 /** By themselves, in their order, with what the terms may ask for. */
 async function joinAll(place: Workplace, circleId: string, people: readonly BuiltUser[]): Promise<boolean> {
   for (const { token } of people) {
-    const body = { saving_circle_id: circleId, consent: true };
-    const joined = await insist(place, (api, options) =>
-      api.post('/v1/saving-circles/members', body, { token, ...options }),
-    );
-    if (joined === null) return false;
+    if (!(await join(place, token, { saving_circle_id: circleId, consent: true }))) return false;
   }
   return true;
 }
@@ -247,7 +243,8 @@ async function replace(place: Workplace, { heir }: TermsWork, circleId: string):
       { token: member.user.token, ...options },
     ),
   );
-  const path = `/v1/saving-circles/${circleId}/replacements/${proposed?.data?.id}/accept`;
-  if (proposed?.data === undefined) return;
+  const id = proposed?.body?.data?.id;
+  if (id === undefined) return;
+  const path = `/v1/saving-circles/${circleId}/replacements/${id}/accept`;
   await insist(place, (api, options) => api.post(path, { consent: true }, { token: user.token, ...options }));
 }

@@ -54,6 +54,8 @@ export interface Topology extends AsyncDisposable {
   sandbox: Http & { url: string };
   callbackUrl: string;
   callbackToken: string;
+  /** Texts that no log may tell. */
+  secrets: readonly string[];
   /** Where partners' webhooks go: through a proxy to the sandbox's receiver. */
   webhookUrl: string;
   link(name: LinkName): TcpProxy;
@@ -164,6 +166,8 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     secretKey: `xnd_torture_${secret()}`,
   };
   const binary = await findTemporalBinary(say);
+  const key = () => randomBytes(32).toString('base64');
+  const keys = { data: key(), seal: key() };
 
   const shared = {
     PATH: process.env.PATH ?? '',
@@ -178,8 +182,8 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     S3_SECRET_ACCESS_KEY: 'torture',
     XENDIT_SECRET_KEY: sandboxOptions.secretKey,
     XENDIT_CALLBACK_TOKEN: sandboxOptions.callbackToken,
-    DATA_ENCRYPTION_KEYS: `torture:${randomBytes(32).toString('base64')}`,
-    SEAL_SIGNING_KEY: `torture:${randomBytes(32).toString('base64')}`,
+    DATA_ENCRYPTION_KEYS: `torture:${keys.data}`,
+    SEAL_SIGNING_KEY: `torture:${keys.seal}`,
     WEBHOOK_ALLOW_LOOPBACK: 'true',
     RATE_LIMIT_REQUESTS_PER_10S: '100000',
     ...moneyOutTerms,
@@ -291,6 +295,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
     callbackUrl: `http://127.0.0.1:${ports.api2}${callbackPath}`,
     callbackToken: sandboxOptions.callbackToken,
+    secrets: [sandboxOptions.callbackToken, sandboxOptions.secretKey, postgres.password, keys.data, keys.seal],
     webhookUrl: `http://127.0.0.1:${link('workers>receiver').port}/sandbox/webhooks`,
     link,
     part: (name) => parts.get(name),

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Http } from '../support/http.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Client, Operation } from './client.ts';
-import type { DecisionFact, EndingKind, OperationKind, RefundDecisionFact, VerdictFact } from './facts.ts';
+import type { DecisionFact, RefundDecisionFact, VerdictFact } from './decision-facts.ts';
+import type { EndingKind, OperationKind } from './facts.ts';
 import type { Ending, Work } from './plan-work.ts';
 import type { Topology } from './topology.ts';
 

@@ -22,6 +22,7 @@ import {
   workflowsDoNotFail,
 } from './books.ts';
 import { transfersGoWhereAsked } from './destinations.ts';
+import { answersComeInTime, logsTellNothing, plansAreCarriedOut } from './efforts.ts';
 import {
   checksCanSee,
   doersAreTheAskers,
@@ -40,6 +41,7 @@ import { donationsAreGivenBack, refundsStayWithin } from './refunds.ts';
 /** All that is asked of a run, by the name that findings carry. */
 export const oracles: Readonly<Record<string, Oracle>> = {
   'clients-get-through': clientsGetThrough,
+  'plans-are-carried-out': plansAreCarriedOut,
   'refused-has-no-effect': refusedHasNoEffect,
   'made-is-not-refused': madeIsNotRefused,
   'refused-keys-are-free': refusedKeysAreFree,
@@ -48,6 +50,7 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'key-has-one-resource': keyHasOneResource,
   'replays-are-the-same': replaysAreTheSame,
   'asking-tells': askingTells,
+  'answers-come-in-time': answersComeInTime,
   'providers-refusal-is-kept': providersRefusalIsKept,
   'answers-tell-the-books': answersTellTheBooks,
   'effects-were-asked-for': effectsWereAskedFor,
@@ -77,6 +80,7 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'comes-to-rest': comesToRest,
   'operators-are-told-exactly': operatorsAreToldExactly,
   'times-are-true': timesAreTrue,
+  'logs-tell-nothing': logsTellNothing,
   'parts-live': partsLive,
 };
 

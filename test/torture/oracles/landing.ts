@@ -1,6 +1,7 @@
 import { subscriptionPaymentIdFor } from '../../../src/shared/ids.ts';
 import { compareMoney } from '../../../src/shared/money.ts';
-import type { Attempt, Decided, Facts, Finding } from '../facts.ts';
+import type { Decided } from '../decision-facts.ts';
+import type { Attempt, Facts, Finding } from '../facts.ts';
 import { moneyOfAskersMoves } from './destinations.ts';
 import { mayHaveDone } from './money-out.ts';
 

@@ -1,5 +1,6 @@
 import { addMoney, compareMoney, type Money } from '../../../src/shared/money.ts';
-import type { Facts, Finding, ToldFact, VerdictFact, WithdrawalFact } from '../facts.ts';
+import type { ToldFact, VerdictFact } from '../decision-facts.ts';
+import type { Facts, Finding, WithdrawalFact } from '../facts.ts';
 
 /** What has left for good or is on its way, IDR: what failed is all back, of what was reversed only the fee is gone. */
 function leftBy({ payouts }: Facts): (withdrawal: WithdrawalFact) => Money {
