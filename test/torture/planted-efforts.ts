@@ -1,14 +1,22 @@
 import { attempt } from './build-facts.ts';
 import type { Facts } from './facts.ts';
 
-const slow = {
-  operation: 'o40',
-  kind: 'transfer',
-  key: null,
-  requestId: 'r40',
-  status: null,
-  resourceId: null,
-} as const;
+interface Waiting {
+  at: number;
+  late: number;
+  soon?: number;
+}
+
+/** So many requests that were answered after 30 seconds, sent at this time, with so many that were answered at once. */
+function wait({ attempts, ends }: Facts, { at, late, soon = 0 }: Waiting): void {
+  const asked = { kind: 'stop', key: null, target: 'subscription-9', sentAt: at } as const;
+  for (let number = 0; number < late + soon; number += 1) {
+    const endedAt = at + (number < late ? 30_000 : 100);
+    attempts.push(attempt({ ...asked, operation: `o4${number}`, requestId: `r4${number}`, endedAt }));
+  }
+  ends.push({ kind: 'subscription', id: 'subscription-9', status: 'stopped' });
+}
+
 const many = (count: number, why: string): string[] => Array.from({ length: count }, () => why);
 
 /** What may never be true of a run itself, and of when and what it is told, made so in a healthy world. */
@@ -31,9 +39,9 @@ export const plantedEfforts: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'answers-come-in-time',
-    'a request is not answered although no fault lasts',
-    ({ attempts }) => attempts.push(attempt({ ...slow, sentAt: 80_000, endedAt: 110_000 })),
-    'was answered nothing after 30000 ms',
+    'half of the requests wait for long although no fault lasts',
+    (facts) => wait(facts, { at: 80_000, late: 40, soon: 10 }),
+    '40 waited for more than 25000 ms',
   ],
   [
     'logs-tell-nothing',
@@ -57,16 +65,7 @@ export const rightEfforts: [what: string, make: (facts: Facts) => void][] = [
       effort.brokenOff = many(10, 'verdict: away');
     },
   ],
-  [
-    'a request that is not answered as a fault lasts',
-    ({ attempts }) => attempts.push(attempt({ ...slow, sentAt: 1_000, endedAt: 31_000 })),
-  ],
-  [
-    'a request that is not answered soon after a fault',
-    ({ attempts }) => attempts.push(attempt({ ...slow, sentAt: 74_000, endedAt: 104_000 })),
-  ],
-  [
-    'an allocation that takes its minute',
-    ({ attempts }) => attempts.push(attempt({ ...slow, kind: 'allocation', sentAt: 80_000, endedAt: 110_000 })),
-  ],
+  ['requests that wait for long as a fault lasts', (facts) => wait(facts, { at: 1_000, late: 40 })],
+  ['requests that wait for long soon after a fault', (facts) => wait(facts, { at: 74_000, late: 40 })],
+  ['some requests that wait for longer than others', (facts) => wait(facts, { at: 80_000, late: 20, soon: 21 })],
 ];
