@@ -2,6 +2,8 @@ import { must } from '../../src/shared/assert.ts';
 import { askFor, balanceWays, expectOneUnder, notAtAll, readPaid, wholly } from '../e2e/balance-ways.ts';
 import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from '../payouts/build-payouts.ts';
 import { balanceOf, buildIndividual } from '../support/build.ts';
+import { holdTable } from '../support/hold-table.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { freshKey } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -116,4 +118,51 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, trigger }) 
     expect(await transfersOf(stack, id)).toHaveLength(1);
     expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
   }, 120_000);
+});
+
+/** Of the stack's database, since it was made. */
+const deadlocks = async (): Promise<number> =>
+  (
+    await stack
+      .owner()
+      .execute<{ count: number }[]>(
+        'select deadlocks::int as count from pg_stat_database where datname = current_database()',
+      )
+  )[0]?.count ?? 0;
+
+describe('A deadlock of two transactions', () => {
+  it.each(Object.entries(balanceWays))(
+    'that PostgreSQL ends by refusing %s leaves nothing of it, says 503, and a retry under the key pays once',
+    async (_, way) => {
+      const request = await way.build(stack);
+      const key = freshKey();
+      const before = await deadlocks();
+      const other = stack.owner();
+      await other.begin();
+      try {
+        // Who has waited for so long looks for a deadlock, and is ended: the payment, which waits for a second.
+        await other.execute("set local deadlock_timeout = '1min'");
+        await other.execute('lock table account_balances in share mode');
+        await using held = await holdTable(stack, 'journals');
+        const asked = askFor(stack, request, key);
+        await untilLocked(stack);
+        // The payment has locked its payer's balance, and is going to write it.
+        const waiting = other.execute('select from account_balances where account_id = ? for update', [
+          request.payer.accountId,
+        ]);
+        // Only the owner sees its own.
+        await untilLocked({ em: stack.owner }, { count: 2 });
+        await held[Symbol.asyncDispose]();
+        const answer = await asked;
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+        await waiting;
+      } finally {
+        await other.rollback();
+      }
+      await eventually(deadlocks, (count) => count === before + 1);
+      expect(await readPaid(stack, request)).toEqual(notAtAll);
+      await expectOneUnder(stack, key, request);
+    },
+    60_000,
+  );
 });
