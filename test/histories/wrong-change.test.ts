@@ -65,14 +65,58 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'if (wait > 0) await condition(() => hints > seen, wait);',
     '',
   ],
+  [
+    'a circle that looks without waiting',
+    'savingCircle',
+    'workflows/saving-circle.ts',
+    'await condition(() => hints > seen, due.in);',
+    '',
+  ],
+  [
+    'a subscription whose row is read before each payment',
+    'donationSubscription',
+    'workflows/donation-subscription.ts',
+    'isHinted ? await look() : await pay(standing)',
+    'isHinted ? await look() : await pay(await look())',
+  ],
+  [
+    'money that is confirmed twice before it is in suspense',
+    'unmatchedReceipt',
+    'workflows/unmatched-receipt.ts',
+    '  opened = await openReceipt(stray);\n  if',
+    '  await openReceipt(stray);\n  opened = await openReceipt(stray);\n  if',
+  ],
+  [
+    'a pause before each attempt at a webhook',
+    'webhookDelivery',
+    'workflows/webhook-delivery.ts',
+    'const seen = asked;',
+    'const seen = asked;\n    await condition(() => asked > seen, 1000);',
+  ],
+  [
+    'a refund that waits before it is sent',
+    'paymentRefund',
+    'workflows/payment-refund.ts',
+    'isNew: opening !== undefined',
+    'isNew: opening === undefined',
+  ],
+  [
+    'a withdrawal whose outcome is not written down',
+    'withdrawal',
+    'workflows/pay-out.ts',
+    'await keep(run, await resolvePayout({ payoutId }));',
+    '',
+  ],
 ];
 
 describe('A wrong change of a workflow', () => {
   it.each(isFullRun() ? changes : changes.slice(0, 1))(
     'turns the replay of recorded histories red: %s',
     async (_, workflow, file, from, to) => {
-      const { broken } = await replayHistories(await bundleWith(file, from, to), recordingsOf(workflow));
-      expect(broken.length).toBeGreaterThan(0);
+      const files = recordingsOf(workflow);
+      const { broken } = await replayHistories(await bundleWith(file, from, to), files);
+      // Those that never came to the place that is changed replay as before.
+      expect(broken.length).toBeGreaterThan(files.length / 2);
       expect(broken.filter((line) => !/nondeterminism|TMPRL1100/i.test(line))).toEqual([]);
     },
     180_000,
