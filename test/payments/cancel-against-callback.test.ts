@@ -31,6 +31,7 @@ interface Rail {
   table: 'payment_orders' | 'partner_payments';
   open(): Promise<Opened>;
   cancel(id: string): Promise<HttpAnswer>;
+  read(id: string): Promise<HttpAnswer>;
   /** What a cancellation is answered when the payment was first. */
   refusal: number;
   /** What is owed for all that was paid and applied, IDR. */
@@ -49,6 +50,7 @@ const rails: [string, Rail][] = [
         return { id: answer.data.payment_order_id, code: answer.data.payment_code };
       },
       cancel: (id) => stack.post(`/v1/payments/orders/${id}/cancel`, undefined, { token: payer.token }),
+      read: (id) => stack.get(`/v1/payments/orders/${id}`, { token: payer.token }),
       refusal: 400,
       credited: async () => (Number(await balanceOf(stack, payer.accountId)) / 50_000) * gross,
     },
@@ -64,6 +66,7 @@ const rails: [string, Rail][] = [
         return { id: answer.data.id, code: answer.data.payment_code };
       },
       cancel: (id) => partner.post(`/payments/${id}/cancel`, {}, null),
+      read: (id) => partner.get(`/payments/${id}`),
       refusal: 409,
       credited: async () => Number((await partner.get('/balance')).body.data.balance),
     },
@@ -92,25 +95,39 @@ interface Raced extends Opened {
   answer: HttpAnswer;
   payment: Payment | null;
 }
-type Order = (rail: Rail, opened: Opened) => Promise<Raced>;
+/** Of so many races each is another; `ends` are those of them all. */
+interface Order {
+  race(rail: Rail, opened: Opened, index: number): Promise<Raced>;
+  ends: string[];
+}
 const orders: [string, Order][] = [
   [
     'the callback first',
-    async (rail, opened) => {
-      const payment = await payAtProvider(opened);
-      const called = payment && callBack(opened, payment);
-      const answer = await untilTold(() => rail.cancel(opened.id));
-      await called;
-      return { ...opened, answer, payment };
+    {
+      ends: ['PAID'],
+      race: async (rail, opened) => {
+        const payment = await payAtProvider(opened);
+        const called = payment && callBack(opened, payment);
+        const answer = await untilTold(() => rail.cancel(opened.id));
+        await called;
+        return { ...opened, answer, payment };
+      },
     },
   ],
   [
     'the cancellation first',
-    async (rail, opened) => {
-      const cancelled = untilTold(() => rail.cancel(opened.id));
-      const payment = await payAtProvider(opened);
-      if (payment) await callBack(opened, payment);
-      return { ...opened, answer: await cancelled, payment };
+    {
+      ends: ['EXPIRED', 'PAID'],
+      // The first has paid before, the last pays when all is over, and of the others each later than the one before.
+      race: async (rail, opened, index) => {
+        const early = index === 0 ? await payAtProvider(opened) : null;
+        const cancelled = untilTold(() => rail.cancel(opened.id));
+        for (let look = 0; look < index; look += 1) await rail.read(opened.id);
+        if (index === races - 1) await cancelled;
+        const payment = early ?? (await payAtProvider(opened));
+        if (payment) await callBack(opened, payment);
+        return { ...opened, answer: await cancelled, payment };
+      },
     },
   ],
 ];
@@ -120,9 +137,9 @@ const all = async <T>(sql: string, ids: string[]): Promise<T[]> => stack.em().ex
 describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail) => {
   it.each(orders)(
     `ends once in each of ${races} races, %s, and no money is lost`,
-    async (__, race) => {
+    async (__, { race, ends: expected }) => {
       const opened = await Promise.all(Array.from({ length: races }, rail.open));
-      const raced = await Promise.all(opened.map((each) => race(rail, each)));
+      const raced = await Promise.all(opened.map((each, index) => race(rail, each, index)));
       const ids = opened.map(({ id }) => id);
       const final = "('PAID', 'EXPIRED')";
       const ends = await eventually(
@@ -135,6 +152,7 @@ describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail
         120_000,
       );
       const endOf = new Map(ends.map(({ id, status }) => [id, status]));
+      expect([...new Set(endOf.values())].toSorted()).toEqual(expected);
       // Who cancels is told how it ended.
       expect(raced.map(({ answer }) => answer.status)).toEqual(
         raced.map(({ id }) => (endOf.get(id) === 'PAID' ? rail.refusal : 200)),
