@@ -3,14 +3,15 @@ import { connect, type Socket } from 'node:net';
 import { buildPayer } from '../payouts/build-payouts.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import type { HttpAnswer } from '../support/http.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 
 /**
- * One caller does what they can to occupy the API; what others ask for is still done. Judged by what they are answered,
- * and by how many of the abuser's requests are answered meanwhile, never by a time of the clock.
+ * One caller does what they can to occupy the API; what others ask for is still done, and not much later than when they
+ * are alone, as this machine does it now.
  */
 let stack: ProcessStack;
 let victim: BuiltUser;
@@ -19,28 +20,52 @@ beforeAll(async () => {
   stack = await startProcessStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: String(turns + 5) } });
   victim = await buildIndividual(stack, { balance: '1000000' });
   abuser = await buildPayer(stack);
-}, 120_000);
+  // The second time, as the first warms up what it meets.
+  await servedOthers();
+  aloneMs = slowOf(await servedOthers());
+}, 240_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
 const turns = isFullRun() ? 30 : 8;
 const width = isFullRun() ? 64 : 16;
 
-/** What others do: read, move money between pockets, and pay out; each has to succeed, every time. */
+/** Milliseconds in which nineteen of twenty of these were answered. */
+const slowOf = (tookMs: number[]): number =>
+  tookMs.toSorted((one, other) => one - other)[Math.floor(tookMs.length * 0.95)] ?? 0;
+/** So many times as long as alone may it take beside an abuser, or so many milliseconds where that is more. */
+const patience = { times: 50, ms: 8_000 };
+let aloneMs: number;
+
+/** What others do: read, move money between pockets, and pay out; each has to succeed, every time, and soon. */
 async function others(): Promise<void> {
+  const tookMs = await servedOthers();
+  expect(slowOf(tookMs)).toBeLessThan(Math.max(patience.ms, patience.times * aloneMs));
+}
+
+async function servedOthers(): Promise<number[]> {
+  const tookMs: number[] = [];
+  const timed = async (asked: Promise<HttpAnswer>): Promise<number> => {
+    const startedAt = performance.now();
+    const { status } = await asked;
+    tookMs.push(performance.now() - startedAt);
+    return status;
+  };
   const { token } = victim;
   // A partner of its own each time: the limit of requests is each partner's.
   const partner = await buildPayer(stack);
   const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
   for (let turn = 0; turn < turns; turn += 1) {
     const transfer = { destination_account_id: pocket, amount: '10' };
-    const answers = await Promise.all([
-      stack.get('/v1/auth/me', { token }),
-      stack.post(`/v1/accounts/${victim.accountId}/transfers`, transfer, { token }),
-      stack.get(`/v1/accounts/${victim.accountId}/statement`, { token }),
-      partner.get('/balance'),
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 201, 200, 200]);
+    const answered = await Promise.all(
+      [
+        stack.get('/v1/auth/me', { token }),
+        stack.post(`/v1/accounts/${victim.accountId}/transfers`, transfer, { token }),
+        stack.get(`/v1/accounts/${victim.accountId}/statement`, { token }),
+        partner.get('/balance'),
+      ].map(timed),
+    );
+    expect(answered).toEqual([200, 201, 200, 200]);
   }
   const { body } = await stack.get(`/v1/accounts/${pocket}`, { token });
   expect(body.data.balance).toBe(`${10 * turns}.0000`);
@@ -51,6 +76,7 @@ async function others(): Promise<void> {
     beneficiary_name: 'Budi Santoso',
   });
   expect(status).toBe(200);
+  return tookMs;
 }
 
 /** Abuses in so many loops for as long as the others need; answers how often each loop came round. */
@@ -99,10 +125,12 @@ describe('While one caller', () => {
   }, 180_000);
 
   it('sends bodies that are too large, all others are served', async () => {
-    const large = 'x'.repeat(2 * 1024 * 1024);
+    // Made once: what it costs us to write one must not be what the others wait for.
+    const raw = Buffer.from(JSON.stringify({ email: 'x'.repeat(2 * 1024 * 1024) }));
+    const headers = { 'content-type': 'application/json' };
     const rounds = await beside(async () => {
       // The connection may end under the rest of a body that nobody reads.
-      const answer = await stack.post('/v1/auth/login', { email: large }).catch(() => null);
+      const answer = await stack.post('/v1/auth/login', undefined, { raw, headers }).catch(() => null);
       // On a busy machine it may not even arrive in time.
       if (answer !== null) expect([408, 413]).toContain(answer.status);
     });
