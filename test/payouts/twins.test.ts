@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { createApp } from '../../src/app.ts';
+import type { Part } from '../../dev/part.ts';
+import { findFreePort } from '../../dev/ports.ts';
+import { startApi } from '../../dev/service-parts.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
@@ -13,22 +13,20 @@ import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from './
 
 /** Clients that ask for the same payout at once, each at another API. */
 let stack: Stack;
-/** A second API, as far as the application can tell: it shares nothing but the database and Temporal. */
-let second: Server;
+/** A second API, a process of its own: it shares nothing with the first but the database and Temporal. */
+let second: Part;
 let apis: Http[];
 let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, RATE_LIMIT_REQUESTS_PER_10S: '100000' } });
-  second = createServer(createApp(stack.deps).callback()).listen(0, '127.0.0.1');
-  await once(second, 'listening');
-  const address = second.address();
-  apis = [stack.http, createHttp(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)];
-}, 60_000);
+  const port = await findFreePort();
+  second = await startApi({ env: { ...stack.env, PORT: String(port) }, logFile: 'ignore' });
+  apis = [stack.http, createHttp(`http://127.0.0.1:${port}`)];
+}, 120_000);
 afterAll(async () => {
-  second.closeAllConnections();
-  second.close();
+  await second?.stop();
   await stack.stop();
-});
+}, 60_000);
 beforeEach(async () => {
   partner = await buildPayer(stack);
 });
