@@ -1,0 +1,31 @@
+import type { HttpAnswer } from '../support/http.ts';
+import { join } from './circle-steps.ts';
+import type { Workplace } from './workplace.ts';
+
+const answer = (status: number, message: string): HttpAnswer => ({ status, headers: new Headers(), body: { message } });
+
+/** A place whose APIs give these answers in turn; null is none. */
+function placeOf(answers: (HttpAnswer | null)[]): Workplace {
+  const api = { post: async () => answers.shift() ?? Promise.reject(new Error('no answer')) };
+  return { apis: [api, api] } as unknown as Workplace;
+}
+
+const joinBy = (...answers: (HttpAnswer | null)[]) => join(placeOf(answers), 'token', { saving_circle_id: 'c' });
+
+it.each([
+  ['it is told so', [answer(200, 'Joined')]],
+  ['it was refused at the door before', [answer(401, 'The token has expired'), answer(200, 'Joined')]],
+  ['an earlier request did that', [null, answer(400, 'the account a or its user is a member already')]],
+  ['the circle has begun since', [null, answer(400, 'members can only join a new saving circle; this one is active')]],
+])('Somebody has joined a circle where %s', async (_, answers) => {
+  expect(await joinBy(...answers)).toBe(true);
+});
+
+it('Nobody knows whether somebody joined who never had an answer, or was refused at the door each time', async () => {
+  expect(await joinBy(null, null, null, null)).toBe(false);
+  expect(await joinBy(...Array.from({ length: 4 }, () => answer(401, 'The token has expired')))).toBe(false);
+});
+
+it('Somebody has not joined who was refused, and it is told why', async () => {
+  await expect(joinBy(answer(400, 'the saving circle is full, it has 2 places'))).rejects.toThrow('it has 2 places');
+});

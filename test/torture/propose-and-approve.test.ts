@@ -1,0 +1,48 @@
+import type { HttpAnswer } from '../support/http.ts';
+import type { Deciders } from './cast.ts';
+import type { Decided } from './decision-facts.ts';
+import { proposeAndApprove } from './propose-and-approve.ts';
+import type { Workplace } from './workplace.ts';
+
+const person = (id: string) => ({ id, token: id });
+const operators = {
+  proposer: person('admin'),
+  approver: person('super'),
+  other: person('another'),
+} as unknown as Deciders;
+
+/** What is remembered of a piece of work at an API that refuses whoever proposed. */
+async function decide(id: string): Promise<Decided[]> {
+  let proposer = '';
+  const post = async (path: string, _: unknown, { token }: { token: string }): Promise<HttpAnswer> => {
+    const proposes = path === '/v1/decisions';
+    if (proposes) proposer = token;
+    const headers = new Headers();
+    if (!proposes && token === proposer) return { status: 403, headers, body: { message: 'another person' } };
+    return { status: 200, headers, body: { data: { id: 'd-1', status: proposes ? 'pending' : 'carried_out' } } };
+  };
+  const remembered: Decided[] = [];
+  const place = { apis: [{ post }, { post }], note: () => undefined } as unknown as Workplace;
+  const remember = (decided: Decided) => remembered.push(decided);
+  await proposeAndApprove(place, { id, api: 0, twin: false }, { operators, proposal: {}, says: 'it', remember });
+  return remembered;
+}
+
+it('One operator proposes, and another approves', async () => {
+  expect(await decide('w1')).toEqual([
+    { decisionId: 'd-1', proposedBy: 'admin', approvals: [{ by: 'super', status: 200, told: 'carried_out' }] },
+  ]);
+});
+
+it('Every second time it is proposed by who may approve, who is refused, and another approves', async () => {
+  expect(await decide('w2')).toEqual([
+    {
+      decisionId: 'd-1',
+      proposedBy: 'super',
+      approvals: [
+        { by: 'super', status: 403, told: '403' },
+        { by: 'another', status: 200, told: 'carried_out' },
+      ],
+    },
+  ]);
+});
