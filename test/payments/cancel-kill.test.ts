@@ -172,6 +172,8 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     await stack.sandbox.post('/sandbox/pay', { payment_code: open?.payment_code });
     const cancelling = kind.cancel(id).catch(() => null);
     await Promise.race([stack.worker.exited, whenEnded(id)]);
+    // What is settled is seen a moment before its worker dies.
+    if ((await rowOf(id))?.status === 'PAID') await stack.worker.exited;
     await stack.restart();
     await cancelling;
     const answer = await cancelUntilAnswered(id);
