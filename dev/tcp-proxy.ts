@@ -27,6 +27,8 @@ export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   /** Open connections. */
   readonly open: number;
+  /** How many connections were cut by a mode that cuts at a text or a length; not by `refuse` or `cut()`. */
+  readonly cuts: number;
   /** Changes how bytes are treated, also on open connections. */
   set(mode: ProxyMode): void;
   /** Cuts every open connection once (a reset, not a polite end). */
@@ -51,6 +53,7 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
   let mode: ProxyMode = { kind: 'pass' };
   let targets = ports;
   let turn = 0;
+  let cuts = 0;
   const pairs = new Set<Pair>();
   const cutPair = ({ client, server }: Pair) => {
     for (const socket of [client, server]) {
@@ -64,10 +67,17 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
     for (const pair of [...pairs]) cutPair(pair);
   };
   const passAgain = (awayMs: number) => {
-    mode = awayMs > 0 ? { kind: 'refuse' } : { kind: 'pass' };
+    const away: ProxyMode = { kind: awayMs > 0 ? 'refuse' : 'pass' };
+    mode = away;
     if (awayMs === 0) return;
     setTimeout(cut, beforeCutMs);
-    setTimeout(() => passAgain(0), awayMs);
+    setTimeout(() => {
+      // Unless another was set meanwhile.
+      if (mode === away) mode = { kind: 'pass' };
+    }, awayMs).unref();
+  };
+  const countCut = () => {
+    cuts += 1;
   };
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -78,8 +88,9 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
     const pair: Pair = { client, server: connect({ port, host, noDelay: true, allowHalfOpen: true }), answered: 0 };
     client.setNoDelay(true);
     pairs.add(pair);
-    forward(pair, 'out', { modeNow: () => mode, passAgain, cutPair });
-    forward(pair, 'back', { modeNow: () => mode, passAgain, cutPair });
+    const line: Line = { modeNow: () => mode, passAgain, countCut, cutPair };
+    forward(pair, 'out', line);
+    forward(pair, 'back', line);
     for (const socket of [pair.client, pair.server]) {
       socket.on('error', () => cutPair(pair));
       socket.on('close', () => {
@@ -104,6 +115,9 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
     port: address.port,
     get open() {
       return pairs.size;
+    },
+    get cuts() {
+      return cuts;
     },
     set(next) {
       mode = next;
@@ -135,11 +149,12 @@ function resume({ client, server }: Pair): void {
 interface Line {
   modeNow(): ProxyMode;
   passAgain(awayMs: number): void;
+  countCut(): void;
   cutPair(pair: Pair): void;
 }
 
 /** One direction of a connection. Half-closes are forwarded; chunks keep their order whatever their delay. */
-function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, cutPair }: Line): void {
+function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, countCut, cutPair }: Line): void {
   const [from, to] = direction === 'out' ? [pair.client, pair.server] : [pair.server, pair.client];
   let busyUntil = 0;
   const later = (work: () => void) => {
@@ -156,6 +171,7 @@ function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, cu
       pair.answered += chunk.length;
       if (chunk.length >= left) {
         to.write(chunk.subarray(0, Math.max(0, left)));
+        countCut();
         setTimeout(() => cutPair(pair), beforeCutMs);
         return;
       }
@@ -164,11 +180,15 @@ function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, cu
       // Nothing of the answer may come back: the other direction is paused before the request is sent.
       pair.server.pause();
       to.write(chunk);
+      countCut();
       if (mode.once) passAgain(mode.awayMs ?? 0);
       setTimeout(() => cutPair(pair), beforeCutMs);
       return;
     }
-    if (mode.kind === 'cut-before' && direction === 'out' && chunk.includes(mode.text)) return cutPair(pair);
+    if (mode.kind === 'cut-before' && direction === 'out' && chunk.includes(mode.text)) {
+      countCut();
+      return cutPair(pair);
+    }
     later(() => {
       if (to.destroyed) return;
       if (!to.write(chunk)) {

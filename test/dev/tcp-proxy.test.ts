@@ -64,6 +64,7 @@ it('A truncated answer is lost although its request had its effect', async () =>
   proxy.set({ kind: 'truncate', bytes: 300 });
   await expect(ask('/truncated')).rejects.toThrow();
   expect(served).toEqual(['/truncated']);
+  expect(proxy.cuts).toBe(1);
 });
 
 it('A connection is cut after a request with the given text, and not after any other', async () => {
@@ -72,6 +73,7 @@ it('A connection is cut after a request with the given text, and not after any o
   await expect(ask('/commit')).rejects.toThrow();
   expect(served).toEqual(['/harmless', '/commit']);
   await expect(ask('/commit')).rejects.toThrow();
+  expect(proxy.cuts).toBe(2);
 });
 
 it('Asked to cut once, it cuts one connection and lets all others pass', async () => {
@@ -79,6 +81,16 @@ it('Asked to cut once, it cuts one connection and lets all others pass', async (
   await expect(ask('/commit')).rejects.toThrow();
   expect(await ask('/commit')).toBe(longAnswer);
   expect(served).toEqual(['/commit', '/commit']);
+  expect(proxy.cuts).toBe(1);
+});
+
+it('Asked to be away after it, it refuses all until it is told otherwise', async () => {
+  proxy.set({ kind: 'cut-after', text: '/commit', once: true, awayMs: 100 });
+  await expect(ask('/commit')).rejects.toThrow();
+  await expect(ask()).rejects.toThrow();
+  proxy.set({ kind: 'black-hole' });
+  await expect(ask('/', AbortSignal.timeout(400))).rejects.toThrow('timeout');
+  expect([served, proxy.cuts]).toEqual([['/commit'], 1]);
 });
 
 it('A connection is cut instead of sending a request with the given text', async () => {
@@ -86,4 +98,5 @@ it('A connection is cut instead of sending a request with the given text', async
   expect(await ask('/harmless')).toBe(longAnswer);
   await expect(ask('/commit')).rejects.toThrow();
   expect(served).toEqual(['/harmless']);
+  expect(proxy.cuts).toBe(1);
 });

@@ -6,7 +6,16 @@ import { freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
-import { askFor, balanceWays, expectOneUnder, notAtAll, readPaid, wholly } from './balance-ways.ts';
+import {
+  askFor,
+  type BalanceRequest,
+  type BalanceWay,
+  balanceWays,
+  expectOneUnder,
+  notAtAll,
+  readPaid,
+  wholly,
+} from './balance-ways.ts';
 
 let stack: ProcessStack;
 beforeAll(async () => {
@@ -19,13 +28,32 @@ afterEach(async () => {
 });
 
 const ways = Object.entries(balanceWays);
-/** Each connection that carries this text to the database is cut once the text is through: what it does is not told. */
-const loseAnswersTo = (which: 'api' | 'worker', text: string) => {
+/**
+ * Each connection that carries this text to the database is cut once the text is through: what it does is not told.
+ * Answers how often that has happened.
+ */
+const loseAnswersTo = (which: 'api' | 'worker', text: string): (() => number) => {
   const { database } = stack.lines[which];
+  const before = database.cuts;
   // Only a new connection is sent the text of a prepared statement.
   database.cut();
   database.set({ kind: 'cut-after', text });
+  return () => database.cuts - before;
 };
+/** The same for one connection; after it the API reaches no database until the line is told to pass. */
+async function loseOneAnswerTo({ payer: { token } }: BalanceRequest, text: string): Promise<() => number> {
+  const { database } = stack.lines.api;
+  const before = database.cuts;
+  // It may first meet the connections that are cut here.
+  database.cut();
+  await eventually(
+    () => stack.get('/v1/auth/me', { token }),
+    ({ status }) => status === 200,
+  );
+  database.set({ kind: 'cut-after', text, once: true, awayMs: 120_000 });
+  return () => database.cuts - before;
+}
+const committing = ({ isOneStatement }: BalanceWay) => (isOneStatement ? 'pay_from_balance' : 'commit');
 
 describe('With the answer of its commit lost,', () => {
   it.each(isFullRun() ? ways : ways.slice(-1))(
@@ -33,7 +61,7 @@ describe('With the answer of its commit lost,', () => {
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();
-      loseAnswersTo('api', way.isOneStatement ? 'pay_from_balance' : 'commit');
+      const lost = loseAnswersTo('api', committing(way));
       const told: [number, boolean][] = [];
       // Until a commit got through whose answer did not.
       await eventually(
@@ -45,6 +73,7 @@ describe('With the answer of its commit lost,', () => {
         ({ keys }) => keys === 1,
       );
       stack.lines.api.database.set({ kind: 'pass' });
+      expect(lost()).toBeGreaterThan(0);
       // The API may have found it itself, on another connection.
       expect(told.filter(([status, isLater]) => !(status === 503 ? isLater : status === 201))).toEqual([]);
       expect(await readPaid(stack, request)).toEqual(wholly);
@@ -61,7 +90,7 @@ describe('With the answer of its commit lost,', () => {
       ({ status, body: answered }) => status === 201 && answered.data.payment_code !== null,
     );
     const { payment_order_id: id, payment_code } = order.body.data;
-    loseAnswersTo('worker', 'commit');
+    const lost = loseAnswersTo('worker', 'commit');
     await stack.sandbox.post('/sandbox/pay', { payment_code });
     await eventually(
       () => balanceOf(stack, payer.accountId),
@@ -69,6 +98,7 @@ describe('With the answer of its commit lost,', () => {
       120_000,
     );
     stack.lines.worker.database.set({ kind: 'pass' });
+    expect(lost()).toBeGreaterThan(0);
     const workflow = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${id}`);
     expect(await workflow.result()).toBe('PAID');
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
@@ -79,13 +109,14 @@ describe('With the answer of its commit lost,', () => {
   it('a payout is reserved once and sent once', async () => {
     const partner = await buildPayer(stack);
     const key = freshKey();
-    loseAnswersTo('worker', 'commit');
+    const lost = loseAnswersTo('worker', 'commit');
     const first = partner.post('/payouts', payoutBody(), key).catch(() => null);
     const rows = await eventually(
       () => stack.em().execute<{ id: string }[]>('select id from payouts where partner_id = ?', [partner.id]),
       ({ length }) => length > 0,
     );
     stack.lines.worker.database.set({ kind: 'pass' });
+    expect(lost()).toBeGreaterThan(0);
     // Whatever it was told: never that it was refused.
     expect([200, 503]).toContain((await first)?.status);
     const answer = await eventually(
@@ -120,4 +151,28 @@ describe('PostgreSQL that is restarted', () => {
     for (const { request, key } of requests) await expectOneUnder(stack, key, request);
     expect([stack.api.pid, stack.worker.pid]).toEqual(pids);
   }, 240_000);
+
+  it.each(isFullRun() ? ways : ways.slice(-1))(
+    'before anybody heard that %s was committed has kept it, refuses nobody, and a retry under the key finds it',
+    async (_, way) => {
+      const { database } = stack.lines.api;
+      const request = await way.build(stack);
+      const key = freshKey();
+      // As long as nothing answers the API, it cannot find out either.
+      const lost = await loseOneAnswerTo(request, committing(way));
+      const asked = askFor(stack, request, key);
+      await eventually(
+        async () => [lost(), (await readPaid(stack, request)).keys],
+        ([cuts, keys]) => cuts === 1 && keys === 1,
+      );
+      await stack.stopPostgresImmediately();
+      const { status, headers } = await asked;
+      expect([status, headers.has('retry-after')]).toEqual([503, true]);
+      database.set({ kind: 'pass' });
+      await stack.startPostgresAgain();
+      expect(await readPaid(stack, request)).toEqual(wholly);
+      await expectOneUnder(stack, key, request);
+    },
+    240_000,
+  );
 });
