@@ -1,5 +1,6 @@
 import type { TcpProxy } from '../../dev/tcp-proxy.ts';
 import { budgets } from '../../src/shared/budgets.ts';
+import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
@@ -34,6 +35,9 @@ interface Kind {
   ask: (key: string) => Promise<HttpAnswer>;
   /** After the row, in the worker. */
   opened: string;
+  /** After the provider has done its part, in the worker. */
+  made: string;
+  workflow: (id: string) => string;
   /** What the request is answered when its row is there and nobody says more, and how long it waits for that. */
   undecided: { status: number; afterMs: number };
   /** The final status, once everybody answers again. */
@@ -52,6 +56,8 @@ const kinds: Record<string, Kind> = {
         { token: payer.token, headers: { 'idempotency-key': key } },
       ),
     opened: 'open-payment-order.after',
+    made: 'request-instrument.after',
+    workflow: workflowIds.gatewayPayment,
     undecided: { status: 201, afterMs: budgets.requests.gatewayPayment },
     async ends(id) {
       await payAtProvider(id, `select payment_code from payment_orders where id = ?`);
@@ -66,6 +72,8 @@ const kinds: Record<string, Kind> = {
     owner: () => ['partner_id', partner.id],
     ask: (key) => partner.post('/payments', va, key),
     opened: 'open-partner-payment.after',
+    made: 'request-partner-instrument.after',
+    workflow: workflowIds.partnerPayment,
     undecided: { status: 504, afterMs: budgets.requests.partnerPayment },
     async ends(id) {
       await payAtProvider(id, `select payment_code from partner_payments where id = ?`);
@@ -80,6 +88,8 @@ const kinds: Record<string, Kind> = {
     owner: () => ['partner_id', partner.id],
     ask: (key) => partner.post('/payouts', payoutBody(), key),
     opened: 'reserve-payout.after',
+    made: 'send-transfer.after',
+    workflow: workflowIds.partnerPayout,
     undecided: { status: 200, afterMs: budgets.requests.payoutReservation },
     async ends(id) {
       await payoutWhen(partner, id, 'succeeded', 120_000);
@@ -104,6 +114,23 @@ async function rowsOf({ table, owner }: Kind): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
+/** What the provider has made under this reference. */
+async function recordsOf(id: string): Promise<number> {
+  const { payments, transfers } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
+  return payments.length + transfers.length;
+}
+
+/** Temporal has given up the attempt that a worker was at, and makes another. */
+const untilRepeated = (workflowId: string) =>
+  eventually(
+    async () => {
+      const { raw } = await stack.deps.workflows.client.workflow.getHandle(workflowId).describe();
+      return raw.pendingActivities?.[0]?.attempt ?? 0;
+    },
+    (attempt) => attempt > 1,
+    120_000,
+  );
+
 /** A client that repeats its request under its key until it is answered gets one resource, which ends. */
 async function expectOne(kind: Kind, key: string): Promise<void> {
   const answer = await eventually(
@@ -113,8 +140,7 @@ async function expectOne(kind: Kind, key: string): Promise<void> {
   const { payment_order_id, id = payment_order_id } = answer.body.data;
   expect(await rowsOf(kind)).toEqual([id]);
   await kind.ends(id);
-  const { payments, transfers } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
-  expect(payments.length + transfers.length).toBe(1);
+  expect(await recordsOf(id)).toBe(1);
   expect(await rowsOf(kind)).toEqual([id]);
 }
 
@@ -166,6 +192,34 @@ describe('Temporal', () => {
       expect(await rowsOf(kind)).toHaveLength(1);
       stack.arm('');
       stack.lines.api.temporal.set({ kind: 'pass' });
+      await expectOne(kind, key);
+    },
+    240_000,
+  );
+});
+
+describe('Temporal that falls silent to the worker', () => {
+  it.each(chosen)(
+    'when the provider has done its part does not make it twice: %s ends once when it speaks again',
+    async (_, kind) => {
+      const key = freshKey();
+      stack.arm(`${kind.made}=hold`);
+      const asked = kind.ask(key);
+      const [id = ''] = await eventually(
+        () => rowsOf(kind),
+        ({ length }) => length === 1,
+      );
+      await eventually(
+        () => recordsOf(id),
+        (count) => count === 1,
+      );
+      stack.lines.worker.temporal.set({ kind: 'black-hole' });
+      // The worker goes on, and cannot say so.
+      stack.arm('');
+      // Never a refusal: what the row says by then, or that nobody knows yet.
+      expect([200, 201, 503, 504]).toContain((await asked).status);
+      await untilRepeated(kind.workflow(id));
+      stack.lines.worker.temporal.set({ kind: 'pass' });
       await expectOne(kind, key);
     },
     240_000,
