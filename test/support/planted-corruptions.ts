@@ -143,7 +143,7 @@ export const corruptions: [view: string, sql: string][] = [
     `with cause as (insert into charitable_causes (id, name, description, target_amount, regulations, benefit, owner_type,
        account_id, status, created_by) select '${newId()}', 'Planted', 'x', 1, 'x', 'x', 'individual', id, 'pending',
        '${user}' from accounts where kind = 'user' limit 1 returning id)
-     insert into cause_totals (cause_id, shard, donated, donations) select id, 1, 1000000, 1 from cause`,
+     insert into cause_totals (cause_id, shard, donated, donations) select id, 1, 900000000000, 1 from cause`,
   ],
   [
     'check_disbursements_wait_for_their_decision',

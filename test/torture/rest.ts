@@ -14,6 +14,8 @@ export interface RestOptions {
   topology: Topology;
   /** Pieces of work whose payouts the provider never ends. */
   endless: ReadonlySet<string>;
+  /** Those whose payouts it refuses: with the first request unknown, the refusals of all others end nothing. */
+  refused: ReadonlySet<string>;
   /** Told of what had no workflow although the plan had taken none of it: a crash between a row and its workflow. */
   missed(workflowId: string): void;
   /** Workflows that the plan ended by hand or took with Temporal's data. */
@@ -101,21 +103,28 @@ async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
   }
 }
 
-async function findRestless({ topology, endless }: RestOptions): Promise<Restless> {
+async function findRestless({ topology, endless, refused }: RestOptions): Promise<Restless> {
   const em = topology.em();
-  // A payout that the provider never ends is at rest when operators are told of it.
-  const rows = await em.execute<(Restless[number] & { work: string | null; silent: boolean; told: boolean })[]>(`
-    select 'payment order' as what, id::text, status, null as work, false as silent, false as told from payment_orders
+  // A payout that the provider never ends, or of which no request is left to be made, is at rest when operators are told.
+  const rows = await em.execute<
+    (Restless[number] & { work: string | null; silent: boolean; told: boolean; asked: number })[]
+  >(`
+    select 'payment order' as what, id::text, status, null as work, false as silent, false as told, 0 as asked
+      from payment_orders
       where status in ('PENDING', 'WAITING_PAYMENT')
-    union all select 'partner payment', id::text, status, null, false, false from partner_payments
+    union all select 'partner payment', id::text, status, null, false, false, 0 from partner_payments
       where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null and available_at < now())
     union all select 'payout', id::text, status, case when refund_of is null then ${workOfPayout} end,
-      refund_of is not null and net_amount = ${silentRefund}, unknown_since is not null
+      refund_of is not null and net_amount = ${silentRefund}, unknown_since is not null,
+      (select count(*)::int from payout_attempts a where a.payout_id = payouts.id and a.outcome is distinct from 'unsent')
       from payouts where status = 'pending'
-    union all select 'webhook', id::text, status, null, false, false from webhook_deliveries where status = 'pending'
-    union all select 'callback', id::text, 'stored', null, false, false from gateway_callbacks where delivered_at is null`);
+    union all select 'webhook', id::text, status, null, false, false, 0 from webhook_deliveries where status = 'pending'
+    union all select 'callback', id::text, 'stored', null, false, false, 0 from gateway_callbacks where delivered_at is null`);
   const restless: Restless = rows
-    .filter(({ work, silent, told }) => !told || !(silent || (work !== null && endless.has(work))))
+    .filter(({ work, silent, told, asked }) => {
+      const isEndless = work !== null && (endless.has(work) || (refused.has(work) && asked >= hastenedRepeats));
+      return !told || !(silent || isEndless);
+    })
     .map(({ what, id, status }) => ({ what, id, status }));
   const { requests, transfers } = await readProvider(topology);
   const receipts = await em.execute<{ id: string }[]>('select provider_payment_id as id from receipts');
@@ -200,6 +209,8 @@ async function tellEnded(topology: Topology, running: ReadonlySet<string>): Prom
   }
 }
 
+/** So many requests of a payout are made here: the next would be made an hour later. */
+const hastenedRepeats = 3;
 const hastened = new Set<string>();
 /** Its third request is made ten minutes after the second: a payout that waits for that has waited. */
 async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {

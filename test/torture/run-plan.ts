@@ -136,6 +136,7 @@ async function runOn(
   const restless = await comeToRest({
     topology,
     endless,
+    refused: new Set(payoutsTo('121212')),
     takenWorkflows,
     missed: (workflowId) => {
       missed.add(workflowId);
