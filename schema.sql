@@ -106,6 +106,7 @@ create table callback_keys (
   callback_id uuid not null,
   constraint callback_keys_pkey PRIMARY KEY (webhook_id, body_digest)
 );
+CREATE INDEX callback_keys_by_id ON callback_keys USING brin (callback_id) WITH (pages_per_range='16', autosummarize='on');
 
 create table cause_managers (
   cause_id uuid not null,
@@ -440,6 +441,7 @@ create table donations (
   constraint donations_type_check CHECK (type = ANY (ARRAY['specific'::text, 'open'::text, 'subscription'::text])),
   constraint donations_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX donations_by_change ON donations USING brin (updated_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX donations_of_batch ON donations USING btree (allocation_batch_id) WHERE allocation_batch_id IS NOT NULL;
 CREATE INDEX donations_of_cause ON donations USING btree (cause_id, user_id) WHERE status = 'completed'::text AND cause_id IS NOT NULL;
 CREATE UNIQUE INDEX donations_of_order ON donations USING btree (payment_order_id) WHERE payment_order_id IS NOT NULL;
@@ -538,6 +540,7 @@ create table idempotency_keys (
   constraint idempotency_keys_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at) WHERE answer_body IS NOT NULL;
+CREATE INDEX idempotency_keys_by_time ON idempotency_keys USING brin (created_at) WITH (pages_per_range='16', autosummarize='on');
 
 create table invitations (
   id uuid not null,
@@ -562,6 +565,7 @@ create table journal_keys (
   journal_id uuid not null,
   constraint journal_keys_pkey PRIMARY KEY (business_key)
 );
+CREATE INDEX journal_keys_by_id ON journal_keys USING brin (journal_id) WITH (pages_per_range='16', autosummarize='on');
 
 create table journals (
   id uuid not null,
@@ -797,6 +801,7 @@ create table partner_payments (
   constraint partner_payments_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text])),
   constraint partner_payments_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX partner_payments_by_change ON partner_payments USING brin (updated_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX partner_payments_by_reference ON partner_payments USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
 CREATE INDEX partner_payments_of_partner ON partner_payments USING btree (partner_id, created_at DESC, id DESC) INCLUDE (status);
 CREATE INDEX partner_payments_open ON partner_payments USING btree (COALESCE(cancelled_at, expires_at)) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
@@ -906,6 +911,7 @@ create table payment_orders (
   constraint payment_orders_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text, 'PAID'::text, 'FAILED'::text, 'EXPIRED'::text])),
   constraint payment_orders_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX payment_orders_by_change ON payment_orders USING brin (updated_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX payment_orders_of_user ON payment_orders USING btree (user_id, created_at DESC, id DESC);
 CREATE INDEX payment_orders_open ON payment_orders USING btree (COALESCE(cancelled_at, expires_at)) WHERE status = ANY (ARRAY['PENDING'::text, 'WAITING_PAYMENT'::text]);
 CREATE INDEX payment_orders_pending ON payment_orders USING btree (created_at) WHERE status = 'PENDING'::text;
@@ -1058,6 +1064,7 @@ END),
   constraint payouts_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX payouts_by_external_ref ON payouts USING btree (partner_id, external_ref) WHERE external_ref IS NOT NULL;
+CREATE INDEX payouts_by_time ON payouts USING brin (created_at, updated_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX payouts_contradicted ON payouts USING btree (contradicted_at) WHERE contradicted_at IS NOT NULL;
 CREATE INDEX payouts_failed ON payouts USING btree (finalized_at) WHERE status = 'failed'::text;
 CREATE INDEX payouts_of_partner ON payouts USING btree (partner_id, created_at DESC, id DESC) INCLUDE (kind, status, amount) WHERE partner_id IS NOT NULL;
@@ -1124,6 +1131,13 @@ create table products (
 );
 CREATE INDEX products_by_creation ON products USING btree (created_at DESC, id DESC);
 CREATE INDEX products_of_creator ON products USING btree (created_by);
+
+create table proved_checks (
+  check_name text not null,
+  proved_at timestamp with time zone not null,
+  constraint proved_checks_pkey PRIMARY KEY (check_name),
+  constraint proved_checks_proved_at_is_real CHECK (proved_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND proved_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
 
 create table provider_budget (
   id boolean not null default true,
@@ -1322,6 +1336,7 @@ create table saving_circle_contributions (
 );
 CREATE UNIQUE INDEX one_contribution_of_a_turn ON saving_circle_contributions USING btree (saving_circle_id, member_id, turn_number) WHERE status = ANY (ARRAY['pending'::text, 'completed'::text]);
 CREATE UNIQUE INDEX one_guarantee_of_a_member ON saving_circle_contributions USING btree (member_id) WHERE guarantee_amount > 0::numeric AND (status = ANY (ARRAY['pending'::text, 'completed'::text]));
+CREATE INDEX saving_circle_contributions_by_change ON saving_circle_contributions USING brin (updated_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX saving_circle_contributions_of_member ON saving_circle_contributions USING btree (member_id);
 CREATE INDEX saving_circle_contributions_of_turn ON saving_circle_contributions USING btree (saving_circle_id, turn_number, status);
 CREATE INDEX saving_circle_contributions_of_user ON saving_circle_contributions USING btree (user_id);
@@ -1518,6 +1533,7 @@ create table saving_circles (
   constraint saving_circles_visibility_check CHECK (visibility = ANY (ARRAY['private'::text, 'public'::text, 'organization'::text]))
 );
 CREATE INDEX saving_circles_by_creation ON saving_circles USING btree (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX saving_circles_by_end ON saving_circles USING btree (COALESCE(ended_at, 'infinity'::timestamp with time zone));
 CREATE INDEX saving_circles_cancelled ON saving_circles USING btree (ended_at) WHERE status = 'cancelled'::text;
 CREATE INDEX saving_circles_new ON saving_circles USING btree (starts_at) WHERE status = 'new'::text;
 CREATE INDEX saving_circles_of_account ON saving_circles USING btree (account_id, created_at, id);
@@ -1661,6 +1677,7 @@ create table transaction_organizations (
   reference_id uuid not null,
   constraint transaction_organizations_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX transaction_organizations_by_time ON transaction_organizations USING brin (created_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE UNIQUE INDEX transactions_of_organization ON transaction_organizations USING btree (organization_id, created_at DESC, transaction_id DESC) INCLUDE (user_id, reference_type, type, reference_id);
 
 create table transaction_receivers (
@@ -1672,6 +1689,7 @@ create table transaction_receivers (
   reference_id uuid not null,
   constraint transaction_receivers_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX transaction_receivers_by_time ON transaction_receivers USING brin (created_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE UNIQUE INDEX transactions_of_receiver ON transaction_receivers USING btree (user_id, created_at DESC, transaction_id DESC) INCLUDE (reference_type, type, reference_id);
 
 create table transactions (
@@ -1814,6 +1832,7 @@ create table webhook_version_keys (
   delivery_id uuid not null,
   constraint webhook_version_keys_pkey PRIMARY KEY (resource_type, resource_id, version, endpoint_id)
 );
+CREATE INDEX webhook_version_keys_by_id ON webhook_version_keys USING brin (delivery_id) WITH (pages_per_range='16', autosummarize='on');
 
 create table withdrawals (
   id uuid not null,
@@ -2326,6 +2345,24 @@ CREATE OR REPLACE FUNCTION public.cause_current_amount(p_cause_id uuid)
 AS $function$
   select coalesce(sum(donated), 0)::numeric(20, 4) from cause_totals where cause_id = p_cause_id
 $function$;
+
+CREATE OR REPLACE FUNCTION public.checks_read_all()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (NULLIF(current_setting('amanah.checks_since'::text, true), ''::text) IS NULL);
+
+CREATE OR REPLACE FUNCTION public.checks_since()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN COALESCE((NULLIF(current_setting('amanah.checks_since'::text, true), ''::text))::uuid, '00000000-0000-0000-0000-000000000000'::uuid);
+
+CREATE OR REPLACE FUNCTION public.checks_since_time()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN COALESCE(uuid_extract_timestamp(checks_since()), '-infinity'::timestamp with time zone);
 
 CREATE OR REPLACE FUNCTION public.close_payout_attempt(p_payout_id uuid, p_number integer, p_asked_at timestamp with time zone)
  RETURNS void
@@ -4353,7 +4390,7 @@ create view check_allocations_match_donations as
      LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
            FROM postings
           WHERE postings.journal_id = a.journal_id AND postings.account_id = c.account_id) p ON true
-  WHERE a.donation_count <> d.count OR a.total_amount IS DISTINCT FROM d.amount OR a.total_amount IS DISTINCT FROM p.amount
+  WHERE a.created_at >= checks_since_time() AND (a.donation_count <> d.count OR a.total_amount IS DISTINCT FROM d.amount OR a.total_amount IS DISTINCT FROM p.amount)
 UNION ALL
  SELECT d.allocation_batch_id AS batch_id,
     NULL::integer AS donation_count,
@@ -4362,7 +4399,7 @@ UNION ALL
     sum(d.amount) AS amount,
     NULL::numeric AS posted
    FROM donations d
-  WHERE d.allocation_batch_id IS NOT NULL AND NOT (EXISTS ( SELECT
+  WHERE d.allocation_batch_id IS NOT NULL AND d.updated_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM donation_allocations a
           WHERE a.id = d.allocation_batch_id))
   GROUP BY d.allocation_batch_id;
@@ -4379,14 +4416,28 @@ create view check_balances_match_postings as
             sum(postings.amount) AS balance
            FROM postings
           GROUP BY postings.account_id) p USING (account_id)
-  WHERE COALESCE(b.balance, 0::numeric) <> COALESCE(p.balance, 0::numeric);
+  WHERE checks_read_all() AND COALESCE(b.balance, 0::numeric) <> COALESCE(p.balance, 0::numeric)
+UNION ALL
+ SELECT NULL::uuid AS account_id,
+    sum(account_balances.balance) AS balance,
+    0 AS postings
+   FROM account_balances
+ HAVING sum(account_balances.balance) <> 0::numeric;
 
 create view check_callbacks_have_their_keys as
  SELECT c.id AS callback_id,
     k.callback_id AS key_callback_id,
     webhook_id
-   FROM gateway_callbacks c
-     FULL JOIN callback_keys k USING (webhook_id, body_digest)
+   FROM ( SELECT gateway_callbacks.id,
+            gateway_callbacks.webhook_id,
+            gateway_callbacks.body_digest
+           FROM gateway_callbacks
+          WHERE gateway_callbacks.id >= checks_since()) c
+     FULL JOIN ( SELECT callback_keys.webhook_id,
+            callback_keys.body_digest,
+            callback_keys.callback_id
+           FROM callback_keys
+          WHERE callback_keys.callback_id >= checks_since()) k USING (webhook_id, body_digest)
   WHERE c.id IS DISTINCT FROM k.callback_id AND NOT (c.id IS NULL AND (EXISTS ( SELECT
            FROM archived_months a
           WHERE a.table_name = 'gateway_callbacks'::text AND k.callback_id >= a.first_id AND k.callback_id < a.next_id)));
@@ -4408,7 +4459,7 @@ create view check_cause_totals_match_donations as
            FROM donations
           WHERE donations.status = 'completed'::text AND donations.cause_id IS NOT NULL
           GROUP BY donations.cause_id) d USING (cause_id)
-  WHERE COALESCE(t.donated, 0::numeric) <> COALESCE(d.amount, 0::numeric) OR COALESCE(t.donations, 0::numeric) <> COALESCE(d.count, 0::bigint)::numeric
+  WHERE checks_read_all() AND (COALESCE(t.donated, 0::numeric) <> COALESCE(d.amount, 0::numeric) OR COALESCE(t.donations, 0::numeric) <> COALESCE(d.count, 0::bigint)::numeric)
 UNION ALL
  SELECT d.cause_id,
     NULL::numeric AS donated,
@@ -4416,7 +4467,7 @@ UNION ALL
     NULL::numeric AS received,
     count(*) AS rows
    FROM donations d
-  WHERE d.cause_id IS NOT NULL AND NOT (EXISTS ( SELECT
+  WHERE d.cause_id IS NOT NULL AND d.updated_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM charitable_causes c
           WHERE c.id = d.cause_id))
   GROUP BY d.cause_id;
@@ -4435,7 +4486,7 @@ create view check_circle_contributions_once as
     turn_number,
     count(*) AS contributions
    FROM saving_circle_contributions
-  WHERE status = ANY (ARRAY['pending'::text, 'completed'::text])
+  WHERE (status = ANY (ARRAY['pending'::text, 'completed'::text])) AND updated_at >= checks_since_time()
   GROUP BY saving_circle_id, member_id, turn_number
  HAVING count(*) > 1;
 
@@ -4445,13 +4496,13 @@ create view check_circle_contributions_posted as
     'its price row is missing or differs'::text AS problem
    FROM saving_circle_contributions c
      LEFT JOIN transactions t ON t.id = c.transaction_id
-  WHERE c.transaction_id IS NOT NULL AND (t.id IS NULL OR t.amount <> (c.amount + c.guarantee_amount) OR t.type <> 'price'::text OR t.user_id <> c.user_id OR t.reference_type <> 'saving_circle'::text OR t.reference_id <> c.saving_circle_id)
+  WHERE c.transaction_id IS NOT NULL AND c.updated_at >= checks_since_time() AND (t.id IS NULL OR t.amount <> (c.amount + c.guarantee_amount) OR t.type <> 'price'::text OR t.user_id <> c.user_id OR t.reference_type <> 'saving_circle'::text OR t.reference_id <> c.saving_circle_id)
 UNION ALL
  SELECT c.id AS contribution_id,
     c.status,
     'its refund was posted in another amount, or nowhere'::text AS problem
    FROM saving_circle_contributions c
-  WHERE c.status = 'refunded'::text AND NOT (EXISTS ( SELECT
+  WHERE c.status = 'refunded'::text AND c.updated_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM postings p
           WHERE p.journal_id = c.refund_journal_id AND p.account_id = c.refund_account_id AND p.amount = c.refunded_amount));
 
@@ -4478,16 +4529,16 @@ create view check_circle_pots_paid_once as
           WHERE postings.journal_id = j.journal_id AND (postings.account_id = ANY (ARRAY[m.account_id, ( SELECT t.destination_account_id
                    FROM transactions t
                   WHERE t.batch_id = j.journal_id)]))) p ON true
-  WHERE r.journal_id IS DISTINCT FROM j.journal_id OR (r.paid_at IS NOT NULL OR s.status = 'active'::text) AND m.turn_number IS DISTINCT FROM r.turn_number OR r.paid_at IS NOT NULL AND (r.amount IS DISTINCT FROM (c.amount + g.amount) OR r.amount IS DISTINCT FROM p.amount OR (c.count + g.count) <> (( SELECT count(*) AS count
+  WHERE COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND (r.journal_id IS DISTINCT FROM j.journal_id OR (r.paid_at IS NOT NULL OR s.status = 'active'::text) AND m.turn_number IS DISTINCT FROM r.turn_number OR r.paid_at IS NOT NULL AND (r.amount IS DISTINCT FROM (c.amount + g.amount) OR r.amount IS DISTINCT FROM p.amount OR (c.count + g.count) <> (( SELECT count(*) AS count
            FROM saving_circle_members n
-          WHERE n.saving_circle_id = r.saving_circle_id AND COALESCE(n.excluded_turn > r.turn_number, true))));
+          WHERE n.saving_circle_id = r.saving_circle_id AND COALESCE(n.excluded_turn > r.turn_number, true)))));
 
 create view check_circle_states as
  SELECT s.id AS saving_circle_id,
     s.status,
     'a completed circle has paid every turn from its first to its last'::text AS problem
    FROM saving_circles s
-  WHERE s.status = 'completed'::text AND (( SELECT count(*) AS count
+  WHERE s.status = 'completed'::text AND COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND (( SELECT count(*) AS count
            FROM saving_circle_members m
           WHERE m.saving_circle_id = s.id AND m.turn_number >= s.first_turn)) <> (( SELECT count(*) AS count
            FROM saving_circle_rounds r
@@ -4497,7 +4548,7 @@ UNION ALL
     s.status,
     'an active circle has one open round, or knows when the next one opens'::text AS problem
    FROM saving_circles s
-  WHERE s.status = 'active'::text AND (s.next_opens_at IS NULL) <> ((EXISTS ( SELECT
+  WHERE s.status = 'active'::text AND COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND (s.next_opens_at IS NULL) <> ((EXISTS ( SELECT
            FROM saving_circle_rounds r
           WHERE r.saving_circle_id = s.id AND r.paid_at IS NULL AND r.turn_number = s.current_turn)))
 UNION ALL
@@ -4505,7 +4556,7 @@ UNION ALL
     s.status,
     'members have turns once the circle has started, and not before'::text AS problem
    FROM saving_circles s
-  WHERE (EXISTS ( SELECT
+  WHERE COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND (EXISTS ( SELECT
            FROM saving_circle_members m
           WHERE m.saving_circle_id = s.id AND (m.turn_number IS NULL) <> (s.started_at IS NULL) AND m.excluded_turn IS NULL))
 UNION ALL
@@ -4513,7 +4564,7 @@ UNION ALL
     s.status,
     'nothing is pending in a circle that has ended'::text AS problem
    FROM saving_circles s
-  WHERE s.ended_at IS NOT NULL AND (EXISTS ( SELECT
+  WHERE s.ended_at IS NOT NULL AND COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND (EXISTS ( SELECT
            FROM saving_circle_contributions c
           WHERE c.saving_circle_id = s.id AND c.status = 'pending'::text))
 UNION ALL
@@ -4521,7 +4572,7 @@ UNION ALL
     s.status,
     'a circle has at most as many members as its capacity'::text AS problem
    FROM saving_circles s
-  WHERE s.capacity < (( SELECT count(*) AS count
+  WHERE COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND s.capacity < (( SELECT count(*) AS count
            FROM saving_circle_members m
           WHERE m.saving_circle_id = s.id));
 
@@ -4530,14 +4581,14 @@ create view check_closed_goals_are_empty as
     account_balance(g.account_id) AS held,
     NULL::uuid AS journal_id
    FROM saving_goals g
-  WHERE g.closed_at IS NOT NULL AND account_balance(g.account_id) <> 0::numeric
+  WHERE g.closed_at >= checks_since_time() AND account_balance(g.account_id) <> 0::numeric
 UNION ALL
  SELECT g.id AS saving_goal_id,
     NULL::numeric AS held,
     p.journal_id
    FROM saving_goals g
      JOIN postings p ON p.account_id = g.account_id AND p.amount < 0::numeric
-  WHERE NOT (EXISTS ( SELECT
+  WHERE p.journal_id >= checks_since() AND NOT (EXISTS ( SELECT
            FROM postings r
           WHERE r.journal_id = p.journal_id AND r.account_id = g.released_to AND r.amount = (- p.amount)));
 
@@ -4547,7 +4598,7 @@ create view check_completed_targets_are_reached as
     account_balance(g.account_id) AS held,
     g.target_amount
    FROM saving_goals g
-  WHERE g.status = 'completed'::text AND g.closed_at IS NULL AND account_balance(g.account_id) < g.target_amount
+  WHERE g.status = 'completed'::text AND g.closed_at IS NULL AND g.updated_at >= checks_since_time() AND account_balance(g.account_id) < g.target_amount
 UNION ALL
  SELECT p.id,
     'product'::text AS thing,
@@ -4561,13 +4612,13 @@ create view check_decisions_were_carried_out as
     d.kind,
     missing_of_decision(d.*) AS problem
    FROM decisions d
-  WHERE d.status = 'carried_out'::text AND missing_of_decision(d.*) IS NOT NULL
+  WHERE d.status = 'carried_out'::text AND d.ended_at >= checks_since_time() AND missing_of_decision(d.*) IS NOT NULL
 UNION ALL
  SELECT d.id AS decision_id,
     d.kind,
     'nobody approved it, and the provider did not say so'::text AS problem
    FROM decisions d
-  WHERE d.kind = 'settle_payout'::text AND d.status = 'carried_out'::text AND d.approved_by IS NULL AND NOT (EXISTS ( SELECT
+  WHERE d.kind = 'settle_payout'::text AND d.status = 'carried_out'::text AND d.ended_at >= checks_since_time() AND d.approved_by IS NULL AND NOT (EXISTS ( SELECT
            FROM payout_words w
           WHERE w.payout_id = d.payout_id AND outcome_of_word(w.said) = d.outcome))
 UNION ALL
@@ -4575,7 +4626,7 @@ UNION ALL
     'settle_payout'::text AS kind,
     ('the payout '::text || p.id) || ' was ended by an operator without a decision'::text AS problem
    FROM payouts p
-  WHERE p.failure_code = 'SETTLED_BY_OPERATOR'::text AND NOT (EXISTS ( SELECT
+  WHERE p.failure_code = 'SETTLED_BY_OPERATOR'::text AND p.updated_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM payout_words w
           WHERE w.payout_id = p.id AND outcome_of_word(w.said) = 'failed'::text)) AND NOT (EXISTS ( SELECT
            FROM decisions d
@@ -4593,7 +4644,7 @@ UNION ALL
     'book_external'::text AS kind,
     ('the journal '::text || j.id) || ' has no decision'::text AS problem
    FROM journals j
-  WHERE j.kind = 'platform.external'::text AND NOT (EXISTS ( SELECT
+  WHERE j.kind = 'platform.external'::text AND j.id >= checks_since() AND NOT (EXISTS ( SELECT
            FROM decisions d
           WHERE j.business_key = ('platform-external/'::text || d.reference::text) AND d.status = 'carried_out'::text));
 
@@ -4612,12 +4663,12 @@ create view check_donations_posted_once as
     'the price row of the donation is missing or differs'::text AS problem
    FROM donations d
      LEFT JOIN transactions t ON t.id = d.transaction_id
-  WHERE d.transaction_id IS NOT NULL AND (t.id IS NULL OR t.amount <> d.amount OR t.type <> 'price'::text OR t.user_id <> d.user_id OR t.reference_type <> 'donation'::text)
+  WHERE d.transaction_id IS NOT NULL AND d.updated_at >= checks_since_time() AND (t.id IS NULL OR t.amount <> d.amount OR t.type <> 'price'::text OR t.user_id <> d.user_id OR t.reference_type <> 'donation'::text)
 UNION ALL
  SELECT min(d.id::text)::uuid AS donation_id,
     'several donations share transaction '::text || d.transaction_id AS problem
    FROM donations d
-  WHERE d.transaction_id IS NOT NULL
+  WHERE d.transaction_id IS NOT NULL AND d.updated_at >= checks_since_time()
   GROUP BY d.transaction_id
  HAVING count(*) > 1
 UNION ALL
@@ -4625,7 +4676,7 @@ UNION ALL
     'the reversed row of the donation is missing or differs'::text AS problem
    FROM donations d
      LEFT JOIN transactions t ON t.id = d.refund_transaction_id
-  WHERE d.refund_transaction_id IS NOT NULL AND (t.id IS NULL OR t.amount <> d.amount OR t.type <> 'price'::text OR t.user_id <> d.user_id OR t.reference_type <> 'donation'::text OR t.status <> 'reversed'::text OR t.batch_id IS DISTINCT FROM (( SELECT k.journal_id
+  WHERE d.refund_transaction_id IS NOT NULL AND d.updated_at >= checks_since_time() AND (t.id IS NULL OR t.amount <> d.amount OR t.type <> 'price'::text OR t.user_id <> d.user_id OR t.reference_type <> 'donation'::text OR t.status <> 'reversed'::text OR t.batch_id IS DISTINCT FROM (( SELECT k.journal_id
            FROM journal_keys k
           WHERE k.business_key = (('donation/'::text || d.id) || '/refunded'::text))))
 UNION ALL
@@ -4633,20 +4684,21 @@ UNION ALL
     'a transaction into a cause or the pool has no donation'::text AS problem
    FROM ( SELECT t.id
            FROM transactions t
-          WHERE t.reference_type = 'donation'::text AND t.type = 'price'::text AND (t.reference_id = '00000000-0000-4000-8000-000000000005'::uuid OR (t.reference_id IN ( SELECT c.id
+          WHERE t.reference_type = 'donation'::text AND t.type = 'price'::text AND t.created_at >= checks_since_time() AND (t.reference_id = '00000000-0000-4000-8000-000000000005'::uuid OR (t.reference_id IN ( SELECT c.id
                    FROM charitable_causes c)))
         EXCEPT
          SELECT d.transaction_id
            FROM donations d
-          WHERE d.transaction_id IS NOT NULL
+          WHERE d.transaction_id IS NOT NULL AND d.updated_at >= checks_since_time()
         EXCEPT
          SELECT d.refund_transaction_id
            FROM donations d
-          WHERE d.refund_transaction_id IS NOT NULL
+          WHERE d.refund_transaction_id IS NOT NULL AND d.updated_at >= checks_since_time()
         EXCEPT
          SELECT t.id
            FROM donation_allocations a
-             JOIN transactions t ON t.batch_id = a.journal_id) unexplained;
+             JOIN transactions t ON t.batch_id = a.journal_id
+          WHERE t.created_at >= checks_since_time()) unexplained;
 
 create view check_goal_orders_follow_orders as
  SELECT g.payment_order_id,
@@ -4654,7 +4706,7 @@ create view check_goal_orders_follow_orders as
     o.status AS order_status
    FROM saving_goal_orders g
      JOIN payment_orders o ON o.id = g.payment_order_id
-  WHERE g.status <>
+  WHERE o.updated_at >= checks_since_time() AND g.status <>
         CASE o.status
             WHEN 'PAID'::text THEN 'completed'::text
             WHEN 'FAILED'::text THEN 'failed'::text
@@ -4666,7 +4718,7 @@ create view check_idempotency_keys_complete as
  SELECT user_id,
     resource_id
    FROM idempotency_keys k
-  WHERE answer_status IS NULL AND created_at >= (now() - '30 days'::interval) AND created_at <= (now() - '01:00:00'::interval) AND NOT (EXISTS ( SELECT
+  WHERE answer_status IS NULL AND created_at >= (now() - '30 days'::interval) AND created_at <= (now() - '01:00:00'::interval) AND created_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM payment_orders o
           WHERE o.id = k.resource_id));
 
@@ -4674,7 +4726,7 @@ create view check_journals_are_sealed as
  SELECT id AS journal_id,
     created_at
    FROM journals j
-  WHERE created_at < (now() - '2 days'::interval) AND NOT (EXISTS ( SELECT
+  WHERE checks_read_all() AND created_at < (now() - '2 days'::interval) AND NOT (EXISTS ( SELECT
            FROM seal_journals s
           WHERE s.journal_id = j.id));
 
@@ -4683,7 +4735,8 @@ create view check_journals_balance as
     count(p.id) AS postings,
     COALESCE(sum(p.amount), 0::numeric) AS sum
    FROM journals j
-     LEFT JOIN postings p ON p.journal_id = j.id
+     LEFT JOIN postings p ON p.journal_id = j.id AND p.journal_id >= checks_since()
+  WHERE j.id >= checks_since()
   GROUP BY j.id
  HAVING count(p.id) < 2 OR sum(p.amount) <> 0::numeric;
 
@@ -4691,29 +4744,35 @@ create view check_journals_have_their_keys as
  SELECT j.id AS journal_id,
     k.journal_id AS key_journal_id,
     COALESCE(j.business_key, k.business_key) AS business_key
-   FROM journals j
-     FULL JOIN journal_keys k ON k.business_key = j.business_key
+   FROM ( SELECT journals.id,
+            journals.business_key
+           FROM journals
+          WHERE journals.id >= checks_since()) j
+     FULL JOIN ( SELECT journal_keys.business_key,
+            journal_keys.journal_id
+           FROM journal_keys
+          WHERE journal_keys.journal_id >= checks_since()) k ON k.business_key = j.business_key
   WHERE j.id IS DISTINCT FROM k.journal_id;
 
 create view check_ledger_rows_have_parents as
  SELECT p.id::text AS id,
     'a posting without its journal'::text AS problem
    FROM postings p
-  WHERE NOT (EXISTS ( SELECT
+  WHERE p.journal_id >= checks_since() AND NOT (EXISTS ( SELECT
            FROM journals j
-          WHERE j.id = p.journal_id))
+          WHERE j.id = p.journal_id AND j.id >= checks_since()))
 UNION ALL
  SELECT t.id::text AS id,
     'a transaction without its journal'::text AS problem
    FROM transactions t
-  WHERE NOT (EXISTS ( SELECT
+  WHERE t.batch_id >= checks_since() AND NOT (EXISTS ( SELECT
            FROM journals j
-          WHERE j.id = t.batch_id))
+          WHERE j.id = t.batch_id AND j.id >= checks_since()))
 UNION ALL
  SELECT t.id::text AS id,
     'a transaction without its user'::text AS problem
    FROM transactions t
-  WHERE NOT (EXISTS ( SELECT
+  WHERE t.batch_id >= checks_since() AND NOT (EXISTS ( SELECT
            FROM users u
           WHERE u.id = t.user_id));
 
@@ -4737,7 +4796,7 @@ create view check_official_documents_name_documents_of_their_owner as
     o.document_id
    FROM official_documents o
      JOIN documents d ON d.id = o.document_id
-  WHERE d.created_by <> o.user_id;
+  WHERE d.created_by <> o.user_id AND o.updated_at >= checks_since_time();
 
 create view check_open_pool_matches_donations as
  SELECT pool.balance,
@@ -4749,10 +4808,9 @@ create view check_open_pool_matches_donations as
     ( SELECT COALESCE(sum(donations.amount), 0::numeric) AS amount
            FROM donations
           WHERE donations.type = 'open'::text AND donations.status = 'completed'::text AND donations.cause_id IS NULL) unallocated,
-    ( SELECT COALESCE(sum(p.amount), 0::numeric) AS amount
-           FROM postings p
-             JOIN journals j ON j.id = p.journal_id
-          WHERE p.account_id = '00000000-0000-4000-8000-000000000005'::uuid AND j.kind = 'receipt.credited'::text) credited
+    ( SELECT COALESCE(sum(receipts.amount), 0::numeric) AS amount
+           FROM receipts
+          WHERE receipts.state = 'credited'::text AND receipts.account_id = '00000000-0000-4000-8000-000000000005'::uuid) credited
   WHERE pool.balance <> (unallocated.amount + credited.amount);
 
 create view check_openings_are_kept as
@@ -4792,7 +4850,7 @@ create view check_openings_are_kept as
          SELECT 1
            FROM donation_allocations r
           WHERE o.kind = 'donation_allocation'::text AND r.id = o.resource_id) resource ON true
-  WHERE (o.made IS NOT NULL) <> (resource.there IS NOT NULL) OR o.made <= o.refused_upto;
+  WHERE o.decided_at >= checks_since_time() AND ((o.made IS NOT NULL) <> (resource.there IS NOT NULL) OR o.made <= o.refused_upto);
 
 create view check_orders_posted_once as
  SELECT o.id AS order_id,
@@ -4813,6 +4871,7 @@ create view check_orders_posted_once as
             COALESCE(sum(postings.amount) FILTER (WHERE postings.account_id = o.target_account_id), 0::numeric) AS landed
            FROM postings
           WHERE postings.journal_id = j.journal_id) p ON true
+  WHERE o.updated_at >= checks_since_time()
   GROUP BY o.id
  HAVING (o.status = 'PAID'::text) <> (count(j.journal_id) = 1) OR count(j.journal_id) = 1 AND sum(p.posted) IS DISTINCT FROM (o.nominal + o.admin_fee) OR count(j.journal_id) = 1 AND sum(p.landed) IS DISTINCT FROM o.nominal OR COALESCE(sum(p.cost), 0::numeric) <> o.provider_fee;
 
@@ -4853,7 +4912,7 @@ create view check_partner_payments_posted_once as
                 END AS cost
            FROM postings
           WHERE postings.journal_id = jr.journal_id) r ON true
-  WHERE s.posted IS DISTINCT FROM
+  WHERE p.updated_at >= checks_since_time() AND (s.posted IS DISTINCT FROM
         CASE
             WHEN p.status = 'PAID'::text THEN p.amount
             ELSE NULL::numeric
@@ -4865,7 +4924,7 @@ create view check_partner_payments_posted_once as
         CASE
             WHEN p.released_at IS NOT NULL THEN p.net_amount
             ELSE NULL::numeric
-        END;
+        END);
 
 create view check_partner_pending_matches_payments as
  SELECT p.id AS partner_id,
@@ -4883,8 +4942,16 @@ create view check_partner_receipts_applied_once as
     r.id AS receipt_id,
     r.amount
    FROM partner_payments p
-     FULL JOIN receipts r ON r.partner_payment_id = p.id
-  WHERE (p.status = 'PAID'::text OR r.partner_payment_id IS NOT NULL) AND (p.status IS DISTINCT FROM 'PAID'::text OR r.amount IS DISTINCT FROM p.amount);
+     LEFT JOIN receipts r ON r.partner_payment_id = p.id
+  WHERE p.status = 'PAID'::text AND p.updated_at >= checks_since_time() AND r.amount IS DISTINCT FROM p.amount
+UNION ALL
+ SELECT p.id AS payment_id,
+    p.status,
+    r.id AS receipt_id,
+    r.amount
+   FROM receipts r
+     LEFT JOIN partner_payments p ON p.id = r.partner_payment_id
+  WHERE r.partner_payment_id IS NOT NULL AND r.received_at >= checks_since_time() AND p.status IS DISTINCT FROM 'PAID'::text;
 
 create view check_payments_refunded_within as
  SELECT p.id AS payment_id,
@@ -4894,6 +4961,10 @@ create view check_payments_refunded_within as
    FROM partner_payments p
      JOIN payment_refunds r ON r.payment_id = p.id
      JOIN payouts o ON o.id = r.id AND (o.status = ANY (ARRAY['pending'::text, 'succeeded'::text]))
+  WHERE (p.id IN ( SELECT n.payment_id
+           FROM payouts u
+             JOIN payment_refunds n ON n.id = u.id
+          WHERE u.updated_at >= checks_since_time()))
   GROUP BY p.id
  HAVING p.status <> 'PAID'::text OR sum(o.amount) > p.amount
 UNION ALL
@@ -4902,35 +4973,18 @@ UNION ALL
     o.amount,
     NULL::numeric AS refunded
    FROM payouts o
-  WHERE o.kind = 'payment_refund'::text AND NOT (EXISTS ( SELECT
+  WHERE o.kind = 'payment_refund'::text AND o.updated_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM payment_refunds r
           WHERE r.id = o.id));
 
 create view check_payouts_are_reversed_as_was_said as
  SELECT id AS payout_id
    FROM payouts p
-  WHERE status = 'reversed'::text AND NOT (EXISTS ( SELECT
+  WHERE status = 'reversed'::text AND updated_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM payout_words w
           WHERE w.payout_id = p.id AND w.said = 'reversed'::text));
 
 create view check_payouts_posted_once as
- WITH posted AS (
-         SELECT split_part(j.business_key, '/'::text, 1) AS family,
-            split_part(j.business_key, '/'::text, 2) AS payout_id,
-            - sum(g.amount) FILTER (WHERE of.step = 'reserved'::text AND of.is_debit) AS reserved,
-            - sum(g.amount) FILTER (WHERE of.step = 'spent'::text AND of.is_debit) AS spent,
-            - sum(g.amount) FILTER (WHERE of.step = 'returned'::text AND of.is_debit) AS returned,
-            - sum(g.amount) FILTER (WHERE of.step = 'reversed'::text AND of.is_debit) AS reversed,
-            - sum(g.amount) FILTER (WHERE of.step = 'spent'::text AND of.is_cost) AS cost,
-            count(*) FILTER (WHERE of.step <> 'spent'::text AND of.is_cost) AS costs_elsewhere
-           FROM journals j
-             JOIN postings g ON g.journal_id = j.id
-             CROSS JOIN LATERAL ( SELECT split_part(j.business_key, '/'::text, 3) AS step,
-                    g.account_id = '00000000-0000-4000-8000-000000000003'::uuid AS is_cost,
-                    g.amount < 0::numeric AND g.account_id <> '00000000-0000-4000-8000-000000000003'::uuid AS is_debit) of
-          WHERE j.business_key ~~ ANY ('{partner-payout/%,withdrawal/%,payment-refund/%}'::text[])
-          GROUP BY (split_part(j.business_key, '/'::text, 1)), (split_part(j.business_key, '/'::text, 2))
-        )
  SELECT p.id AS payout_id,
     p.status,
     p.net_amount + p.fee AS amount,
@@ -4941,8 +4995,18 @@ create view check_payouts_posted_once as
     p.provider_cost,
     posted.cost
    FROM payouts p
-     LEFT JOIN posted ON posted.family = replace(p.kind, '_'::text, '-'::text) AND posted.payout_id = p.id::text
-  WHERE posted.reserved IS DISTINCT FROM (p.net_amount + p.fee) OR posted.spent IS DISTINCT FROM
+     CROSS JOIN LATERAL ( SELECT - sum(g.amount) FILTER (WHERE step.step = 'reserved'::text AND of.is_debit) AS reserved,
+            - sum(g.amount) FILTER (WHERE step.step = 'spent'::text AND of.is_debit) AS spent,
+            - sum(g.amount) FILTER (WHERE step.step = 'returned'::text AND of.is_debit) AS returned,
+            - sum(g.amount) FILTER (WHERE step.step = 'reversed'::text AND of.is_debit) AS reversed,
+            - sum(g.amount) FILTER (WHERE step.step = 'spent'::text AND of.is_cost) AS cost,
+            count(*) FILTER (WHERE step.step <> 'spent'::text AND of.is_cost) AS costs_elsewhere
+           FROM unnest('{reserved,spent,returned,reversed}'::text[]) step(step)
+             JOIN journal_keys k ON k.business_key = ((((replace(p.kind, '_'::text, '-'::text) || '/'::text) || p.id) || '/'::text) || step.step)
+             JOIN postings g ON g.journal_id = k.journal_id
+             CROSS JOIN LATERAL ( SELECT g.account_id = '00000000-0000-4000-8000-000000000003'::uuid AS is_cost,
+                    g.amount < 0::numeric AND g.account_id <> '00000000-0000-4000-8000-000000000003'::uuid AS is_debit) of) posted
+  WHERE p.updated_at >= checks_since_time() AND (posted.reserved IS DISTINCT FROM (p.net_amount + p.fee) OR posted.spent IS DISTINCT FROM
         CASE
             WHEN p.status = ANY (ARRAY['succeeded'::text, 'reversed'::text]) THEN p.net_amount + p.fee
             ELSE NULL::numeric
@@ -4954,46 +5018,38 @@ create view check_payouts_posted_once as
         CASE
             WHEN p.status = 'reversed'::text THEN p.net_amount
             ELSE NULL::numeric
-        END OR COALESCE(posted.cost, 0::numeric) <> p.provider_cost OR p.provider_cost <> 0::numeric AND p.provider_cost <> p.provider_fee OR posted.costs_elsewhere > 0;
+        END OR COALESCE(posted.cost, 0::numeric) <> p.provider_cost OR p.provider_cost <> 0::numeric AND p.provider_cost <> p.provider_fee OR posted.costs_elsewhere > 0);
 
 create view check_payouts_sent_once as
- WITH made AS (
-         SELECT payout_attempts.payout_id,
-            payout_attempts.sent_at,
-            row_number() OVER of_payout AS place,
-            lag(payout_attempts.not_known_at) OVER of_payout AS not_known_before
-           FROM payout_attempts
-          WHERE payout_attempts.outcome IS DISTINCT FROM 'unsent'::text
-          WINDOW of_payout AS (PARTITION BY payout_attempts.payout_id ORDER BY payout_attempts.number)
-        ), counted AS (
-         SELECT made.payout_id,
-            count(*) AS attempts,
-            max(made.sent_at) AS last_sent_at,
-            count(*) FILTER (WHERE made.place > 1 AND (made.not_known_before IS NULL OR made.not_known_before > made.sent_at)) AS unasked
-           FROM made
-          GROUP BY made.payout_id
-        )
  SELECT p.id AS payout_id,
     p.status,
     p.provider_transfer_id,
-    COALESCE(c.attempts, 0::bigint) AS attempts,
-    COALESCE(c.unasked, 0::bigint) AS unasked
+    c.attempts,
+    c.unasked
    FROM payouts p
-     LEFT JOIN counted c ON c.payout_id = p.id
-  WHERE c.unasked > 0 OR c.attempts > 5 OR c.last_sent_at > (p.finalized_at + '00:01:00'::interval) OR p.provider_transfer_id IS NOT NULL AND c.attempts IS NULL;
+     CROSS JOIN LATERAL ( SELECT count(*) AS attempts,
+            max(made.sent_at) AS last_sent_at,
+            count(*) FILTER (WHERE made.place > 1 AND (made.not_known_before IS NULL OR made.not_known_before > made.sent_at)) AS unasked
+           FROM ( SELECT payout_attempts.sent_at,
+                    row_number() OVER by_number AS place,
+                    lag(payout_attempts.not_known_at) OVER by_number AS not_known_before
+                   FROM payout_attempts
+                  WHERE payout_attempts.payout_id = p.id AND payout_attempts.outcome IS DISTINCT FROM 'unsent'::text
+                  WINDOW by_number AS (ORDER BY payout_attempts.number)) made) c
+  WHERE p.updated_at >= checks_since_time() AND (c.unasked > 0 OR c.attempts > 5 OR c.last_sent_at > (p.finalized_at + '00:01:00'::interval) OR p.provider_transfer_id IS NOT NULL AND c.attempts = 0);
 
 create view check_postings_have_accounts as
  SELECT p.id AS posting_id,
     p.account_id
    FROM postings p
-  WHERE NOT (EXISTS ( SELECT
+  WHERE p.journal_id >= checks_since() AND NOT (EXISTS ( SELECT
            FROM accounts a
           WHERE a.id = p.account_id))
 UNION ALL
  SELECT NULL::bigint AS posting_id,
     a.id AS account_id
    FROM accounts a
-  WHERE NOT (EXISTS ( SELECT
+  WHERE a.id >= checks_since() AND NOT (EXISTS ( SELECT
            FROM account_balances b
           WHERE b.account_id = a.id AND b.shard = 0));
 
@@ -5003,13 +5059,13 @@ create view check_receipts_posted_once as
     'an applied receipt belongs to a paid order'::text AS problem
    FROM receipts r
      JOIN payment_orders o ON o.id = r.order_id
-  WHERE o.status <> 'PAID'::text OR r.amount <> (o.nominal + o.admin_fee)
+  WHERE r.received_at >= checks_since_time() AND (o.status <> 'PAID'::text OR r.amount <> (o.nominal + o.admin_fee))
 UNION ALL
  SELECT NULL::uuid AS receipt_id,
     o.status AS state,
     ('the paid order '::text || o.id) || ' has no receipt'::text AS problem
    FROM payment_orders o
-  WHERE o.status = 'PAID'::text AND NOT (EXISTS ( SELECT
+  WHERE o.status = 'PAID'::text AND o.updated_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM receipts r
           WHERE r.order_id = o.id))
 UNION ALL
@@ -5027,7 +5083,7 @@ UNION ALL
     r.state,
     'an applied receipt is not in suspense'::text AS problem
    FROM receipts r
-  WHERE r.state = 'applied'::text AND (EXISTS ( SELECT
+  WHERE r.state = 'applied'::text AND r.received_at >= checks_since_time() AND (EXISTS ( SELECT
            FROM journal_keys
           WHERE journal_keys.business_key = (('receipt/'::text || r.id) || '/suspense'::text)))
 UNION ALL
@@ -5041,17 +5097,17 @@ UNION ALL
           WHERE p.journal_id = k.journal_id AND p.account_id = r.account_id AND p.amount = r.amount));
 
 create view check_receipts_reach_their_owners as
- WITH named AS (
+ WITH named AS NOT MATERIALIZED (
          SELECT receipts.id AS receipt_id,
             receipts.state,
             receipts.amount,
+            receipts.received_at,
             COALESCE(receipts.order_id, receipts.partner_payment_id) AS applied_to,
                 CASE
                     WHEN receipts.reference ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text THEN receipts.reference::uuid
                     ELSE NULL::uuid
                 END AS owner
            FROM receipts
-          WHERE receipts.state = ANY (ARRAY['applied'::text, 'suspended'::text])
         )
  SELECT n.receipt_id,
     n.owner,
@@ -5072,7 +5128,7 @@ UNION ALL
     named.owner,
     'money is applied to another than its reference names'::text AS problem
    FROM named
-  WHERE named.state = 'applied'::text AND named.applied_to IS DISTINCT FROM named.owner;
+  WHERE named.state = 'applied'::text AND named.received_at >= checks_since_time() AND named.applied_to IS DISTINCT FROM named.owner;
 
 create view check_refused_balance_payments_are_not_made as
  SELECT r.user_id,
@@ -5081,7 +5137,7 @@ create view check_refused_balance_payments_are_not_made as
     k.resource_id
    FROM refused_balance_payments r
      JOIN idempotency_keys k USING (user_id, key_hash, fingerprint)
-  WHERE COALESCE(k.number, 0::bigint) <= r.refused_upto;
+  WHERE r.refused_at >= checks_since_time() AND COALESCE(k.number, 0::bigint) <= r.refused_upto;
 
 create view check_reserved_matches_payouts as
  SELECT account_id,
@@ -5113,7 +5169,8 @@ create view check_sealed_days_are_whole as
             s.seal_number,
             (j.created_at AT TIME ZONE '07:00:00'::interval)::date AS day
            FROM journals j
-             LEFT JOIN seal_journals s ON s.journal_id = j.id
+             LEFT JOIN seal_journals s ON s.journal_id = j.id AND s.journal_id >= checks_since()
+          WHERE j.id >= checks_since()
         ), days AS MATERIALIZED (
          SELECT d_1.day,
             ( SELECT min(c.number) AS min
@@ -5134,19 +5191,19 @@ create view check_subscriptions_paid_once as
  SELECT s.id AS subscription_id,
     'periods paid, attempts and donations differ'::text AS problem
    FROM donation_subscriptions s
-  WHERE s.periods_paid <> (( SELECT count(*) AS count
+  WHERE s.updated_at >= checks_since_time() AND (s.periods_paid <> (( SELECT count(*) AS count
            FROM donation_subscription_attempts a
           WHERE a.subscription_id = s.id AND a.outcome = 'paid'::text)) OR s.periods_paid <> (( SELECT count(*) AS count
            FROM donations d
              JOIN donation_subscription_attempts a ON a.subscription_id = d.subscription_id AND a.period = d.period AND a.outcome = 'paid'::text
           WHERE d.subscription_id = s.id AND d.amount = s.amount AND d.cause_id = s.cause_id AND d.user_id = s.user_id)) OR s.periods_paid <> (( SELECT count(*) AS count
            FROM donations d
-          WHERE d.subscription_id = s.id))
+          WHERE d.subscription_id = s.id)))
 UNION ALL
  SELECT s.id AS subscription_id,
     'failed means three refusals of one period'::text AS problem
    FROM donation_subscriptions s
-  WHERE (s.status = 'failed'::text) <> ((EXISTS ( SELECT
+  WHERE s.updated_at >= checks_since_time() AND (s.status = 'failed'::text) <> ((EXISTS ( SELECT
            FROM donation_subscription_attempts a
           WHERE a.subscription_id = s.id AND a.outcome = 'refused'::text AND a.attempt = 3)));
 
@@ -5177,25 +5234,31 @@ create view check_transaction_counts as
             count(*) AS count
            FROM transactions
           GROUP BY transactions.reference_type, transactions.type) t USING (reference_type, type)
-  WHERE COALESCE(c.count, 0::numeric) <> COALESCE(t.count, 0::bigint)::numeric;
+  WHERE checks_read_all() AND COALESCE(c.count, 0::numeric) <> COALESCE(t.count, 0::bigint)::numeric;
 
 create view check_transaction_organizations as
  SELECT COALESCE(l.transaction_id, t.id) AS transaction_id,
     COALESCE(l.organization_id, t.organization_id) AS organization_id
-   FROM transaction_organizations l
+   FROM ( SELECT transaction_organizations.transaction_id,
+            transaction_organizations.organization_id
+           FROM transaction_organizations
+          WHERE transaction_organizations.created_at >= checks_since_time()) l
      FULL JOIN ( SELECT DISTINCT t_1.id,
             o.organization_id
            FROM transactions t_1
              LEFT JOIN accounts s ON s.id = t_1.source_account_id
              LEFT JOIN accounts d ON d.id = t_1.destination_account_id
              CROSS JOIN LATERAL ( VALUES (t_1.organization_id), (s.organization_id), (d.organization_id)) o(organization_id)
-          WHERE o.organization_id IS NOT NULL) t ON t.id = l.transaction_id AND t.organization_id = l.organization_id
+          WHERE o.organization_id IS NOT NULL AND t_1.created_at >= checks_since_time()) t ON t.id = l.transaction_id AND t.organization_id = l.organization_id
   WHERE l.transaction_id IS NULL OR t.id IS NULL;
 
 create view check_transaction_receivers as
  SELECT COALESCE(l.transaction_id, t.id) AS transaction_id,
     COALESCE(l.user_id, t.user_id) AS user_id
-   FROM transaction_receivers l
+   FROM ( SELECT transaction_receivers.transaction_id,
+            transaction_receivers.user_id
+           FROM transaction_receivers
+          WHERE transaction_receivers.created_at >= checks_since_time()) l
      FULL JOIN ( SELECT t_1.id,
             a.user_id
            FROM transactions t_1
@@ -5204,7 +5267,7 @@ create view check_transaction_receivers as
                     WHEN t_1.payment_order_id IS NOT NULL THEN t_1.source_account_id
                     ELSE NULL::uuid
                 END)
-          WHERE a.user_id <> t_1.user_id) t ON t.id = l.transaction_id AND t.user_id = l.user_id
+          WHERE a.user_id <> t_1.user_id AND t_1.created_at >= checks_since_time()) t ON t.id = l.transaction_id AND t.user_id = l.user_id
   WHERE l.transaction_id IS NULL OR t.id IS NULL;
 
 create view check_transactions_agree_with_postings as
@@ -5214,10 +5277,12 @@ create view check_transactions_agree_with_postings as
    FROM ( SELECT transactions.batch_id,
             sum(transactions.amount) AS amount
            FROM transactions
+          WHERE transactions.batch_id >= checks_since()
           GROUP BY transactions.batch_id) t
      LEFT JOIN ( SELECT postings.journal_id,
             sum(postings.amount) FILTER (WHERE postings.amount > 0::numeric AND postings.account_id <> '00000000-0000-4000-8000-000000000001'::uuid) AS amount
            FROM postings
+          WHERE postings.journal_id >= checks_since()
           GROUP BY postings.journal_id) p ON p.journal_id = t.batch_id
   WHERE t.amount IS DISTINCT FROM p.amount;
 
@@ -5246,6 +5311,7 @@ create view check_webhook_versions_are_one_event as
     resource_id,
     version
    FROM webhook_deliveries
+  WHERE id >= checks_since()
   GROUP BY resource_type, resource_id, version
  HAVING count(DISTINCT type) > 1;
 
@@ -5256,8 +5322,20 @@ create view check_webhooks_have_their_keys as
     resource_id,
     version,
     endpoint_id
-   FROM webhook_deliveries d
-     FULL JOIN webhook_version_keys k USING (resource_type, resource_id, version, endpoint_id)
+   FROM ( SELECT webhook_deliveries.id,
+            webhook_deliveries.resource_type,
+            webhook_deliveries.resource_id,
+            webhook_deliveries.version,
+            webhook_deliveries.endpoint_id
+           FROM webhook_deliveries
+          WHERE webhook_deliveries.id >= checks_since()) d
+     FULL JOIN ( SELECT webhook_version_keys.resource_type,
+            webhook_version_keys.resource_id,
+            webhook_version_keys.version,
+            webhook_version_keys.endpoint_id,
+            webhook_version_keys.delivery_id
+           FROM webhook_version_keys
+          WHERE webhook_version_keys.delivery_id >= checks_since()) k USING (resource_type, resource_id, version, endpoint_id)
   WHERE d.id IS DISTINCT FROM k.delivery_id AND NOT (d.id IS NULL AND (EXISTS ( SELECT
            FROM archived_months a
           WHERE a.table_name = 'webhook_deliveries'::text AND k.delivery_id >= a.first_id AND k.delivery_id < a.next_id)));
@@ -5275,7 +5353,7 @@ create view check_withdrawals_are_told as
             bool_or(t.id = w.transaction_id AND t.type = 'price'::text AND t.status = 'successful'::text) AS named
            FROM transactions t
           WHERE t.reference_id = p.id AND t.reference_type = 'account_top_up'::text AND t.purpose = 'external_withdrawal'::text AND t.source_account_id = p.source_account_id) told ON true
-  WHERE p.kind = 'withdrawal'::text AND (w.id IS NULL OR told.named IS NOT TRUE OR told.successful IS DISTINCT FROM (p.net_amount + p.fee) OR told.reversed <>
+  WHERE p.kind = 'withdrawal'::text AND p.updated_at >= checks_since_time() AND (w.id IS NULL OR told.named IS NOT TRUE OR told.successful IS DISTINCT FROM (p.net_amount + p.fee) OR told.reversed <>
         CASE p.status
             WHEN 'failed'::text THEN p.net_amount + p.fee
             WHEN 'reversed'::text THEN p.net_amount
@@ -5365,6 +5443,7 @@ create view check_circle_covers as
     'it is not the contribution that is missing'::text AS problem
    FROM saving_circle_covers g
      JOIN saving_circles s ON s.id = g.saving_circle_id
+  WHERE COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time()
   GROUP BY g.saving_circle_id, g.turn_number, g.debtor_member_id, s.amount
  HAVING sum(g.amount) <> s.amount
 UNION ALL
@@ -5374,7 +5453,8 @@ UNION ALL
     p.covered,
     'it is more than the guarantee'::text AS problem
    FROM saving_circle_positions p
-  WHERE p.covered > p.guarantee;
+     JOIN saving_circles s ON s.id = p.saving_circle_id
+  WHERE COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND p.covered > p.guarantee;
 
 create view check_circle_holdings as
  SELECT s.id AS saving_circle_id,
@@ -5385,7 +5465,7 @@ create view check_circle_holdings as
             sum(saving_circle_positions.received) AS received
            FROM saving_circle_positions
           WHERE saving_circle_positions.saving_circle_id = s.id) p ON true
-  WHERE account_balance(s.holding_account_id) <> (COALESCE(p.brought, 0::numeric) - COALESCE(p.received, 0::numeric)) OR s.ended_at IS NOT NULL AND account_balance(s.holding_account_id) <> 0::numeric;
+  WHERE COALESCE(s.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND (account_balance(s.holding_account_id) <> (COALESCE(p.brought, 0::numeric) - COALESCE(p.received, 0::numeric)) OR s.ended_at IS NOT NULL AND account_balance(s.holding_account_id) <> 0::numeric);
 
 create view check_circle_settlements as
  SELECT s.id AS member_id,
@@ -5393,24 +5473,22 @@ create view check_circle_settlements as
     p.amount AS posted
    FROM saving_circle_settlements s
      JOIN saving_circle_positions m ON m.member_id = s.id
+     JOIN saving_circles o ON o.id = s.saving_circle_id
      LEFT JOIN journal_keys j ON j.business_key = (('saving-circle/'::text || s.saving_circle_id) || '/settlement'::text)
      LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
            FROM postings
           WHERE postings.journal_id = j.journal_id AND postings.account_id = s.account_id) p ON true
-  WHERE p.amount IS DISTINCT FROM s.amount OR (m.paid + m.guarantee - m.received + m.elsewhere) < 0::numeric
+  WHERE COALESCE(o.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND (p.amount IS DISTINCT FROM s.amount OR (m.paid + m.guarantee - m.received + m.elsewhere) < 0::numeric)
 UNION ALL
  SELECT m.member_id,
     COALESCE(s.amount, 0::numeric) AS amount,
     NULL::numeric AS posted
    FROM saving_circle_positions m
-     JOIN saving_circles c ON c.id = m.saving_circle_id AND c.status = 'completed'::text
+     JOIN saving_circles c ON c.id = m.saving_circle_id AND c.status = 'completed'::text AND COALESCE(c.ended_at, 'infinity'::timestamp with time zone) >= checks_since_time()
      LEFT JOIN saving_circle_settlements s ON s.id = m.member_id
   WHERE m.guarantee > 0::numeric AND COALESCE(s.amount, 0::numeric) < LEAST(m.guarantee - m.covered, m.paid + m.guarantee - m.received + m.elsewhere + COALESCE(s.amount, 0::numeric));
 
 create view check_payout_tallies_match_payouts as
- WITH day AS (
-         SELECT tally_start(now() - '24:00:00'::interval) AS began_at
-        )
  SELECT owner_id,
     starts_at,
     COALESCE(t.amount, 0::numeric) AS amount,
@@ -5422,15 +5500,13 @@ create view check_payout_tallies_match_payouts as
             payout_tallies.amount,
             payout_tallies.payouts
            FROM payout_tallies
-          WHERE payout_tallies.starts_at >= (( SELECT day.began_at
-                   FROM day))) t
+          WHERE payout_tallies.starts_at >= tally_start(now() - '24:00:00'::interval)) t
      FULL JOIN ( SELECT limited_payouts.owner_id,
             tally_start(limited_payouts.created_at) AS starts_at,
             sum(limited_payouts.amount) AS amount,
             count(*) AS payouts
            FROM limited_payouts
-          WHERE limited_payouts.created_at >= (( SELECT day.began_at
-                   FROM day))
+          WHERE limited_payouts.created_at >= tally_start(now() - '24:00:00'::interval)
           GROUP BY limited_payouts.owner_id, (tally_start(limited_payouts.created_at))) l USING (owner_id, starts_at)
   WHERE COALESCE(t.amount, 0::numeric) <> COALESCE(l.amount, 0::numeric) OR COALESCE(t.payouts, 0) <> COALESCE(l.payouts, 0::bigint);
 
@@ -5483,6 +5559,24 @@ revoke execute on function cause_current_amount(uuid) from public;
 grant execute on function cause_current_amount(uuid) to amanah_app;
 
 grant execute on function cause_current_amount(uuid) to amanah_reader;
+
+revoke execute on function checks_read_all() from public;
+
+grant execute on function checks_read_all() to amanah_app;
+
+grant execute on function checks_read_all() to amanah_reader;
+
+revoke execute on function checks_since() from public;
+
+grant execute on function checks_since() to amanah_app;
+
+grant execute on function checks_since() to amanah_reader;
+
+revoke execute on function checks_since_time() from public;
+
+grant execute on function checks_since_time() to amanah_app;
+
+grant execute on function checks_since_time() to amanah_reader;
 
 revoke execute on function close_payout_attempt(uuid,integer,timestamp with time zone) from public;
 
@@ -6215,6 +6309,10 @@ grant select on table postings to amanah_app;
 grant insert, select, update (minimum_amount), update (name), update (status), update (target_amount), update (updated_at) on table products to amanah_app;
 
 grant select (account_id), select (created_at), select (created_by), select (id), select (kind), select (minimum_amount), select (name), select (status), select (target_amount), select (updated_at) on table products to amanah_reader;
+
+grant delete, insert, select, update (proved_at) on table proved_checks to amanah_app;
+
+grant select (check_name), select (proved_at) on table proved_checks to amanah_reader;
 
 grant select (filled_at), select (id), select (paused_until), select (tokens) on table provider_budget to amanah_reader;
 

@@ -1,5 +1,5 @@
 import type { Dependencies } from '../src/dependencies.ts';
-import { findChecks, runCheck, runChecks } from '../src/ledger/run-checks.ts';
+import { findChecks, runCheckInTurn, runChecks } from '../src/ledger/run-checks.ts';
 import { measureChecks } from '../src/metrics/measure-checks.ts';
 import { step } from './step.ts';
 
@@ -13,7 +13,7 @@ export function createLedgerActivities(deps: Dependencies) {
       return checks;
     }),
     runLedgerCheck: step(deps, 'runLedgerCheck', async (em, { check }: { check: string }) => {
-      const result = await runCheck(em, check);
+      const result = await runCheckInTurn(em, check);
       measured.read([result]);
       return result.violations;
     }),

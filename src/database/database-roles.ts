@@ -147,6 +147,9 @@ const ownFunctions = [
   'first_id_at',
   'is_archived',
   'find_month_problems',
+  'checks_since',
+  'checks_since_time',
+  'checks_read_all',
   'whole_table',
 ];
 /** Append-only tables. */

@@ -135,7 +135,7 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'ledger-checks',
     workflowType: 'runLedgerChecks',
     every: '15 minutes',
-    note: 'Reads the check_* views and raises a metric',
+    note: 'Reads the check_* views, each night whole, and raises a metric',
   },
   {
     scheduleId: 'journal-seals',

@@ -98,7 +98,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
     `id, user_id, organization_id, reference_type, reference_id, target_account_id, payment_id, nominal, admin_fee,
      status, provider_payment_method_id, expires_at, created_at, updated_at, finalized_at`,
     `${id('order')}, ${user}, ${organization}, 'account_top_up', ${id('account')}, ${account}, 1, 10, 1,
-     case when ${isOpen} then 'WAITING_PAYMENT' else 'PAID' end, 'pm-' || n, ${at} + interval '1 day', ${at}, now(),
+     case when ${isOpen} then 'WAITING_PAYMENT' else 'PAID' end, 'pm-' || n, ${at} + interval '1 day', ${at}, ${at},
      case when not ${isOpen} then now() end`,
   ],
   [
@@ -108,7 +108,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
     `${id('payment')}, ${partner}, 'ref-' || n, 1, 'DEDUCTED', 10, 1, 9,
      case when ${isOpen} then 'WAITING_PAYMENT' else 'PAID' end, ${at} + interval '1 day',
      case when not ${isOpen} then now() end, case when not ${isOpen} then now() end,
-     case when n < :rows - 40 then now() end, ${at}, now()`,
+     case when n < :rows - 40 then now() end, ${at}, ${at}`,
   ],
   [
     'receipts',
@@ -125,7 +125,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      net_amount, bank_code, texts_sealed, status, provider_transfer_id, look_again_at, finalized_at, created_at, updated_at`,
     `${id('payout')}, 'partner_payout', ${account}, ${account}, ${partner}, 'PO-' || n, 'ref-' || n, 'DEDUCTED', 10, 1, 9, 'BCA', 'x',
      case when ${isOpen} then 'pending' else 'succeeded' end, 'disb-' || n,
-     case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}, now()`,
+     case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}, ${at}`,
   ],
   [
     'payout_attempts',
@@ -183,9 +183,9 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ['cause_totals', 'cause_id, shard, donated, donations', `${id('cause')}, 1 + n % 16, 10, 10`, 0.1],
   [
     'donations',
-    'id, user_id, type, amount, status, cause_id, transaction_id, created_at',
+    'id, user_id, type, amount, status, cause_id, transaction_id, created_at, updated_at',
     `${id('donation')}, ${user}, case when n % 100 = 0 then 'open' else 'specific' end, 1, 'completed',
-     case when n % 100 <> 0 then ${cause} end, ${id('transaction')}, ${at}`,
+     case when n % 100 <> 0 then ${cause} end, ${id('transaction')}, ${at}, ${at}`,
   ],
   [
     'donation_subscriptions',
@@ -228,7 +228,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      ended_at, created_at`,
     `${id('circle')}, 'Circle', ${id('account')}, ${id('holding')}, 'individual', ${circleOwner}, ${organization}, ${circleOwner}, 10, 10,
      'private', 'monthly', 'joining', '2026-01-01', ${at}, case when n % 20 = 0 then 'active' else 'completed' end, 1, 1,
-     ${at}, case when n % 20 <> 0 then now() end, ${at}`,
+     ${at}, case when n % 20 <> 0 then ${at} end, ${at}`,
     0.1,
   ],
   [
@@ -245,9 +245,9 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   [
     'saving_circle_contributions',
     `id, saving_circle_id, member_id, user_id, turn_number, amount, rail, status, refund_account_id, transaction_id,
-     swept_at, created_at`,
+     swept_at, created_at, updated_at`,
     `${id('contribution')}, ${id('circle', 'n / 10')}, ${id('member')}, ${id('user')}, 1, 10, 'balance', 'completed',
-     ${id('account')}, ${id('transaction')}, now(), ${at}`,
+     ${id('account')}, ${id('transaction')}, now(), ${at}, ${at}`,
   ],
   [
     'documents',

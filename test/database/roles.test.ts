@@ -32,8 +32,9 @@ describe('Every function of the schema', () => {
   it('has a search path without temporary tables', async () => {
     const open = await ask(
       database.ownerUrl,
+      // A body that was parsed when it was made looks nothing up.
       `select oid::regprocedure::text as name, proconfig from pg_proc where pronamespace = 'public'::regnamespace
-       and not coalesce('search_path=pg_catalog, public, pg_temp' = any (proconfig), false)`,
+       and prosqlbody is null and not coalesce('search_path=pg_catalog, public, pg_temp' = any (proconfig), false)`,
     );
     expect(open).toEqual([]);
   });

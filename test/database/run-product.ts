@@ -18,7 +18,7 @@ import { makeComingMonths } from '../../src/housekeeping/make-months.ts';
 import type { Route } from '../../src/http/route-group.ts';
 import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../src/identity/login-failures.ts';
 import { settleKeys } from '../../src/identity/settle-keys.ts';
-import { runChecks } from '../../src/ledger/run-checks.ts';
+import { findChecks, runCheck, runCheckInTurn } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { findUnderKey, sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
 import { charitableCauseDonate } from '../../src/payments/handlers/charitable-cause-donate.ts';
@@ -335,8 +335,14 @@ async function decideThings(stack: Stack, { partner, person }: Cast): Promise<vo
   await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 days' where id = ?", [old]);
 }
 
-/** Every view that reads the books. */
-export const runAllChecks = (stack: Stack) => runChecks(stack.em());
+/** Every view that reads the books: whole, and what came within the last hour. */
+export async function runAllChecks(stack: Stack): Promise<void> {
+  const [{ since }] = await stack.em().execute<[{ since: string }]>("select uuidv7(interval '-1 hour') as since");
+  for (const check of await findChecks(stack.em())) {
+    await runCheckInTurn(stack.em(), check);
+    await runCheck(stack.em(), check, since);
+  }
+}
 
 /** What runs by itself: sweeps, retention, comparisons, what is measured. Nobody is woken. */
 async function keepHouse(stack: Stack): Promise<void> {

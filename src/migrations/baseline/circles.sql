@@ -55,6 +55,8 @@ create index saving_circles_of_creator on saving_circles (created_by, created_at
 create index saving_circles_of_account on saving_circles (account_id, created_at, id);
 create index saving_circles_new on saving_circles (starts_at) where status = 'new';
 create index saving_circles_to_open on saving_circles (next_opens_at) where next_opens_at is not null;
+-- For the checks, which read those that have not ended, or ended since.
+create index saving_circles_by_end on saving_circles ((coalesce(ended_at, 'infinity')));
 create index saving_circles_cancelled on saving_circles (ended_at) where status = 'cancelled';
 create trigger saving_circles_of_nobody_erased before insert on saving_circles
   for each row execute function refuse_erased('created_by');
@@ -174,6 +176,9 @@ create unique index one_guarantee_of_a_member on saving_circle_contributions (me
   where guarantee_amount > 0 and status in ('pending', 'completed');
 create index saving_circle_contributions_unswept on saving_circle_contributions (updated_at)
   where status = 'completed' and swept_at is null;
+-- For the checks, as of payment orders.
+create index saving_circle_contributions_by_change on saving_circle_contributions using brin (updated_at)
+  with (pages_per_range = 16, autosummarize = on);
 create index saving_circle_contributions_of_member on saving_circle_contributions (member_id);
 create index saving_circle_contributions_of_user on saving_circle_contributions (user_id);
 create index saving_circle_contributions_of_turn on saving_circle_contributions (saving_circle_id, turn_number, status);
@@ -314,19 +319,21 @@ create trigger contributions_keep_their_facts before update on saving_circle_con
 -- One contribution of a member to a turn is open or paid.
 create view check_circle_contributions_once as
   select saving_circle_id, member_id, turn_number, count(*) as contributions from saving_circle_contributions
-  where status in ('pending', 'completed') group by 1, 2, 3 having count(*) > 1;
+  where status in ('pending', 'completed') and updated_at >= checks_since_time() group by 1, 2, 3 having count(*) > 1;
 -- A contribution that was paid is a line of the ledger of the same amount, its guarantee included; one that was given
 -- back was posted so.
 create view check_circle_contributions_posted as
   select c.id as contribution_id, c.status, 'its price row is missing or differs' as problem
   from saving_circle_contributions c left join transactions t on t.id = c.transaction_id
-  where c.transaction_id is not null and (t.id is null or (t.amount, t.type, t.user_id, t.reference_type,
-    t.reference_id) <> (c.amount + c.guarantee_amount, 'price', c.user_id, 'saving_circle', c.saving_circle_id))
+  where c.transaction_id is not null and c.updated_at >= checks_since_time()
+    and (t.id is null or (t.amount, t.type, t.user_id, t.reference_type, t.reference_id)
+      <> (c.amount + c.guarantee_amount, 'price', c.user_id, 'saving_circle', c.saving_circle_id))
   union all
   select c.id, c.status, 'its refund was posted in another amount, or nowhere'
   from saving_circle_contributions c
-  where c.status = 'refunded' and not exists (select from postings p where p.journal_id = c.refund_journal_id
-    and p.account_id = c.refund_account_id and p.amount = c.refunded_amount);
+  where c.status = 'refunded' and c.updated_at >= checks_since_time()
+    and not exists (select from postings p where p.journal_id = c.refund_journal_id
+      and p.account_id = c.refund_account_id and p.amount = c.refunded_amount);
 -- A circle holds what its members brought in and has not gone out again, and nothing once it has ended.
 create view check_circle_holdings as
   select s.id as saving_circle_id, account_balance(s.holding_account_id) as held,
@@ -334,8 +341,9 @@ create view check_circle_holdings as
   from saving_circles s
   left join lateral (select sum(paid + guarantee) as brought, sum(received) as received
     from saving_circle_positions where saving_circle_id = s.id) p on true
-  where account_balance(s.holding_account_id) <> coalesce(p.brought, 0) - coalesce(p.received, 0)
-    or (s.ended_at is not null and account_balance(s.holding_account_id) <> 0);
+  where coalesce(s.ended_at, 'infinity') >= checks_since_time()
+    and (account_balance(s.holding_account_id) <> coalesce(p.brought, 0) - coalesce(p.received, 0)
+      or (s.ended_at is not null and account_balance(s.holding_account_id) <> 0));
 -- A turn is paid out once, to its receiver, whole, and when everybody who had a place in it has paid or is covered.
 create view check_circle_pots_paid_once as
   select r.saving_circle_id, r.turn_number, r.amount, c.amount + g.amount as contributed, p.amount as posted
@@ -352,34 +360,39 @@ create view check_circle_pots_paid_once as
   left join lateral (select sum(amount) as amount from postings
     where journal_id = j.journal_id and account_id in (m.account_id, (select t.destination_account_id
       from transactions t where t.batch_id = j.journal_id))) p on true
-  where r.journal_id is distinct from j.journal_id
+  where coalesce(s.ended_at, 'infinity') >= checks_since_time() and (r.journal_id is distinct from j.journal_id
     or ((r.paid_at is not null or s.status = 'active') and m.turn_number is distinct from r.turn_number)
     or (r.paid_at is not null and (r.amount is distinct from c.amount + g.amount or r.amount is distinct from p.amount
       or c.count + g.count <> (select count(*) from saving_circle_members n
-        where n.saving_circle_id = r.saving_circle_id and coalesce(n.excluded_turn > r.turn_number, true))));
+        where n.saving_circle_id = r.saving_circle_id and coalesce(n.excluded_turn > r.turn_number, true)))));
 -- What covers a default is the whole contribution, and no guarantee covers more than it is.
 create view check_circle_covers as
   select g.saving_circle_id, g.turn_number, g.debtor_member_id as member_id, sum(g.amount) as covered,
     'it is not the contribution that is missing' as problem
   from saving_circle_covers g join saving_circles s on s.id = g.saving_circle_id
+  where coalesce(s.ended_at, 'infinity') >= checks_since_time()
   group by g.saving_circle_id, g.turn_number, g.debtor_member_id, s.amount having sum(g.amount) <> s.amount
   union all
   select p.saving_circle_id, null, p.member_id, p.covered, 'it is more than the guarantee'
-  from saving_circle_positions p where p.covered > p.guarantee;
+  from saving_circle_positions p join saving_circles s on s.id = p.saving_circle_id
+  where coalesce(s.ended_at, 'infinity') >= checks_since_time() and p.covered > p.guarantee;
 -- What a circle held at its end went to its members as written, and to nobody more than was due. After the last round
 -- everybody has what is left of their guarantee, unless they owe it.
 create view check_circle_settlements as
   select s.id as member_id, s.amount, p.amount as posted
   from saving_circle_settlements s
   join saving_circle_positions m on m.member_id = s.id
+  join saving_circles o on o.id = s.saving_circle_id
   left join journal_keys j on j.business_key = 'saving-circle/' || s.saving_circle_id || '/settlement'
   left join lateral (select sum(amount) as amount from postings
     where journal_id = j.journal_id and account_id = s.account_id) p on true
-  where p.amount is distinct from s.amount or m.paid + m.guarantee - m.received + m.elsewhere < 0
+  where coalesce(o.ended_at, 'infinity') >= checks_since_time()
+    and (p.amount is distinct from s.amount or m.paid + m.guarantee - m.received + m.elsewhere < 0)
   union all
   select m.member_id, coalesce(s.amount, 0), null
   from saving_circle_positions m
   join saving_circles c on c.id = m.saving_circle_id and c.status = 'completed'
+    and coalesce(c.ended_at, 'infinity') >= checks_since_time()
   left join saving_circle_settlements s on s.id = m.member_id
   where m.guarantee > 0 and coalesce(s.amount, 0) < least(m.guarantee - m.covered,
     m.paid + m.guarantee - m.received + m.elsewhere + coalesce(s.amount, 0));
@@ -387,23 +400,28 @@ create view check_circle_settlements as
 create view check_circle_states as
   select s.id as saving_circle_id, s.status,
     'a completed circle has paid every turn from its first to its last' as problem
-  from saving_circles s where s.status = 'completed' and
+  from saving_circles s
+  where s.status = 'completed' and coalesce(s.ended_at, 'infinity') >= checks_since_time() and
     (select count(*) from saving_circle_members m where m.saving_circle_id = s.id and m.turn_number >= s.first_turn)
     <> (select count(*) from saving_circle_rounds r where r.saving_circle_id = s.id and r.paid_at is not null)
   union all
   select s.id, s.status, 'an active circle has one open round, or knows when the next one opens'
-  from saving_circles s where s.status = 'active' and (s.next_opens_at is null) <>
+  from saving_circles s
+  where s.status = 'active' and coalesce(s.ended_at, 'infinity') >= checks_since_time() and (s.next_opens_at is null) <>
     exists (select from saving_circle_rounds r
       where r.saving_circle_id = s.id and r.paid_at is null and r.turn_number = s.current_turn)
   union all
   select s.id, s.status, 'members have turns once the circle has started, and not before'
-  from saving_circles s where exists (select from saving_circle_members m
+  from saving_circles s
+  where coalesce(s.ended_at, 'infinity') >= checks_since_time() and exists (select from saving_circle_members m
     where m.saving_circle_id = s.id and (m.turn_number is null) <> (s.started_at is null) and m.excluded_turn is null)
   union all
   select s.id, s.status, 'nothing is pending in a circle that has ended'
-  from saving_circles s where s.ended_at is not null and exists (select from saving_circle_contributions c
-    where c.saving_circle_id = s.id and c.status = 'pending')
+  from saving_circles s
+  where s.ended_at is not null and coalesce(s.ended_at, 'infinity') >= checks_since_time()
+    and exists (select from saving_circle_contributions c where c.saving_circle_id = s.id and c.status = 'pending')
   union all
   select s.id, s.status, 'a circle has at most as many members as its capacity'
   from saving_circles s
-  where s.capacity < (select count(*) from saving_circle_members m where m.saving_circle_id = s.id);
+  where coalesce(s.ended_at, 'infinity') >= checks_since_time()
+    and s.capacity < (select count(*) from saving_circle_members m where m.saving_circle_id = s.id);

@@ -53,6 +53,9 @@ create index partner_payments_unreleased on partner_payments (available_at)
   where status = 'PAID' and released_at is null;
 create index partner_payments_settling on partner_payments (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
+-- For the checks, as of payment orders.
+create index partner_payments_by_change on partner_payments using brin (updated_at)
+  with (pages_per_range = 16, autosummarize = on);
 create index partner_payments_pending on partner_payments (created_at) where status = 'PENDING';
 -- What was cancelled stays cancelled.
 create trigger partner_payments_keep_their_cancellation before update of cancelled_at on partner_payments
@@ -80,9 +83,9 @@ create view check_partner_payments_posted_once as
       case when count(*) > 0 then coalesce(
         -sum(amount) filter (where account_id = '00000000-0000-4000-8000-000000000003'), 0) end as cost
     from postings where journal_id = jr.journal_id) r on true
-  where s.posted is distinct from case when p.status = 'PAID' then p.amount end
+  where p.updated_at >= checks_since_time() and (s.posted is distinct from case when p.status = 'PAID' then p.amount end
     or s.cost is distinct from case when p.status = 'PAID' then p.provider_fee end
-    or r.posted is distinct from case when p.released_at is not null then p.net_amount end;
+    or r.posted is distinct from case when p.released_at is not null then p.net_amount end);
 -- A partner's pending account holds its payments that are paid and not released yet.
 create view check_partner_pending_matches_payments as
   select p.id as partner_id, account_balance(p.pending_account_id) as balance, coalesce(owed.amount, 0) as owed

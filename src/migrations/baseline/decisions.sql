@@ -288,21 +288,23 @@ create trigger payouts_status_proof before update of status on payouts for each 
 
 -- A payout was taken back only as the provider said.
 create view check_payouts_are_reversed_as_was_said as
-  select p.id as payout_id from payouts p where p.status = 'reversed' and not exists (select from payout_words w
+  select p.id as payout_id from payouts p
+  where p.status = 'reversed' and p.updated_at >= checks_since_time() and not exists (select from payout_words w
     where w.payout_id = p.id and w.said = 'reversed');
 -- What was decided was done, and what needs a decision has one.
 create view check_decisions_were_carried_out as
   select d.id as decision_id, d.kind, missing_of_decision(d) as problem
-  from decisions d where d.status = 'carried_out' and missing_of_decision(d) is not null
+  from decisions d
+  where d.status = 'carried_out' and d.ended_at >= checks_since_time() and missing_of_decision(d) is not null
   union all
   select d.id, d.kind, 'nobody approved it, and the provider did not say so'
   from decisions d
-  where d.kind = 'settle_payout' and d.status = 'carried_out' and d.approved_by is null
+  where d.kind = 'settle_payout' and d.status = 'carried_out' and d.ended_at >= checks_since_time() and d.approved_by is null
     and not exists (select from payout_words w where w.payout_id = d.payout_id and outcome_of_word(w.said) = d.outcome)
   union all
   select null, 'settle_payout', 'the payout ' || p.id || ' was ended by an operator without a decision'
   from payouts p
-  where p.failure_code = 'SETTLED_BY_OPERATOR'
+  where p.failure_code = 'SETTLED_BY_OPERATOR' and p.updated_at >= checks_since_time()
     and not exists (select from payout_words w where w.payout_id = p.id and outcome_of_word(w.said) = 'failed')
     and not exists (select from decisions d where d.payout_id = p.id and d.status = 'carried_out')
   union all
@@ -313,7 +315,7 @@ create view check_decisions_were_carried_out as
   union all
   select null, 'book_external', 'the journal ' || j.id || ' has no decision'
   from journals j
-  where j.kind = 'platform.external' and not exists (select from decisions d
+  where j.kind = 'platform.external' and j.id >= checks_since() and not exists (select from decisions d
     where j.business_key = 'platform-external/' || d.reference and d.status = 'carried_out');
 -- What waits for a decision is sent after it only.
 create view check_disbursements_wait_for_their_decision as

@@ -43,6 +43,8 @@ create index donations_of_user on donations (user_id, created_at desc, id desc);
 create index donations_of_cause on donations (cause_id, user_id) where status = 'completed' and cause_id is not null;
 create index donations_unallocated on donations (created_at, id)
   where type = 'open' and status = 'completed' and cause_id is null;
+-- For the checks, as of payment orders.
+create index donations_by_change on donations using brin (updated_at) with (pages_per_range = 16, autosummarize = on);
 create unique index donations_of_order on donations (payment_order_id) where payment_order_id is not null;
 create unique index donations_of_subscription on donations (subscription_id, period) where subscription_id is not null;
 create index donations_of_batch on donations (allocation_batch_id) where allocation_batch_id is not null;
@@ -183,15 +185,16 @@ end $$;
 create view check_donations_posted_once as
   select d.id as donation_id, 'the price row of the donation is missing or differs' as problem
   from donations d left join transactions t on t.id = d.transaction_id
-  where d.transaction_id is not null
+  where d.transaction_id is not null and d.updated_at >= checks_since_time()
     and (t.id is null or (t.amount, t.type, t.user_id, t.reference_type) <> (d.amount, 'price', d.user_id, 'donation'))
   union all
   select min(d.id::text)::uuid, 'several donations share transaction ' || d.transaction_id
-  from donations d where d.transaction_id is not null group by d.transaction_id having count(*) > 1
+  from donations d where d.transaction_id is not null and d.updated_at >= checks_since_time()
+  group by d.transaction_id having count(*) > 1
   union all
   select d.id, 'the reversed row of the donation is missing or differs'
   from donations d left join transactions t on t.id = d.refund_transaction_id
-  where d.refund_transaction_id is not null
+  where d.refund_transaction_id is not null and d.updated_at >= checks_since_time()
     and (t.id is null or (t.amount, t.type, t.user_id, t.reference_type, t.status)
         <> (d.amount, 'price', d.user_id, 'donation', 'reversed')
       or t.batch_id is distinct from (select k.journal_id from journal_keys k
@@ -201,33 +204,29 @@ create view check_donations_posted_once as
   select id, 'a transaction into a cause or the pool has no donation'
   from (
     select t.id from transactions t
-    where t.reference_type = 'donation' and t.type = 'price'
+    where t.reference_type = 'donation' and t.type = 'price' and t.created_at >= checks_since_time()
       and (t.reference_id = '00000000-0000-4000-8000-000000000005'
         or t.reference_id in (select c.id from charitable_causes c))
-    except select d.transaction_id from donations d where d.transaction_id is not null
-    except select d.refund_transaction_id from donations d where d.refund_transaction_id is not null
-    except select t.id from donation_allocations a join transactions t on t.batch_id = a.journal_id) unexplained;
+    -- What a transaction paid changed with it.
+    except select d.transaction_id from donations d
+      where d.transaction_id is not null and d.updated_at >= checks_since_time()
+    except select d.refund_transaction_id from donations d
+      where d.refund_transaction_id is not null and d.updated_at >= checks_since_time()
+    except select t.id from donation_allocations a join transactions t on t.batch_id = a.journal_id
+      where t.created_at >= checks_since_time()) unexplained;
 -- The totals of causes are the sums of their donations, without those that were given back.
 create view check_cause_totals_match_donations as
   select cause_id, t.donated, t.donations, d.amount as received, d.count as rows
   from (select cause_id, sum(donated) as donated, sum(donations) as donations from cause_totals group by cause_id) t
   full join (select cause_id, sum(amount) as amount, count(*) as count from donations
     where status = 'completed' and cause_id is not null group by cause_id) d using (cause_id)
-  where coalesce(t.donated, 0) <> coalesce(d.amount, 0) or coalesce(t.donations, 0) <> coalesce(d.count, 0)
+  where checks_read_all()
+    and (coalesce(t.donated, 0) <> coalesce(d.amount, 0) or coalesce(t.donations, 0) <> coalesce(d.count, 0))
   union all
   select d.cause_id, null, null, null, count(*) from donations d
-  where d.cause_id is not null and not exists (select from charitable_causes c where c.id = d.cause_id)
+  where d.cause_id is not null and d.updated_at >= checks_since_time()
+    and not exists (select from charitable_causes c where c.id = d.cause_id)
   group by d.cause_id;
--- The open pool holds open donations that are not allocated, and what was credited to it from suspense.
-create view check_open_pool_matches_donations as
-  select pool.balance, unallocated.amount as unallocated, credited.amount as credited_from_suspense
-  from (select coalesce(sum(b.balance), 0) as balance from account_balances b
-      where b.account_id = '00000000-0000-4000-8000-000000000005') pool,
-    (select coalesce(sum(amount), 0) as amount from donations
-      where type = 'open' and status = 'completed' and cause_id is null) unallocated,
-    (select coalesce(sum(p.amount), 0) as amount from postings p join journals j on j.id = p.journal_id
-      where p.account_id = '00000000-0000-4000-8000-000000000005' and j.kind = 'receipt.credited') credited
-  where pool.balance <> unallocated.amount + credited.amount;
 -- An allocation is the sum of its donations, and is posted as that.
 create view check_allocations_match_donations as
   select a.id as batch_id, a.donation_count, d.count, a.total_amount, d.amount, p.amount as posted
@@ -237,25 +236,25 @@ create view check_allocations_match_donations as
     where allocation_batch_id = a.id and cause_id = a.cause_id) d on true
   left join lateral (select sum(amount) as amount from postings
     where journal_id = a.journal_id and account_id = c.account_id) p on true
-  where a.donation_count <> d.count or a.total_amount is distinct from d.amount
-    or a.total_amount is distinct from p.amount
+  where a.created_at >= checks_since_time() and (a.donation_count <> d.count
+    or a.total_amount is distinct from d.amount or a.total_amount is distinct from p.amount)
   union all
   select d.allocation_batch_id, null, count(*), null, sum(d.amount), null from donations d
-  where d.allocation_batch_id is not null
+  where d.allocation_batch_id is not null and d.updated_at >= checks_since_time()
     and not exists (select from donation_allocations a where a.id = d.allocation_batch_id)
   group by d.allocation_batch_id;
 -- A subscription has one donation for each period that was paid; it fails by three refusals of one period.
 create view check_subscriptions_paid_once as
   select s.id as subscription_id, 'periods paid, attempts and donations differ' as problem
   from donation_subscriptions s
-  where s.periods_paid <> (select count(*) from donation_subscription_attempts a
+  where s.updated_at >= checks_since_time() and (s.periods_paid <> (select count(*) from donation_subscription_attempts a
       where a.subscription_id = s.id and a.outcome = 'paid')
     or s.periods_paid <> (select count(*) from donations d join donation_subscription_attempts a
       on a.subscription_id = d.subscription_id and a.period = d.period and a.outcome = 'paid'
       where d.subscription_id = s.id and d.amount = s.amount and d.cause_id = s.cause_id and d.user_id = s.user_id)
-    or s.periods_paid <> (select count(*) from donations d where d.subscription_id = s.id)
+    or s.periods_paid <> (select count(*) from donations d where d.subscription_id = s.id))
   union all
   select s.id, 'failed means three refusals of one period'
   from donation_subscriptions s
-  where (s.status = 'failed') <> exists (select from donation_subscription_attempts a
+  where s.updated_at >= checks_since_time() and (s.status = 'failed') <> exists (select from donation_subscription_attempts a
     where a.subscription_id = s.id and a.outcome = 'refused' and a.attempt = 3);

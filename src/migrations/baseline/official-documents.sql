@@ -28,4 +28,4 @@ create trigger official_documents_verification_status_law
 create view check_official_documents_name_documents_of_their_owner as
   select o.id as official_document_id, o.document_id
   from official_documents o join documents d on d.id = o.document_id
-  where d.created_by <> o.user_id;
+  where d.created_by <> o.user_id and o.updated_at >= checks_since_time();

@@ -32,4 +32,5 @@ create view check_openings_are_kept as
     union all select 1 from donation_subscriptions r where o.kind = 'donation_subscription' and r.id = o.resource_id
     union all select 1 from donation_allocations r where o.kind = 'donation_allocation' and r.id = o.resource_id
   ) resource on true
-  where (o.made is not null) <> (resource.there is not null) or o.made <= o.refused_upto;
+  where o.decided_at >= checks_since_time()
+    and ((o.made is not null) <> (resource.there is not null) or o.made <= o.refused_upto);

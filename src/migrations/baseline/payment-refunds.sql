@@ -83,7 +83,10 @@ create view check_payments_refunded_within as
   select p.id as payment_id, p.status, p.amount, sum(o.amount) as refunded
   from partner_payments p join payment_refunds r on r.payment_id = p.id
   join payouts o on o.id = r.id and o.status in ('pending', 'succeeded')
+  where p.id in (select n.payment_id from payouts u join payment_refunds n on n.id = u.id
+    where u.updated_at >= checks_since_time())
   group by p.id having p.status <> 'PAID' or sum(o.amount) > p.amount
   union all
   select null, o.status, o.amount, null from payouts o
-  where o.kind = 'payment_refund' and not exists (select from payment_refunds r where r.id = o.id);
+  where o.kind = 'payment_refund' and o.updated_at >= checks_since_time()
+    and not exists (select from payment_refunds r where r.id = o.id);

@@ -61,6 +61,8 @@ create index payment_orders_open on payment_orders ((coalesce(cancelled_at, expi
   where status in ('PENDING', 'WAITING_PAYMENT');
 create index payment_orders_settling on payment_orders (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
+-- For the checks, which read what changed since: rows come nearly in the order of time, and end soon.
+create index payment_orders_by_change on payment_orders using brin (updated_at) with (pages_per_range = 16, autosummarize = on);
 create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
 -- Who is shown a code pays what it was made for.
 create trigger payment_orders_keep_their_instrument
@@ -94,6 +96,8 @@ create table idempotency_keys (
   primary key (user_id, key_hash),
   check ((answer_status is null) = (answer_body is null))
 );
+create index idempotency_keys_by_time on idempotency_keys using brin (created_at)
+  with (pages_per_range = 16, autosummarize = on);
 create index idempotency_keys_by_age on idempotency_keys (created_at) where answer_body is not null;
 
 -- What became of a payment from a balance under an idempotency key: paid, or refused. The key's row decides; a refusal
@@ -474,6 +478,7 @@ create view check_orders_posted_once as
         -sum(amount) filter (where account_id = '00000000-0000-4000-8000-000000000003'), 0) end as cost,
       coalesce(sum(amount) filter (where account_id = o.target_account_id), 0) as landed
     from postings where journal_id = j.journal_id) p on true
+  where o.updated_at >= checks_since_time()
   group by o.id
   having (o.status = 'PAID') <> (count(j.journal_id) = 1)
     or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
@@ -483,6 +488,7 @@ create view check_orders_posted_once as
 create view check_idempotency_keys_complete as
   select k.user_id, k.resource_id from idempotency_keys k
   where k.answer_status is null and k.created_at between now() - interval '30 days' and now() - interval '1 hour'
+    and k.created_at >= checks_since_time()
     and not exists (select from payment_orders o where o.id = k.resource_id);
 -- For people, who do not read the keys' hashes: what was refused, and what was paid under the same key and body.
 create view refusals_of_balance_payments as
@@ -492,7 +498,7 @@ create view refusals_of_balance_payments as
 create view check_refused_balance_payments_are_not_made as
   select r.user_id, r.refused_upto, k.number, k.resource_id
   from refused_balance_payments r join idempotency_keys k using (user_id, key_hash, fingerprint)
-  where coalesce(k.number, 0) <= r.refused_upto;
+  where r.refused_at >= checks_since_time() and coalesce(k.number, 0) <= r.refused_upto;
 
 insert into payment_channels (id, name, method, channel_code, fee_fixed, minimum_amount, maximum_amount, needs_phone)
 values

@@ -68,10 +68,9 @@ $$;
 
 -- The tallies of the last day are those of its payouts.
 create view check_payout_tallies_match_payouts as
-  with day as (select tally_start(now() - interval '24 hours') as began_at)
   select owner_id, starts_at, coalesce(t.amount, 0) as amount, coalesce(l.amount, 0) as counted_amount,
     coalesce(t.payouts, 0) as payouts, coalesce(l.payouts, 0) as counted_payouts
-  from (select * from payout_tallies where starts_at >= (select began_at from day)) t
+  from (select * from payout_tallies where starts_at >= tally_start(now() - interval '24 hours')) t
   full join (select owner_id, tally_start(created_at) as starts_at, sum(amount) as amount, count(*) as payouts
-    from limited_payouts where created_at >= (select began_at from day) group by 1, 2) l using (owner_id, starts_at)
+    from limited_payouts where created_at >= tally_start(now() - interval '24 hours') group by 1, 2) l using (owner_id, starts_at)
   where coalesce(t.amount, 0) <> coalesce(l.amount, 0) or coalesce(t.payouts, 0) <> coalesce(l.payouts, 0);

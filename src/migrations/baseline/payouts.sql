@@ -81,6 +81,8 @@ create table payouts (
 create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (kind, status, amount)
   where partner_id is not null;
 create index payouts_by_external_ref on payouts (partner_id, external_ref) where external_ref is not null;
+-- For the checks, as of payment orders.
+create index payouts_by_time on payouts using brin (created_at, updated_at) with (pages_per_range = 16, autosummarize = on);
 create index payouts_unknown on payouts (unknown_since) where unknown_since is not null;
 create index payouts_contradicted on payouts (contradicted_at) where contradicted_at is not null;
 create index payouts_to_look_at on payouts (look_again_at) where look_again_at is not null;
@@ -207,29 +209,27 @@ end $$;
 -- A payout was reserved once, and was then spent, returned, or spent and reversed, each once and whole. One line for each
 -- payout, joined once: of four joins with as many lines the planner expects so few that it compares every payout with all.
 create view check_payouts_posted_once as
-  with posted as (
-    select split_part(j.business_key, '/', 1) as family, split_part(j.business_key, '/', 2) as payout_id,
-      -sum(g.amount) filter (where step = 'reserved' and is_debit) as reserved,
+  select p.id as payout_id, p.status, p.net_amount + p.fee as amount, posted.reserved, posted.spent, posted.returned,
+    posted.reversed, p.provider_cost, posted.cost
+  from payouts p
+  cross join lateral (
+    select -sum(g.amount) filter (where step = 'reserved' and is_debit) as reserved,
       -sum(g.amount) filter (where step = 'spent' and is_debit) as spent,
       -sum(g.amount) filter (where step = 'returned' and is_debit) as returned,
       -sum(g.amount) filter (where step = 'reversed' and is_debit) as reversed,
       -sum(g.amount) filter (where step = 'spent' and is_cost) as cost,
       count(*) filter (where step <> 'spent' and is_cost) as costs_elsewhere
-    from journals j join postings g on g.journal_id = j.id
-    cross join lateral (select split_part(j.business_key, '/', 3) as step,
-      g.account_id = '00000000-0000-4000-8000-000000000003' as is_cost,
-      g.amount < 0 and g.account_id <> '00000000-0000-4000-8000-000000000003' as is_debit) of
-    where j.business_key like any ('{partner-payout/%,withdrawal/%,payment-refund/%}') group by 1, 2)
-  select p.id as payout_id, p.status, p.net_amount + p.fee as amount, posted.reserved, posted.spent, posted.returned,
-    posted.reversed, p.provider_cost, posted.cost
-  from payouts p
-  left join posted on posted.family = replace(p.kind, '_', '-') and posted.payout_id = p.id::text
-  where posted.reserved is distinct from p.net_amount + p.fee
+    from unnest('{reserved,spent,returned,reversed}'::text[]) step
+    join journal_keys k on k.business_key = replace(p.kind, '_', '-') || '/' || p.id || '/' || step
+    join postings g on g.journal_id = k.journal_id
+    cross join lateral (select g.account_id = '00000000-0000-4000-8000-000000000003' as is_cost,
+      g.amount < 0 and g.account_id <> '00000000-0000-4000-8000-000000000003' as is_debit) of) posted
+  where p.updated_at >= checks_since_time() and (posted.reserved is distinct from p.net_amount + p.fee
     or posted.spent is distinct from case when p.status in ('succeeded', 'reversed') then p.net_amount + p.fee end
     or posted.returned is distinct from case when p.status = 'failed' then p.net_amount + p.fee end
     or posted.reversed is distinct from case when p.status = 'reversed' then p.net_amount end
     or coalesce(posted.cost, 0) <> p.provider_cost or p.provider_cost not in (0, p.provider_fee)
-    or posted.costs_elsewhere > 0;
+    or posted.costs_elsewhere > 0);
 -- What is reserved is the pending payouts with their fees.
 create view check_reserved_matches_payouts as
   select account_id, coalesce(held.balance, 0) as balance, coalesce(open.amount, 0) as open_payouts
@@ -241,20 +241,16 @@ create view check_reserved_matches_payouts as
 -- Never two attempts that may both have been executed, unless the provider did not know the first in between; never more
 -- than five; none after the payout's end (a minute is left for clocks that differ).
 create view check_payouts_sent_once as
-  with made as (
-    select payout_id, sent_at, row_number() over of_payout as place,
-      lag(not_known_at) over of_payout as not_known_before
-    from payout_attempts where outcome is distinct from 'unsent'
-    window of_payout as (partition by payout_id order by number)),
-  counted as (
-    select payout_id, count(*) as attempts, max(sent_at) as last_sent_at,
+  select p.id as payout_id, p.status, p.provider_transfer_id, c.attempts, c.unasked
+  from payouts p
+  cross join lateral (
+    select count(*) as attempts, max(sent_at) as last_sent_at,
       count(*) filter (where place > 1 and (not_known_before is null or not_known_before > sent_at)) as unasked
-    from made group by payout_id)
-  select p.id as payout_id, p.status, p.provider_transfer_id, coalesce(c.attempts, 0) as attempts,
-    coalesce(c.unasked, 0) as unasked
-  from payouts p left join counted c on c.payout_id = p.id
-  where c.unasked > 0 or c.attempts > 5 or c.last_sent_at > p.finalized_at + interval '1 minute'
-    or (p.provider_transfer_id is not null and c.attempts is null);
+    from (select sent_at, row_number() over by_number as place, lag(not_known_at) over by_number as not_known_before
+      from payout_attempts where payout_id = p.id and outcome is distinct from 'unsent'
+      window by_number as (order by number)) made) c
+  where p.updated_at >= checks_since_time() and (c.unasked > 0 or c.attempts > 5
+    or c.last_sent_at > p.finalized_at + interval '1 minute' or (p.provider_transfer_id is not null and c.attempts = 0));
 
 insert into payout_banks (bank_code, name, minimum_amount, maximum_amount, account_number_min_length,
   account_number_max_length) values

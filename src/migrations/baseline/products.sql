@@ -94,7 +94,8 @@ end $$;
 -- Of saving goals and products alike.
 create view check_completed_targets_are_reached as
   select g.id, 'saving goal' as thing, account_balance(g.account_id) as held, g.target_amount
-  from saving_goals g where g.status = 'completed' and g.closed_at is null and account_balance(g.account_id) < g.target_amount
+  from saving_goals g where g.status = 'completed' and g.closed_at is null
+    and g.updated_at >= checks_since_time() and account_balance(g.account_id) < g.target_amount
   union all
   select p.id, 'product', account_balance(p.account_id), p.target_amount
   from products p

@@ -91,10 +91,11 @@ end $$;
 create view check_receipts_posted_once as
   select r.id as receipt_id, r.state, 'an applied receipt belongs to a paid order' as problem
   from receipts r join payment_orders o on o.id = r.order_id
-  where o.status <> 'PAID' or r.amount <> o.nominal + o.admin_fee
+  where r.received_at >= checks_since_time() and (o.status <> 'PAID' or r.amount <> o.nominal + o.admin_fee)
   union all
   select null, o.status, 'the paid order ' || o.id || ' has no receipt'
-  from payment_orders o where o.status = 'PAID' and not exists (select from receipts r where r.order_id = o.id)
+  from payment_orders o where o.status = 'PAID' and o.updated_at >= checks_since_time()
+    and not exists (select from receipts r where r.order_id = o.id)
   union all
   select r.id, r.state, 'money in suspense has one journal in and, once settled, one out'
   from receipts r
@@ -104,7 +105,8 @@ create view check_receipts_posted_once as
   union all
   select r.id, r.state, 'an applied receipt is not in suspense'
   from receipts r
-  where r.state = 'applied' and exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense')
+  where r.state = 'applied' and r.received_at >= checks_since_time()
+    and exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense')
   union all
   select r.id, r.state, 'money that was credited is with another account'
   from receipts r join journal_keys k on k.business_key = 'receipt/' || r.id || '/settled'
@@ -113,9 +115,12 @@ create view check_receipts_posted_once as
 -- A partner's payment is paid by one receipt of its amount.
 create view check_partner_receipts_applied_once as
   select p.id as payment_id, p.status, r.id as receipt_id, r.amount
-  from partner_payments p full join receipts r on r.partner_payment_id = p.id
-  where (p.status = 'PAID' or r.partner_payment_id is not null)
-    and (p.status is distinct from 'PAID' or r.amount is distinct from p.amount);
+  from partner_payments p left join receipts r on r.partner_payment_id = p.id
+  where p.status = 'PAID' and p.updated_at >= checks_since_time() and r.amount is distinct from p.amount
+  union all
+  select p.id, p.status, r.id, r.amount
+  from receipts r left join partner_payments p on p.id = r.partner_payment_id
+  where r.partner_payment_id is not null and r.received_at >= checks_since_time() and p.status is distinct from 'PAID';
 -- The suspense account holds the receipts in suspense.
 create view check_suspense_matches_receipts as
   select coalesce(s.balance, 0) as suspense, r.amount as receipts
@@ -123,12 +128,22 @@ create view check_suspense_matches_receipts as
     (select sum(b.balance) as balance from account_balances b join accounts a on a.id = b.account_id
      where a.kind = 'suspense') s
   where coalesce(s.balance, 0) <> r.amount;
+-- The open pool holds open donations that are not allocated, and what was credited to it from suspense.
+create view check_open_pool_matches_donations as
+  select pool.balance, unallocated.amount as unallocated, credited.amount as credited_from_suspense
+  from (select coalesce(sum(b.balance), 0) as balance from account_balances b
+      where b.account_id = '00000000-0000-4000-8000-000000000005') pool,
+    (select coalesce(sum(amount), 0) as amount from donations
+      where type = 'open' and status = 'completed' and cause_id is null) unallocated,
+    (select coalesce(sum(amount), 0) as amount from receipts
+      where state = 'credited' and account_id = '00000000-0000-4000-8000-000000000005') credited
+  where pool.balance <> unallocated.amount + credited.amount;
 -- Whose money it is: no open payment's own money is in suspense.
 create view check_receipts_reach_their_owners as
-  with named as (
-    select id as receipt_id, state, amount, coalesce(order_id, partner_payment_id) as applied_to,
+  with named as not materialized (
+    select id as receipt_id, state, amount, received_at, coalesce(order_id, partner_payment_id) as applied_to,
       case when reference ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then reference::uuid end as owner
-    from receipts where state in ('applied', 'suspended'))
+    from receipts)
   select n.receipt_id, n.owner, 'the money of an open payment is in suspense' as problem
   from named n
   join (select id, nominal + admin_fee as amount from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
@@ -138,4 +153,4 @@ create view check_receipts_reach_their_owners as
   where n.state = 'suspended'
   union all
   select receipt_id, owner, 'money is applied to another than its reference names'
-  from named where state = 'applied' and applied_to is distinct from owner;
+  from named where state = 'applied' and received_at >= checks_since_time() and applied_to is distinct from owner;

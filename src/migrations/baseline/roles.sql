@@ -28,8 +28,8 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
-grant delete on addresses, cause_managers, document_uploads, invitations, official_documents, partner_fees, reconciled_records,
-  recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
+grant delete on addresses, cause_managers, document_uploads, invitations, official_documents, partner_fees, proved_checks,
+  reconciled_records, recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
   users, webhook_endpoints
   to amanah_app;
 
@@ -106,6 +106,7 @@ grant insert, update (status, attempts, body_sealed, last_status, last_error, ne
 grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;
 grant update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
 grant insert, update (looks, look_again_at) on sweep_looks to amanah_app;
+grant insert, update (proved_at) on proved_checks to amanah_app;
 grant insert, update (state, phase, cursor, compared, differences, unsettled, taken_by, takes, beat_at, started_at,
   finished_at) on reconciled_days to amanah_app;
 grant insert, update (ours, theirs, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
@@ -128,7 +129,8 @@ grant execute on function
   account_balance, cause_current_amount, missing_of_decision,
   outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
   refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_exceeds,
-  refund_is_void, hold_of_person, first_id_at, is_archived, find_month_problems
+  refund_is_void, hold_of_person, first_id_at, is_archived, find_month_problems, checks_since, checks_since_time,
+  checks_read_all
   to amanah_app, amanah_reader;
 -- What triggers call runs with the rights of whoever writes.
 grant execute on function refuse_old_snapshot, whole_table to amanah_app;

@@ -150,15 +150,15 @@ end $$;
 create view check_goal_orders_follow_orders as
   select g.payment_order_id, g.status, o.status as order_status
   from saving_goal_orders g join payment_orders o on o.id = g.payment_order_id
-  where g.status <> case o.status when 'PAID' then 'completed' when 'FAILED' then 'failed'
+  where o.updated_at >= checks_since_time() and g.status <> case o.status when 'PAID' then 'completed' when 'FAILED' then 'failed'
     when 'EXPIRED' then 'cancelled' else 'pending' end;
 -- A closed goal holds nothing, and what it held went where it was released, and nowhere else.
 create view check_closed_goals_are_empty as
   select g.id as saving_goal_id, account_balance(g.account_id) as held, null::uuid as journal_id
-  from saving_goals g where g.closed_at is not null and account_balance(g.account_id) <> 0
+  from saving_goals g where g.closed_at >= checks_since_time() and account_balance(g.account_id) <> 0
   union all
   select g.id, null, p.journal_id
   from saving_goals g
   join postings p on p.account_id = g.account_id and p.amount < 0
-  where not exists (select from postings r
+  where p.journal_id >= checks_since() and not exists (select from postings r
     where r.journal_id = p.journal_id and r.account_id = g.released_to and r.amount = -p.amount);

@@ -53,14 +53,15 @@ end $$;
 -- Sealed each night: what is two days old has been passed over, or nobody seals.
 create view check_journals_are_sealed as
   select j.id as journal_id, j.created_at from journals j
-  where j.created_at < now() - interval '2 days'
+  where checks_read_all() and j.created_at < now() - interval '2 days'
     and not exists (select from seal_journals s where s.journal_id = j.id);
 -- What was exported of a sealed day is fixed (docs/contract.md 2): no journal of it, in UTC+7, is in a later seal than the
 -- first that was made half an hour into the next day, or in none.
 create view check_sealed_days_are_whole as
   with dated as (
     select j.id, s.seal_number, (j.created_at at time zone interval '7 hours')::date as day
-    from journals j left join seal_journals s on s.journal_id = j.id),
+    from journals j left join seal_journals s on s.journal_id = j.id and s.journal_id >= checks_since()
+    where j.id >= checks_since()),
   -- Once for each day, and not for each journal.
   days as materialized (
     select d.day, (select min(c.number) from seals c

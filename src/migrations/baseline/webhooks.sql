@@ -35,6 +35,9 @@ create table webhook_version_keys (
   delivery_id uuid not null,
   primary key (resource_type, resource_id, version, endpoint_id)
 );
+-- For the check, as of callback_keys.
+create index webhook_version_keys_by_id on webhook_version_keys using brin (delivery_id)
+  with (pages_per_range = 16, autosummarize = on);
 
 -- An event is one delivery for each endpoint that asks for it; a delivery outlives its endpoint. Divided by month.
 create table webhook_deliveries (
@@ -81,12 +84,14 @@ create trigger webhook_version_keys_are_kept before truncate on webhook_version_
 -- Each version of a webhook has its key, and each key its webhook, unless that is archived.
 create view check_webhooks_have_their_keys as
   select d.id as delivery_id, k.delivery_id as key_delivery_id, resource_type, resource_id, version, endpoint_id
-  from webhook_deliveries d full join webhook_version_keys k using (resource_type, resource_id, version, endpoint_id)
+  from (select id, resource_type, resource_id, version, endpoint_id from webhook_deliveries where id >= checks_since()) d
+  full join (select * from webhook_version_keys where delivery_id >= checks_since()) k
+    using (resource_type, resource_id, version, endpoint_id)
   where d.id is distinct from k.delivery_id
     and not (d.id is null and exists (select from archived_months a
       where a.table_name = 'webhook_deliveries' and k.delivery_id >= a.first_id and k.delivery_id < a.next_id));
 
 -- A version is one event: whoever is told of it is told the same.
 create view check_webhook_versions_are_one_event as
-  select resource_type, resource_id, version from webhook_deliveries
+  select resource_type, resource_id, version from webhook_deliveries where id >= checks_since()
   group by resource_type, resource_id, version having count(distinct type) > 1;

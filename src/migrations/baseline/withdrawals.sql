@@ -61,7 +61,7 @@ create view check_withdrawals_are_told as
       bool_or(t.id = w.transaction_id and t.type = 'price' and t.status = 'successful') as named
     from transactions t where t.reference_id = p.id and t.reference_type = 'account_top_up'
       and t.purpose = 'external_withdrawal' and t.source_account_id = p.source_account_id) told on true
-  where p.kind = 'withdrawal' and (w.id is null or told.named is not true
+  where p.kind = 'withdrawal' and p.updated_at >= checks_since_time() and (w.id is null or told.named is not true
     or told.successful is distinct from p.net_amount + p.fee
     or told.reversed <> case p.status when 'failed' then p.net_amount + p.fee when 'reversed' then p.net_amount else 0 end);
 

@@ -1,0 +1,89 @@
+import { runCheckInTurn, runChecks } from '../../src/ledger/run-checks.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
+
+const check = 'check_journals_balance';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  await withoutTriggers(stack, "delete from journals where kind = 'planted'", []);
+  await stack.owner().execute('delete from proved_checks');
+});
+
+/** A journal of so long ago that has no postings. */
+const plant = (ago: string) =>
+  withoutTriggers(
+    stack,
+    `insert into journals (id, business_key, kind, created_at)
+     values (uuidv7(-interval '${ago}'), '${newId()}', 'planted', now() - interval '${ago}')`,
+    [],
+  );
+const inTurn = async () => (await runCheckInTurn(stack.em(), check)).violations;
+/** When the view was proved whole, if it is. */
+async function proof(): Promise<string | undefined> {
+  const rows = await stack.em().execute<{ at: string }[]>('select proved_at::text as at from proved_checks');
+  return rows[0]?.at;
+}
+/** The last proof is of the night before: two days ago, whenever this runs. */
+const letANightPass = () => stack.owner().execute("update proved_checks set proved_at = proved_at - interval '2 days'");
+
+describe('A check that is read in turn', () => {
+  it('is proved whole once, and then reads what came since until the next night', async () => {
+    expect(await inTurn()).toBe(0);
+    const proved = await proof();
+    expect(proved).toBeDefined();
+    await plant('3 hours');
+    expect(await inTurn()).toBe(0);
+    expect(await proof()).toBe(proved);
+    await letANightPass();
+    expect(await inTurn()).toBe(1);
+  });
+
+  it('sees what is new, and is read whole from then on until it is empty', async () => {
+    await inTurn();
+    await plant('3 hours');
+    await plant('1 minute');
+    expect(await inTurn()).toBe(1);
+    expect(await proof()).toBeUndefined();
+    expect(await inTurn()).toBe(2);
+    expect(await inTurn()).toBe(2);
+    await withoutTriggers(stack, "delete from journals where kind = 'planted'", []);
+    expect(await inTurn()).toBe(0);
+    expect(await proof()).toBeDefined();
+  });
+
+  it('sees what was begun before it was proved, and committed afterwards', async () => {
+    await inTurn();
+    await plant('1 hour 59 minutes');
+    expect(await inTurn()).toBe(1);
+  });
+
+  it('is not taken for proved by a time to come', async () => {
+    await inTurn();
+    await stack.owner().execute("update proved_checks set proved_at = now() + interval '1 day'");
+    await plant('3 hours');
+    expect(await inTurn()).toBe(1);
+  });
+
+  it('is read whole by whoever asks for all, whatever was proved', async () => {
+    await inTurn();
+    await plant('3 hours');
+    const found = (await runChecks(stack.em())).filter(({ violations }) => violations > 0);
+    expect(found.map((one) => one.check)).toContain(check);
+  });
+
+  it('leaves nothing behind in a transaction that goes on', async () => {
+    await inTurn();
+    await plant('3 hours');
+    await stack.em().transactional(async (tx) => {
+      expect((await runCheckInTurn(tx, check)).violations).toBe(0);
+      const found = (await runChecks(tx)).filter(({ violations }) => violations > 0);
+      expect(found.map((one) => one.check)).toContain(check);
+    });
+  });
+});
