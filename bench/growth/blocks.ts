@@ -56,11 +56,23 @@ export async function countBlocks(url: string) {
       const answer = await work();
       return { answer, ms: performance.now() - started, blocks: await total() };
     },
-    /** Reads a view that is to be empty, whose answer is of so many rows; throws with what is in it. */
-    async readEmpty(view: string, answer: number): Promise<Taken> {
-      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node; 'Execution Time': number }] }>(
-        `explain (analyze, buffers, timing off, format json) select * from "${view}"`,
-      );
+    /**
+     * Reads a view that is to be empty, whose answer is of so many rows: whole, or what came since an instant. Throws with
+     * what is in it.
+     */
+    async readEmpty(view: string, answer: number, since?: string): Promise<Taken> {
+      await client.query('begin');
+      if (since !== undefined) {
+        await client.query(
+          "select set_config('amanah.checks_since', uuidv7($1::timestamptz - clock_timestamp())::text, true)",
+          [since],
+        );
+      }
+      const { rows } = await client
+        .query<{ 'QUERY PLAN': [{ Plan: Node; 'Execution Time': number }] }>(
+          `explain (analyze, buffers, timing off, format json) select * from "${view}"`,
+        )
+        .finally(() => client.query('rollback'));
       const [{ Plan: plan, 'Execution Time': ms }] = must(rows[0], 'a statement has a plan')['QUERY PLAN'];
       if (plan['Actual Rows'] > 0) {
         const found = await client.query<object>(`select * from "${view}" limit 3`);

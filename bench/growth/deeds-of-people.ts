@@ -49,8 +49,8 @@ const donations: Left[] = [
   ],
   [
     'donations',
-    'id, user_id, type, amount, status, cause_id, transaction_id, created_at',
-    `${id('donation')}, ${user}, 'specific', 10000, 'completed', ${cause}, ${id('transaction')}, ${at()}`,
+    'id, user_id, type, amount, status, cause_id, transaction_id, created_at, updated_at',
+    `${id('donation')}, ${user}, 'specific', 10000, 'completed', ${cause}, ${id('transaction')}, ${at()}, ${at()}`,
     isDonation,
   ],
   [
