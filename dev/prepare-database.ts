@@ -98,8 +98,7 @@ async function run(): Promise<void> {
   const orm = await openDatabase({ url: ownerUrl, poolSize: 2, log: () => undefined });
   const keysOrm = await openDatabase({ url: config.KEYS_DATABASE_URL, poolSize: 2, log: () => undefined });
   const encryption = createSealer(config.DATA_ENCRYPTION_KEYS);
-  const agree = (checkValue: string) => agreeOnKeys(orm.em.fork(), checkValue);
-  const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, createPersonalKeys(keysOrm, encryption, agree));
+  const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, createPersonalKeys(keysOrm, encryption, agreeOnKeys(orm)));
   const users = await ensureDemoData(orm.em.fork(), sealer, secrets.passwords);
   const partner = await ensureDemoPartner(orm.em.fork(), sealer, {
     secrets: secrets.partner,

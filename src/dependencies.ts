@@ -82,9 +82,7 @@ export async function openDependencies(config: Config, options: { process: strin
   const prover = createProver(config.DATA_ENCRYPTION_KEYS);
   const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE, prover);
   const storage = openStorage(config);
-  const personalKeys = createPersonalKeys(keysOrm, createSealer(config.DATA_ENCRYPTION_KEYS), (checkValue) =>
-    agreeOnKeys(orm.em.fork(), checkValue),
-  );
+  const personalKeys = createPersonalKeys(keysOrm, createSealer(config.DATA_ENCRYPTION_KEYS), agreeOnKeys(orm));
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, personalKeys);
   const sealKeys = createSealKeys(config);
   const gateway = createXenditGateway({

@@ -74,8 +74,7 @@ async function withTools<T>(use: (tools: CommandTools) => Promise<T>): Promise<T
   const keys = keysUrl === undefined ? null : await openDatabase({ url: keysUrl, poolSize: 2 });
   const openKeys = () => keys ?? missing('KEYS_DATABASE_URL');
   const openSealer = () => createSealer(keysOf(config));
-  const agree = (checkValue: string) => agreeOnKeys(orm.em.fork(), checkValue);
-  const openPeople = () => createSealer(keysOf(config), createPersonalKeys(openKeys(), openSealer(), agree));
+  const openPeople = () => createSealer(keysOf(config), createPersonalKeys(openKeys(), openSealer(), agreeOnKeys(orm)));
   try {
     return await use({ config, orm, openKeys, openSealer, openPeople });
   } finally {

@@ -24,9 +24,9 @@ export async function findChecks(em: EntityManager): Promise<string[]> {
 }
 
 /**
- * Reads one view (`readFresh`), by its name in the catalogue: of what came since an instant that a UUID of version 7 tells, or
- * without one all that there is. One that fails on a row's data counts as one violation. Throws when the database does not
- * answer, or not in time.
+ * Reads one view (`readFresh`), by its name in the catalogue: of what came since an instant that a UUID of version 7
+ * tells, or without one all that there is. One that fails on a row's data counts as one violation. Throws when the
+ * database does not answer, or not in time.
  */
 export async function runCheck(em: EntityManager, check: string, since?: string): Promise<CheckResult> {
   // Quoted; a view's name cannot be a parameter.

@@ -5,9 +5,9 @@ import { Migration } from '@mikro-orm/migrations';
 import { seedPermissions } from './baseline/permissions.ts';
 
 /**
- * The files of `baseline/`, one for each domain after what guards statuses and what checks ask in all of them, in the order in which they
- * load: each names only tables, and views and triggers only functions, of those before it. (What a function in PL/pgSQL
- * calls may come later.)
+ * The files of `baseline/`, one for each domain after what guards statuses and what checks ask in all of them, in the
+ * order in which they load: each names only tables, and views and triggers only functions, of those before it. (What a
+ * function in PL/pgSQL calls may come later.)
  */
 const domains = [
   'status-laws',

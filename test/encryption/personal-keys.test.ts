@@ -23,7 +23,7 @@ describe('A person’s own key', () => {
   });
   afterAll(() => stack?.stop());
 
-  const agree = (checkValue: string) => agreeOnKeys(stack.em(), checkValue);
+  const agree = (checkValue: string) => agreeOnKeys(stack.deps.orm)(checkValue);
   /** Keys of another process over the same database: nothing is at hand there. */
   const elsewhere = () =>
     createPersonalKeys(stack.deps.keysOrm, createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS), agree);

@@ -131,12 +131,13 @@ async function runOn(
   const payoutsTo = (account: string) =>
     plan.work.flatMap((item) => ('account' in item && item.account === account ? [item.id] : []));
   const endless = new Set(payoutsTo('900004'));
+  const refusedAccounts = payoutsTo('121212');
   const { takenWorkflows } = nemesis;
   const missed = new Set<string>();
   const restless = await comeToRest({
     topology,
     endless,
-    refused: new Set(payoutsTo('121212')),
+    refused: new Set(refusedAccounts),
     takenWorkflows,
     missed: (workflowId) => {
       missed.add(workflowId);
@@ -154,7 +155,7 @@ async function runOn(
     decisions,
     refundDecisions,
     verdicts,
-    refusedAccounts: payoutsTo('121212'),
+    refusedAccounts,
     before,
     older,
     restless,
