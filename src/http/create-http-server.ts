@@ -5,14 +5,18 @@ import { bodyTimeoutMs } from './body.ts';
 import { presentError, statusOfError } from './errors.ts';
 import { requestIdFrom } from './request-id.ts';
 
-/** How long the request line and headers may take to arrive. */
+/** How long the request line and headers may take to arrive, and how often that is looked at. */
 const headersTimeoutMs = 15_000;
+const lookMs = 30_000;
 /** Longer than load balancers keep an idle connection, so that they close it and we do not. */
 const keepAliveTimeoutMs = 65_000;
 
 export interface HttpServerOptions {
   /** Most open connections; one more is closed at once. */
   maxConnections: number;
+  /** How long the request line and headers may take to arrive, and how often that is looked at; 15 s and 30 s. */
+  headersMs?: number;
+  lookEveryMs?: number;
   /** How long the rest of a body may take to arrive after its request was answered; `bodyTimeoutMs` by default. */
   restOfBodyMs?: number;
 }
@@ -21,21 +25,40 @@ export interface HttpServerOptions {
  * The HTTP server of the API. Whoever reads a body bounds it (JSON in time and size, uploads by progress); once a
  * request is answered, the server bounds the time that the rest of its body may take.
  * What Node's parser rejects before a request exists, and what Node would refuse by itself, is answered in the error
- * envelope of its path too, with a request id.
+ * envelope of its path too, with a request id. Nothing that comes on a connection after such an answer is served: it was
+ * refused for good.
  */
 export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
-  const { maxConnections, restOfBodyMs = bodyTimeoutMs } = options;
-  const server = createServer({ requireHostHeader: false }, (request, response) => {
+  const { maxConnections, restOfBodyMs = bodyTimeoutMs, headersMs = headersTimeoutMs, lookEveryMs = lookMs } = options;
+  const refused = new WeakSet<Socket>();
+  const arrived = new WeakSet<Socket>();
+  const settings = { requireHostHeader: false, connectionsCheckingInterval: lookEveryMs };
+  const server = createServer(settings, (request, response) => {
+    if (refused.has(request.socket)) return void request.socket.destroy();
+    arrived.add(request.socket);
     response.once('finish', () => endUnlessReceived(request, restOfBodyMs));
     const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
     if (isHostMissing) refuseRequest(request, response, 'The header Host is missing');
     else serve(request, response);
   });
   server.requestTimeout = 0;
-  server.headersTimeout = headersTimeoutMs;
+  server.headersTimeout = headersMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.maxConnections = maxConnections;
-  server.on('clientError', refuseUnparsed);
+  const refuse = (error: Error, socket: Socket) => {
+    refused.add(socket);
+    refuseUnparsed(error, socket);
+  };
+  server.on('clientError', (error, stream) => {
+    const socket = stream as Socket;
+    if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(error, socket);
+    // A process that stood still looks at the clock before it reads what has long been there: then we are late, and not
+    // the client. What was waiting is read before the next immediate.
+    arrived.delete(socket);
+    setImmediate(() => {
+      if (!arrived.has(socket)) refuse(error, socket);
+    });
+  });
   server.on('checkExpectation', (request, response) =>
     refuseRequest(request, response, 'Expect: only 100-continue is supported'),
   );
@@ -64,8 +87,7 @@ const parserRefusals: Record<string, [ErrorCode, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The headers did not arrive in time'],
 };
 
-function refuseUnparsed(error: Error, stream: NodeJS.WritableStream): void {
-  const socket = stream as Socket;
+function refuseUnparsed(error: Error, socket: Socket): void {
   if (errorCodeOf(error) === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { createHttpServer } from '../../src/http/create-http-server.ts';
+import { eventually } from '../support/eventually.ts';
+
+const headersMs = 200;
+const lookEveryMs = 50;
+
+let server: Server;
+let served: string[];
+beforeEach(async () => {
+  served = [];
+  const serve = (request: { url?: string }, response: { end(text: string): void }) => {
+    served.push(request.url ?? '');
+    response.end('served');
+  };
+  server = createHttpServer(serve, { maxConnections: 10, headersMs, lookEveryMs });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function open(): Promise<{ socket: Socket; heard(): string }> {
+  const accepted = once(server, 'connection');
+  const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+  let heard = '';
+  socket.on('data', (chunk: Buffer) => {
+    heard += chunk.toString();
+  });
+  socket.on('error', () => socket.destroy());
+  await Promise.all([accepted, once(socket, 'connect')]);
+  return { socket, heard: () => heard };
+}
+
+/** This whole process, server and client, does nothing for so long, as one that its machine has stopped. */
+const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+describe('Headers that arrive too late', () => {
+  it('are refused, and what they ask for is never done, even if the rest comes after the answer', async () => {
+    const { socket, heard } = await open();
+    socket.write('POST /late HTTP/1.1\r\nhost: x\r\n');
+    await eventually(
+      async () => heard(),
+      (text) => text.startsWith('HTTP/1.1 408'),
+    );
+    socket.write('content-length: 0\r\n\r\n');
+    socket.end();
+    await once(socket, 'close');
+    expect(served).toEqual([]);
+  });
+
+  it('are not late where the process stood still that should have read them', async () => {
+    const { socket, heard } = await open();
+    socket.write('POST /in-time HTTP/1.1\r\nhost: x\r\n');
+    // From here on in the part of the event loop after which it looks at its clocks before it reads.
+    await setImmediate();
+    socket.write('content-length: 0\r\n\r\n');
+    standStill(headersMs + 10 * lookEveryMs);
+    await eventually(
+      async () => heard(),
+      (text) => text.endsWith('served'),
+    );
+    await setTimeout(4 * lookEveryMs);
+    expect(served).toEqual(['/in-time']);
+    expect(heard()).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+  });
+});
