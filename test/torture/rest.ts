@@ -5,7 +5,7 @@ import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import type { Facts } from './facts.ts';
 import { readCallbacks, sendCallback } from './forge.ts';
 import { listWorkflows } from './harm-workflows.ts';
-import { silentRefund } from './plan-refunds.ts';
+import { refusedRefund, silentRefund } from './plan-refunds.ts';
 import { readProvider, workOfPayout } from './read-facts.ts';
 import type { Topology } from './topology.ts';
 import { ageForSweeps, readWaiting } from './waiting-rows.ts';
@@ -107,23 +107,26 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
   const em = topology.em();
   // A payout that the provider never ends, or of which no request is left to be made, is at rest when operators are told.
   const rows = await em.execute<
-    (Restless[number] & { work: string | null; silent: boolean; told: boolean; asked: number })[]
+    (Restless[number] & { work: string | null; silent: boolean; declined: boolean; told: boolean; asked: number })[]
   >(`
-    select 'payment order' as what, id::text, status, null as work, false as silent, false as told, 0 as asked
+    select 'payment order' as what, id::text, status, null as work, false as silent, false as declined, false as told,
+      0 as asked
       from payment_orders
       where status in ('PENDING', 'WAITING_PAYMENT')
-    union all select 'partner payment', id::text, status, null, false, false, 0 from partner_payments
+    union all select 'partner payment', id::text, status, null, false, false, false, 0 from partner_payments
       where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null and available_at < now())
     union all select 'payout', id::text, status, case when refund_of is null then ${workOfPayout} end,
-      refund_of is not null and net_amount = ${silentRefund}, unknown_since is not null,
+      refund_of is not null and net_amount = ${silentRefund}, refund_of is not null and net_amount = ${refusedRefund},
+      unknown_since is not null,
       (select count(*)::int from payout_attempts a where a.payout_id = payouts.id and a.outcome is distinct from 'unsent')
       from payouts where status = 'pending'
-    union all select 'webhook', id::text, status, null, false, false, 0 from webhook_deliveries where status = 'pending'
-    union all select 'callback', id::text, 'stored', null, false, false, 0 from gateway_callbacks where delivered_at is null`);
+    union all select 'webhook', id::text, status, null, false, false, false, 0 from webhook_deliveries where status = 'pending'
+    union all select 'callback', id::text, 'stored', null, false, false, false, 0 from gateway_callbacks where delivered_at is null`);
   const restless: Restless = rows
-    .filter(({ work, silent, told, asked }) => {
-      const isEndless = work !== null && (endless.has(work) || (refused.has(work) && asked >= hastenedRepeats));
-      return !told || !(silent || isEndless);
+    .filter(({ work, silent, declined, told, asked }) => {
+      const isEndless = silent || (work !== null && endless.has(work));
+      const isRefused = (declined || (work !== null && refused.has(work))) && asked >= hastenedRepeats;
+      return !told || !(isEndless || isRefused);
     })
     .map(({ what, id, status }) => ({ what, id, status }));
   const { requests, transfers } = await readProvider(topology);
