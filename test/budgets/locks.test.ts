@@ -12,7 +12,7 @@ let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack, { balance: '1000000' });
   partner = await buildPayer(stack);
 }, 90_000);

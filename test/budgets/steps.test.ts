@@ -12,7 +12,11 @@ import { type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 let user: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ sandbox: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' } });
+  stack = await startStack({
+    isImpatient: true,
+    sandbox: true,
+    env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' },
+  });
 }, 60_000);
 beforeEach(async () => {
   user = await buildIndividual(stack);

@@ -9,7 +9,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ env: { LOG_LEVEL: 'silent' } });
+  stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

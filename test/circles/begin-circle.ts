@@ -17,8 +17,13 @@ export interface BegunCircle {
   memberIds: string[];
 }
 
-/** A daily circle of IDR 100,000 that nobody has joined yet; its id. */
-export async function opened(stack: Stack, creator: BuiltUser, terms: Partial<CircleTerms> = {}): Promise<string> {
+/** A daily circle of IDR 100,000 that nobody has joined yet, and which any sweep begins or cancels; its id. */
+export async function opened(
+  stack: Stack,
+  creator: BuiltUser,
+  terms: Partial<CircleTerms> = {},
+  startsAt = onDay(0),
+): Promise<string> {
   const id = newId();
   const opening = {
     nameSealed: await stack.deps.sealer.seal(placeOfName(id), 'Arisan'),
@@ -33,8 +38,8 @@ export async function opened(stack: Stack, creator: BuiltUser, terms: Partial<Ci
     roundInterval: 'daily' as const,
     turnOrder: 'joining' as const,
     terms: { grace_days: 0, on_default: 'wait' as const, guarantee_percent: 0, ...terms },
-    startDate: '2026-01-01',
-    startsAt: onDay(0),
+    startDate: new Date(Date.parse(startsAt) + 7 * 60 * 60 * 1000).toISOString().slice(0, 10),
+    startsAt,
     requestId: 'test',
   };
   await openCircle(stack.em(), stack.deps.sealer, { circleId: id, opening });

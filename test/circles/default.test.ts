@@ -13,7 +13,7 @@ import { addMembers, balancesOf, contribute, eventsOf, heldBy, readCircle } from
 let stack: Stack;
 /** Temporal is away: nothing happens but what is done here by hand. */
 beforeAll(async () => {
-  stack = await startStack({ env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+  stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

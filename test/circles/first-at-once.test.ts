@@ -5,7 +5,7 @@ import { contribute } from './build-circle.ts';
 let stack: Stack;
 /** Temporal is away: nothing happens but what is asked for here. */
 beforeAll(async () => {
-  stack = await startStack({ env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+  stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

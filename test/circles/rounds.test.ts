@@ -16,7 +16,7 @@ import {
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

@@ -16,7 +16,7 @@ import { addMembers, buildMembers, contribute, dayFromToday, eventsOf } from './
 let stack: Stack;
 /** Temporal is away: nothing happens but what is done here by hand. */
 beforeAll(async () => {
-  stack = await startStack({ env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+  stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

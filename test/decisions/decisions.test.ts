@@ -37,7 +37,7 @@ let operators: Operators;
 let unknownPayout: () => Promise<string>;
 beforeAll(async () => {
   // Nothing is requested again by itself: what two people decide does not race with it.
-  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
   partner = await buildPayer(stack, { available: '100000000' });
   operators = await buildOperators(stack);
   unknownPayout = await buildUnknownPayouts(stack, partner, 18);

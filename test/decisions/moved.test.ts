@@ -18,7 +18,7 @@ let operators: Operators;
 let partner: BuiltPartner;
 let unknown: () => Promise<string>;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
   partner = await buildPayer(stack, { available: '100000000' });

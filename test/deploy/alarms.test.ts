@@ -43,7 +43,11 @@ const rules = (): Rule[] =>
   beforeAll(async () => {
     promtool = findPromtool();
     // Temporal is away: nobody looks after what is planted, no workflow can be woken, and requests that need it fail.
-    stack = await startStack({ sandbox: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' } });
+    stack = await startStack({
+      isImpatient: true,
+      sandbox: true,
+      env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' },
+    });
     payer = await buildIndividual(stack);
     const { metrics, orm, log } = stack.deps;
     measureBacklog(metrics, orm);

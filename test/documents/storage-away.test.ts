@@ -13,7 +13,7 @@ describe.each(['refuses connections', 'never answers'])('While storage %s', (how
   let product: string;
   beforeAll(async () => {
     const port = await findFreePort();
-    stack = await startStack({ env: { S3_ENDPOINT: `http://127.0.0.1:${port}` } });
+    stack = await startStack({ isImpatient: true, env: { S3_ENDPOINT: `http://127.0.0.1:${port}` } });
     if (how === 'never answers') silent = createServer(() => {}).listen(port, '127.0.0.1');
     user = await buildIndividual(stack);
     product = await buildTransaction(stack, user);

@@ -11,7 +11,7 @@ let stack: Stack;
 let user: BuiltUser;
 let product: string;
 beforeAll(async () => {
-  stack = await startStack({ env: { LOG_LEVEL: 'silent' } });
+  stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
 });
 afterAll(() => stack.stop());
 beforeEach(async () => {

@@ -20,7 +20,7 @@ let donor: BuiltUser;
 let superAdmin: BuiltUser;
 let causeId: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
 afterAll(() => stack.stop());

@@ -17,7 +17,7 @@ describe('With the database away', () => {
   let stack: Stack;
   let user: BuiltUser;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ isImpatient: true });
     user = await buildIndividual(stack);
   });
   afterAll(() => stack?.stop());

@@ -21,7 +21,7 @@ describe('While the keys of people cannot be reached', () => {
   /** The same product, whose way to the keys a test cuts. */
   let http: Http;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ isImpatient: true });
     const keys = new URL(stack.env.KEYS_DATABASE_URL ?? '');
     proxy = await startTcpProxy('keys', [Number(keys.port)]);
     keys.port = String(proxy.port);

@@ -8,7 +8,10 @@ const password = 'correct horse battery';
 describe('Logging in and out', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack({ env: { TRUST_PROXY: 'true', ALLOWED_ORIGINS: 'https://app.example,app://localhost' } });
+    stack = await startStack({
+      isImpatient: true,
+      env: { TRUST_PROXY: 'true', ALLOWED_ORIGINS: 'https://app.example,app://localhost' },
+    });
   });
   afterAll(() => stack?.stop());
 

@@ -7,7 +7,7 @@ const password = 'correct horse battery';
 describe('A second factor', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack({ env: { TRUST_PROXY: 'true' } });
+    stack = await startStack({ isImpatient: true, env: { TRUST_PROXY: 'true' } });
   });
   afterAll(() => stack?.stop());
 

@@ -15,7 +15,7 @@ let owner: BuiltUser;
 let pocket: string;
 const form = { format: 'csv', envelope: {}, list: 'postings', columns: [] } as const;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ isImpatient: true });
 });
 afterAll(() => stack.stop());
 beforeEach(async () => {

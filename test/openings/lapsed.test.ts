@@ -35,7 +35,7 @@ let admin: BuiltUser;
 let cause: { id: string };
 let donations: string[];
 beforeAll(async () => {
-  stack = await startStack({ sandbox: true });
+  stack = await startStack({ isImpatient: true, sandbox: true });
   partner = await buildPayer(stack);
   user = await buildIndividual(stack, { balance: '1000000' });
   admin = await buildSuperAdmin(stack);

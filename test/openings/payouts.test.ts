@@ -16,7 +16,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ sandbox: true });
+  stack = await startStack({ isImpatient: true, sandbox: true });
 }, 60_000);
 afterAll(() => stack.stop());
 

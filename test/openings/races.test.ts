@@ -12,7 +12,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

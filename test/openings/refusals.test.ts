@@ -31,7 +31,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 /** No worker takes a step: each attempt is made here by hand, in the order in which delays could bring it about. */
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ isImpatient: true });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));

@@ -27,7 +27,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 let superAdmin: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ isImpatient: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
 afterAll(() => stack.stop());

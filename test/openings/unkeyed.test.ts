@@ -21,7 +21,7 @@ let stack: Stack;
 let user: BuiltUser;
 let caller: Caller;
 beforeAll(async () => {
-  stack = await startStack({ sandbox: true, env: noWait });
+  stack = await startStack({ isImpatient: true, sandbox: true, env: noWait });
   user = await buildOwner(stack);
   caller = callerOf(user);
 }, 60_000);

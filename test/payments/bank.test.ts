@@ -19,7 +19,12 @@ const opening = 100_000;
 let stack: Stack;
 let admin: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' } });
+  stack = await startStack({
+    isImpatient: true,
+    worker: true,
+    sandbox: true,
+    env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' },
+  });
   admin = await buildPlatformAdmin(stack);
 }, 60_000);
 afterAll(() => stack.stop());

@@ -19,7 +19,7 @@ let payer: BuiltUser;
 let superAdmin: BuiltUser;
 let worker: { stop(): Promise<unknown> } | undefined;
 beforeAll(async () => {
-  stack = await startStack({ sandbox: true });
+  stack = await startStack({ isImpatient: true, sandbox: true });
   creator = await buildOrganizationAdmin(stack);
   payer = await buildIndividual(stack);
   superAdmin = await buildSuperAdmin(stack);

@@ -10,7 +10,12 @@ let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' } });
+  stack = await startStack({
+    isImpatient: true,
+    worker: true,
+    sandbox: true,
+    env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' },
+  });
 }, 60_000);
 afterAll(() => stack.stop());
 beforeEach(async () => {

@@ -9,7 +9,7 @@ let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack, { webhook: { url: `${stack.sandbox.url}/sandbox/webhooks` } });
 }, 60_000);

@@ -10,7 +10,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
   // Outside any transaction, a sequence counts also what is rolled back.
   await stack.owner().execute(`create sequence planted_conflicts;
     create function plant_conflict() returns trigger language plpgsql security definer

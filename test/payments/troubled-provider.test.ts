@@ -14,7 +14,7 @@ let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => stack?.stop());
 beforeEach(async () => {

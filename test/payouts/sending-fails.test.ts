@@ -4,7 +4,12 @@ import { buildPayer, pay, readPayout, transfersOf } from './build-payouts.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, workerFailpoints: 'send-transfer.before=throw' });
+  stack = await startStack({
+    isImpatient: true,
+    worker: true,
+    sandbox: true,
+    workerFailpoints: 'send-transfer.before=throw',
+  });
 }, 60_000);
 afterAll(() => stack.stop());
 

@@ -9,7 +9,7 @@ import { eventually, type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 let storage: Storage;
 beforeAll(async () => {
-  stack = await startStack({ env: { LOG_LEVEL: 'silent' } });
+  stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
   storage = stack.deps.storage;
 });
 afterAll(() => stack.stop());

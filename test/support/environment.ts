@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { keysUrlBeside } from '../../dev/postgres.ts';
 import { testRun } from './run.ts';
+import { makeTestBucket } from './s3.ts';
 
 export interface Addresses {
   /** The database of the keys is beside it. */
@@ -26,6 +27,7 @@ export const createSecrets = (): Secrets => ({
 /** The whole environment of API and worker in a test; what the machine's own environment says is not taken over. */
 export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<string, string> {
   const { s3, workflowBundle } = testRun();
+  makeTestBucket(s3.directory, secrets.taskQueue);
   return {
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',
@@ -39,7 +41,7 @@ export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_TASK_QUEUE: secrets.taskQueue,
     S3_ENDPOINT: `http://127.0.0.1:${s3.port}`,
-    S3_BUCKET: s3.bucket,
+    S3_BUCKET: secrets.taskQueue,
     S3_ACCESS_KEY_ID: s3.accessKeyId,
     S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
     XENDIT_URL: addresses.sandboxUrl,

@@ -41,7 +41,13 @@ export default async function globalSetup(): Promise<void> {
 
   const [postgresPort, s3Port, temporalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const postgres = { port: postgresPort, password: randomBytes(12).toString('hex'), template };
-  const s3 = { port: s3Port, bucket: 'amanah', accessKeyId: 'test', secretAccessKey: randomBytes(12).toString('hex') };
+  const s3 = {
+    directory: join(directory, 's3'),
+    port: s3Port,
+    bucket: 'amanah',
+    accessKeyId: 'test',
+    secretAccessKey: randomBytes(12).toString('hex'),
+  };
 
   async function preparePostgres(): Promise<void> {
     const options = { ...postgres, directory: join(directory, 'postgres'), database: template, settings: fastAndLoose };
@@ -64,7 +70,7 @@ export default async function globalSetup(): Promise<void> {
 
   const [, , binary, workflowBundle, timeSkipping] = await Promise.all([
     preparePostgres(),
-    keepPart(startTestS3({ ...s3, directory: join(directory, 's3') }, { logFile: logFile('s3') }, say('S3'))),
+    keepPart(startTestS3(s3, { logFile: logFile('s3') }, say('S3'))),
     prepareTemporal(),
     ensureWorkflowBundle({ logFile: logFile('bundle') }),
     findTimeSkipping(),

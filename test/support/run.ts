@@ -6,7 +6,7 @@ export interface TestRun {
   directory: string;
   /** One password for the owner and for the roles. */
   postgres: { port: number; password: string; template: string };
-  s3: { port: number; bucket: string; accessKeyId: string; secretAccessKey: string };
+  s3: { directory: string; port: number; bucket: string; accessKeyId: string; secretAccessKey: string };
   temporal: { address: string; binary: string };
   workflowBundle: string;
   /** The time-skipping server's executable, or why there is none. */

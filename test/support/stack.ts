@@ -33,6 +33,11 @@ export interface StackOptions {
   database?: TestDatabase;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
+  /**
+   * The stack's client returns each 503, as a test wants that expects one. Otherwise it asks again, as a machine out of
+   * breath gives one to a test that is about something else.
+   */
+  isImpatient?: boolean;
   /** Another application over the same dependencies, e.g. with routeGroups of the test's own. */
   createApp?: (deps: Dependencies) => { callback(): RequestListener };
 }
@@ -137,7 +142,7 @@ async function buildStack(
     options.worker ? startWorkerPart() : undefined,
   ]);
 
-  const http = createHttp(url);
+  const http = createHttp(url, { isPatient: options.isImpatient !== true });
   return {
     ...http,
     http,

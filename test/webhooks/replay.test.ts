@@ -12,7 +12,7 @@ let stack: Stack;
 let receiver: Receiver;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true });
+  stack = await startStack({ isImpatient: true, worker: true });
 }, 60_000);
 afterAll(() => stack.stop());
 beforeEach(async () => {
