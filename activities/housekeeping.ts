@@ -1,8 +1,10 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../src/database/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import { forgetOldRows } from '../src/housekeeping/forget-old-rows.ts';
 import { makeComingMonths } from '../src/housekeeping/make-months.ts';
 import { settleKeys } from '../src/identity/settle-keys.ts';
+import { destroyOrderKeys } from '../src/partners/destroy-order-keys.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { step } from './step.ts';
 
@@ -18,9 +20,18 @@ export function createHousekeepingActivities(deps: Dependencies) {
         try {
           await makeComingMonths(em);
         } finally {
-          await settleKeys(em.fork(), deps.personalKeys);
+          await lookAfterKeys(deps, em.fork());
         }
       }
     }),
   };
+}
+
+async function lookAfterKeys({ config, personalKeys }: Dependencies, em: EntityManager): Promise<void> {
+  const days = config.CUSTOMERS_KEPT_DAYS;
+  try {
+    await settleKeys(em, personalKeys);
+  } finally {
+    if (days !== undefined) await destroyOrderKeys(em, personalKeys, days);
+  }
 }

@@ -132,6 +132,8 @@ const schema = z
     PAYOUT_RESEND_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     /** Bodies of callbacks and webhooks are forgotten after this; for ever kept without it. */
     BODIES_KEPT_DAYS: z.coerce.number().int().min(30).max(36_500).optional(),
+    /** The keys of partners' customers and beneficiaries are destroyed after this; for ever kept without it. */
+    CUSTOMERS_KEPT_DAYS: z.coerce.number().int().min(400).max(36_500).optional(),
     BANK_ACCOUNT_WAIT_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     ERASURE_WAIT_HOURS: z.coerce.number().int().min(0).max(8760).default(72),
     KEYS_BACKUP_DAYS: z.coerce.number().int().min(0).max(30).default(30),

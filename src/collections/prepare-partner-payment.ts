@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import { sealForOrder } from '../partners/seal-for-order.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import { indonesianMobileOf } from '../shared/mobile-number.ts';
 import type { Money } from '../shared/money.ts';
@@ -56,9 +57,14 @@ export async function preparePartnerPayment(
     fee: priced.fee,
     net: priced.net,
     providerFee: priced.providerFee,
-    textsSealed: await sealer.seal(partnerTextsPlace(paymentId), JSON.stringify(texts)),
+    textsSealed: await (namesCustomer(texts)
+      ? sealForOrder(sealer, partnerTextsPlace(paymentId), paymentId, texts)
+      : sealer.seal(partnerTextsPlace(paymentId), JSON.stringify(texts))),
     lifetimeMinutes: body.expires_in_minutes ?? defaultLifetimeMinutes,
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
   };
 }
+
+const namesCustomer = ({ customer_name, customer_email, customer_phone }: PartnerTexts): boolean =>
+  customer_name !== null || customer_email !== null || customer_phone !== null;

@@ -1,32 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readIdsInParts } from '../database/read-ids.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { sha256 } from '../shared/digest.ts';
-import { errorCodeOf, isDataError, isDomainError } from '../shared/errors.ts';
-import { createGathering } from '../shared/gather.ts';
+import { errorCodeOf } from '../shared/errors.ts';
 import { withPatience } from '../shared/patience.ts';
 import { textArray } from '../shared/postgres.ts';
-
-/** 256 bits, for A256GCM and HMAC-SHA256. */
-const keyBytes = 32;
-/** Keys that a process keeps at hand, and for how long: one that was destroyed is gone everywhere after that time. */
-const mostCached = 10_000;
-const cachedMs = 5 * 60_000;
-const mostTogether = 500;
-
-/** The keys cannot be reached, or one is missing that should be there. Not a refusal: it is simply to be done again. */
-export class KeysAway extends Error {
-  override readonly name = 'KeysAway';
-  readonly code = 'KEYS_AWAY';
-}
-
-/** What is to be read was sealed under a key that was destroyed: nobody reads it again. */
-export class KeyErased extends Error {
-  override readonly name = 'KeyErased';
-  readonly code = 'KEY_ERASED';
-}
+import { createOwnKeys, KeysAway, newKey, type OwnKeys, openKey, type Wrapping } from './own-keys.ts';
 
 /** What is opened; null when it was sealed under the key of somebody who was erased. */
 export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
@@ -44,7 +24,7 @@ export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
  * it sealed is gone from every copy of everything else. Throws KeysAway when that database does not answer in time, and
  * what `agree` throws when it is the wrong one.
  */
-export interface PersonalKeys {
+export interface PersonalKeys extends OwnKeys {
   /** The person's key, made if there is none. Throws KeyErased once it was destroyed. */
   make(id: string): Promise<Uint8Array>;
   /**
@@ -59,6 +39,16 @@ export interface PersonalKeys {
   destroy(ids: readonly string[]): Promise<string[]>;
   /** The ids of all whose keys were destroyed, in parts of at most a thousand. */
   listErased(): AsyncGenerator<string[], void, undefined>;
+  /** Those of partners' payments and payouts, by the id of each. */
+  orders: OwnKeys;
+  /**
+   * Destroys the keys of orders that were made at least `days` ago, up to `limit` of them, but for those of which
+   * `findOpen` says that they are not over: these are looked at again after a day. Returns how many it looked at.
+   */
+  destroyOrders(
+    findOpen: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
+    input: { days: number; limit: number },
+  ): Promise<number>;
   /** The key of the digests by which sealed texts are found, made at first; the same for everybody. */
   lookUpKey(): Promise<Uint8Array>;
   /**
@@ -77,23 +67,6 @@ export interface KeptPerson {
   stays: boolean;
 }
 
-/** What seals the keys themselves. */
-interface Wrapping {
-  seal(place: { table: string; column: string; row: string }, plain: string): Promise<string>;
-  open(place: { table: string; column: string; row: string }, sealed: string): Promise<string>;
-}
-
-interface Question {
-  id: string;
-  isToBeMade: boolean;
-}
-interface KeyRow {
-  id: string;
-  key_sealed: string | null;
-}
-
-const placeOf = (table: 'personal_keys' | 'look_up_keys', id: string) => ({ table, column: 'key_sealed', row: id });
-
 /**
  * Over the database of the keys. `wrapping` seals the keys themselves, with the live encryption keys. Before anything is
  * made or read, `agree` is told a check value by which this database is known from others, and throws unless it is the
@@ -106,58 +79,8 @@ export function createPersonalKeys(
 ): PersonalKeys {
   // No entities and no transaction: one manager serves all.
   const em = orm.em.fork();
-  const cache = createKeyCache();
-  const newKey = (table: 'personal_keys' | 'look_up_keys', id: string): Promise<string> =>
-    wrapping.seal(placeOf(table, id), randomBytes(keyBytes).toString('base64'));
-  const unwrap = async (table: 'personal_keys' | 'look_up_keys', id: string, sealed: string): Promise<Uint8Array> =>
-    new Uint8Array(Buffer.from(await wrapping.open(placeOf(table, id), sealed), 'base64'));
-  const read = (ids: readonly string[]) =>
-    em.execute<KeyRow[]>('select id, key_sealed from personal_keys where id = any(?::uuid[])', [textArray(ids)]);
-
-  async function make(ids: readonly string[]): Promise<KeyRow[]> {
-    const keys = await Promise.all(ids.map((id) => newKey('personal_keys', id)));
-    await em.execute(
-      'insert into personal_keys (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing',
-      [textArray(ids), textArray(keys)],
-    );
-    // Another process may have made one first: everybody takes what is written down.
-    return read(ids);
-  }
-
-  /** Of each the key; null for one that was destroyed, and an error for one that is not there or does not open. */
-  const ask = createGathering<Question, Uint8Array | Error | null>({
-    async run(questions) {
-      const ids = [...new Set(questions.map(({ id }) => id))];
-      const rows = new Map((await read(ids)).map((row) => [row.id, row]));
-      const missing = questions.filter(({ id, isToBeMade }) => isToBeMade && !rows.has(id)).map(({ id }) => id);
-      if (missing.length > 0) for (const row of await make([...new Set(missing)])) rows.set(row.id, row);
-      const keys = await Promise.all(
-        ids.map(async (id) => {
-          const row = rows.get(id);
-          if (row === undefined) return [id, new KeysAway(`there is no key of ${id}`)] as const;
-          const { key_sealed: sealed } = row;
-          const opened = sealed === null ? null : unwrap('personal_keys', id, sealed).catch(asError);
-          return [id, await opened] as const;
-        }),
-      );
-      const byId = new Map(keys);
-      return questions.map(({ id }) => byId.get(id) ?? null);
-    },
-    isOfOne: isDataError,
-    most: mostTogether,
-    ...budgets.keyLookUp,
-  });
-
-  async function keyOf(question: Question): Promise<Uint8Array> {
-    const cached = cache.get(question.id);
-    if (cached !== null) return cached;
-    await lookUpKey();
-    const key = await reached(ask(question));
-    if (key === null) throw new KeyErased(`the key of ${question.id} was destroyed`);
-    if (Error.isError(key)) throw key;
-    cache.set(question.id, key);
-    return key;
-  }
+  const people = createOwnKeys(em, 'personal_keys', wrapping, lookUpKey);
+  const orders = createOwnKeys(em, 'order_keys', wrapping, lookUpKey);
 
   const lookUpId = 'email';
   let lookUp: Promise<Uint8Array> | null = null;
@@ -176,24 +99,27 @@ export function createPersonalKeys(
   }
   async function readLookUpKey(): Promise<Uint8Array> {
     const find = async () => {
-      const [row] = await em.execute<KeyRow[]>('select id, key_sealed from look_up_keys where id = ?', [lookUpId]);
+      const [row] = await em.execute<{ key_sealed: string }[]>('select key_sealed from look_up_keys where id = ?', [
+        lookUpId,
+      ]);
       return row?.key_sealed ?? null;
     };
     const found = await find();
-    if (found !== null) return unwrap('look_up_keys', lookUpId, found);
+    if (found !== null) return openKey(wrapping, 'look_up_keys', lookUpId, found);
     await em.execute('insert into look_up_keys (id, key_sealed) values (?, ?) on conflict (id) do nothing', [
       lookUpId,
-      await newKey('look_up_keys', lookUpId),
+      await newKey(wrapping, 'look_up_keys', lookUpId),
     ]);
-    return unwrap('look_up_keys', lookUpId, must(await find(), 'the key was just written'));
+    return openKey(wrapping, 'look_up_keys', lookUpId, must(await find(), 'the key was just written'));
   }
 
   return {
-    make: (id) => keyOf({ id, isToBeMade: true }),
-    find: (id) => keyOf({ id, isToBeMade: false }),
+    make: people.make,
+    find: people.find,
+    orders,
     async destroy(ids) {
       await lookUpKey();
-      for (const id of ids) cache.delete(id);
+      people.forget(ids);
       const destroyed = await em.execute<{ id: string }[]>(
         `insert into personal_keys (id, erased_at, is_settled)
            select id, clock_timestamp(), true from unnest(?::uuid[]) id
@@ -201,7 +127,7 @@ export function createPersonalKeys(
            where personal_keys.erased_at is null returning id`,
         [textArray(ids)],
       );
-      for (const id of ids) cache.delete(id);
+      people.forget(ids);
       return destroyed.map(({ id }) => id);
     },
     listErased: () =>
@@ -229,41 +155,31 @@ export function createPersonalKeys(
       );
       return rows.length;
     },
+    async destroyOrders(findOpen, { days, limit }) {
+      await lookUpKey();
+      const rows = await em.execute<{ id: string }[]>(
+        `select id from order_keys where erased_at is null and kept_since < now() - make_interval(days => ?)
+         order by kept_since limit ?`,
+        [days, limit],
+      );
+      if (rows.length === 0) return 0;
+      const ids = rows.map(({ id }) => id);
+      const open = textArray((await findOpen(ids)).map(({ id }) => id));
+      await em.execute(
+        `update order_keys set kept_since = now() - make_interval(days => ?) + interval '1 day'
+         where id = any(?::uuid[])`,
+        [days, open],
+      );
+      const destroyed = await em.execute<{ id: string }[]>(
+        `update order_keys set key_sealed = null, erased_at = clock_timestamp()
+         where erased_at is null and id = any(?::uuid[]) and id <> all(?::uuid[]) returning id`,
+        [textArray(ids), open],
+      );
+      orders.forget(destroyed.map(({ id }) => id));
+      return rows.length;
+    },
     async ping() {
       await em.execute('select 1');
     },
-  };
-}
-
-const asError = (thrown: unknown): Error => (Error.isError(thrown) ? thrown : new Error(String(thrown)));
-
-/** A wait that was too long is no refusal: a step that gets it is repeated. */
-async function reached<T>(asking: Promise<T>): Promise<T> {
-  try {
-    return await asking;
-  } catch (error) {
-    if (!isDomainError(error)) throw error;
-    throw new KeysAway('the keys did not answer in time', { cause: error });
-  }
-}
-
-/** The keys used last, each for five minutes at most. */
-function createKeyCache() {
-  const kept = new Map<string, { key: Uint8Array; until: number }>();
-  return {
-    get(id: string): Uint8Array | null {
-      const found = kept.get(id);
-      if (found === undefined) return null;
-      kept.delete(id);
-      if (found.until < performance.now()) return null;
-      kept.set(id, found);
-      return found.key;
-    },
-    set(id: string, key: Uint8Array): void {
-      kept.set(id, { key, until: performance.now() + cachedMs });
-      const [oldest] = kept.keys();
-      if (kept.size > mostCached && oldest !== undefined) kept.delete(oldest);
-    },
-    delete: (id: string): void => void kept.delete(id),
   };
 }

@@ -4,7 +4,7 @@ import { withTime } from '../database/database-time-outs.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { isUnderPersonalKey, type Sealer } from './sealer.ts';
+import { isUnderOwnKey, type Sealer } from './sealer.ts';
 
 /** Rows per batch. */
 const batchRows = 500;
@@ -39,7 +39,7 @@ export async function findSealedColumns(em: EntityManager): Promise<SealedColumn
 
 /**
  * Moves every value sealed under an encryption key to the newest, `newestKeyId`, while the system keeps running; what is
- * sealed under a person's own key stays, as that key itself is moved in the database of the keys. A value that changed
+ * sealed under the own key of a person or an order stays, as that key itself is moved in the database of the keys. A value that changed
  * meanwhile is left to its writer; one that no key opens is listed in the result. Values already moved are skipped, so
  * it can be stopped and started again.
  */
@@ -59,7 +59,7 @@ export async function reencrypt(
     for (;;) {
       const batch: { id: string; header: string }[] = await readBatch(em, place, after);
       for (const { id, header } of batch) {
-        if (keyIdOf(header) === newestKeyId || isOfPerson(header)) continue;
+        if (keyIdOf(header) === newestKeyId || isUnderItsOwn(header)) continue;
         const outcome = await moveValue(em, sealer, place, id);
         if (outcome === 'moved') result.moved += 1;
         if (outcome === 'unreadable') result.unreadable.push(id);
@@ -85,8 +85,8 @@ function keyIdOf(header: string): string | null {
   }
 }
 
-/** Whether a sealed value, or its header, is under a person's own key. */
-const isOfPerson = (sealed: string): boolean => isUnderPersonalKey(keyIdOf(sealed.split('.', 1)[0] ?? '') ?? '');
+/** Whether a sealed value, or its header, is under the own key of a person or an order. */
+const isUnderItsOwn = (sealed: string): boolean => isUnderOwnKey(keyIdOf(sealed.split('.', 1)[0] ?? '') ?? '');
 
 // Names come from the catalogue, never from a caller.
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -123,8 +123,8 @@ async function moveValue(
     `select ${quote(column)} as sealed from ${quote(table)} where id = ?`,
     [id],
   );
-  // A writer may have sealed it under a person's key since its header was read.
-  if (!row?.sealed || isOfPerson(row.sealed)) return 'left to its writer';
+  // A writer may have sealed it under such a key since its header was read.
+  if (!row?.sealed || isUnderItsOwn(row.sealed)) return 'left to its writer';
   const where = { table, column, row: id };
   const plain = await sealer.open(where, row.sealed).catch(() => null);
   if (plain === null) return 'unreadable';

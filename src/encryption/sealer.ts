@@ -10,28 +10,32 @@ export interface Place {
   row: string;
   /** The id of the person it is about: it is sealed under that person's own key, and gone for good with it. */
   person?: string | null;
+  /** The id of the partner's payment or payout whose customer or beneficiary it names: the same under the order's key. */
+  order?: string | null;
 }
 
 export interface Sealer {
   /**
-   * Encrypts a text for one table, column and row: with the key of the person that the place names, which is made if
-   * there is none, otherwise with the newest encryption key. Throws KeysAway, and KeyErased for a person who was erased.
+   * Encrypts a text for one table, column and row: with the key of the person or the order that the place names, which is
+   * made if there is none, otherwise with the newest encryption key. Throws KeysAway, and KeyErased when that key was
+   * destroyed.
    */
   seal(place: Place, plain: string): Promise<string>;
   /**
-   * Decrypts what was sealed for exactly this place, with whichever key sealed it. Throws KeyErased when that was the key
-   * of somebody who was erased, KeysAway when it cannot be reached, and on anything else.
+   * Decrypts what was sealed for exactly this place, with whichever key sealed it. Throws KeyErased when that key was
+   * destroyed, KeysAway when it cannot be reached, and on anything else.
    */
   open(place: Place, sealed: string): Promise<string>;
   /** The keyed digest by which a sealed text is found: HMAC-SHA256 in hex under a key of its own. Throws KeysAway. */
   digest(text: string): Promise<string>;
 }
 
-/** How the key id of a value begins that is sealed under a person's own key; ids of encryption keys have no colon. */
-const personalKey = 'person:';
+/** How the key ids of values begin that are sealed under a key of their own; ids of encryption keys have no colon. */
+const ofPerson = 'person:';
+const ofOrder = 'order:';
 
 /** Whether a value with this key id moves to no newer encryption key: it is its own key that does. */
-export const isUnderPersonalKey = (keyId: string): boolean => keyId.startsWith(personalKey);
+export const isUnderOwnKey = (keyId: string): boolean => keyId.startsWith(ofPerson) || keyId.startsWith(ofOrder);
 
 /**
  * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row are
@@ -45,16 +49,20 @@ export function createSealer(
   const newest = must(keys[0], 'there is an encryption key');
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
   const ofPeople = (): PersonalKeys => must(personalKeys, 'the keys of people are configured');
-  const keyOf = ({ kid = '' }: CompactJWEHeaderParameters): Uint8Array | Promise<Uint8Array> =>
-    isUnderPersonalKey(kid)
-      ? ofPeople().find(kid.slice(personalKey.length))
-      : must(byId.get(kid), `encryption key ${kid} is configured`);
+  const keyOf = ({ kid = '' }: CompactJWEHeaderParameters): Uint8Array | Promise<Uint8Array> => {
+    if (kid.startsWith(ofPerson)) return ofPeople().find(kid.slice(ofPerson.length));
+    if (kid.startsWith(ofOrder)) return ofPeople().orders.find(kid.slice(ofOrder.length));
+    return must(byId.get(kid), `encryption key ${kid} is configured`);
+  };
+  const keyToSeal = async ({ person, order }: Place): Promise<{ id: string; key: Uint8Array }> => {
+    if (person) return { id: `${ofPerson}${person}`, key: await ofPeople().make(person) };
+    if (order) return { id: `${ofOrder}${order}`, key: await ofPeople().orders.make(order) };
+    return newest;
+  };
   return {
-    async seal({ table, column, row, person }, plain) {
-      const { kid, key } =
-        person === undefined || person === null
-          ? { kid: newest.id, key: newest.key }
-          : { kid: `${personalKey}${person}`, key: await ofPeople().make(person) };
+    async seal(place, plain) {
+      const { table, column, row } = place;
+      const { id: kid, key } = await keyToSeal(place);
       return new CompactEncrypt(new TextEncoder().encode(plain))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid, tbl: table, col: column, row })
         .encrypt(key);

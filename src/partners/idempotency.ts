@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { unlessErased } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { findDuplicateKey } from '../http/body.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
@@ -106,8 +107,8 @@ async function readUnderKey(sealer: Sealer, claim: OwnedClaim, row: KeyRow | und
   if (row.fingerprint !== claim.fingerprint) reused();
   const { resource_id: resourceId, answer_status: status, answer_sealed: sealed } = row;
   if (status === null || sealed === null) return { resourceId, answer: null };
-  const body = Buffer.from(await sealer.open(placeOfAnswer(claim), sealed));
-  return { resourceId, answer: { status, body } };
+  const body = await unlessErased(sealer.open(placeOfAnswer(claim), sealed));
+  return { resourceId, answer: body === null ? null : { status, body: Buffer.from(body) } };
 }
 
 /** What is stored under this key. Throws REQUEST_IDEMPOTENCY_KEY_REUSED when it is attached to another request. */
@@ -135,7 +136,7 @@ export async function arriveUnderKey(
 }
 
 /**
- * Keeps the first answer under this key, sealed as it may hold a bank account number. Returns the answer to send and
+ * Keeps the first answer under this key, sealed as it may hold a bank account number: then under the order's own key. Returns the answer to send and
  * whether it is this one (`first`). A key under which nothing was created stays free. Throws
  * REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request.
  */
@@ -143,14 +144,14 @@ export async function keepAnswer(
   em: EntityManager,
   sealer: Sealer,
   claim: OwnedClaim,
-  answer: KeptAnswer,
+  answer: KeptAnswer & { beneficiaryOf?: string | null },
 ): Promise<KeptAnswer & { first: boolean }> {
   const kept = await em.execute<unknown[]>(
     `update partner_idempotency_keys set answer_status = ?, answer_sealed = ?, answered_at = now()
      where partner_id = ? and key_hash = ? and fingerprint = ? and answer_status is null returning 1`,
     [
       answer.status,
-      await sealer.seal(placeOfAnswer(claim), answer.body.toString()),
+      await sealer.seal({ ...placeOfAnswer(claim), order: answer.beneficiaryOf ?? null }, answer.body.toString()),
       claim.partnerId,
       claim.keyHash,
       claim.fingerprint,

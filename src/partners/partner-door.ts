@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { z } from 'zod';
 import type { Sealer } from '../encryption/sealer.ts';
 import { type Answer, answer } from '../http/answer.ts';
 import { bearerOf } from '../http/bearer.ts';
@@ -131,11 +132,12 @@ async function answerOnce(
   const { resourceId, stamp, answer: first } = await arriveUnderKey(em, deps.sealer, claim);
   if (first !== null) return replay(first);
   if (closed !== null && resourceId === null && !(await keepRefusal(request, caller.partnerId, closed))) throw closed;
-  let made: KeptAnswer;
+  let made: KeptAnswer & { beneficiaryOf?: string | null };
   try {
     const idempotency = { ...caller.idempotency, resourceId, stamp };
-    const { status, body } = envelope(await proceed({ ...caller, idempotency }), requestId);
-    made = { status, body };
+    const answered = await proceed({ ...caller, idempotency });
+    const { status, body } = envelope(answered, requestId);
+    made = { status, body, beneficiaryOf: namedIn(answered.body) };
   } catch (error) {
     if (!isDomainError(error) || error.code !== 'PROVIDER_REFUSED') throw error;
     const refusal = new DomainError(error.code, error.message, { details: error.details });
@@ -145,6 +147,13 @@ async function answerOnce(
   const kept = await keepAnswer(em.fork(), deps.sealer, claim, made);
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
+
+/** The id of the payout or refund whose beneficiary this answer names; null when it names none. */
+function namedIn(body: unknown): string | null {
+  const named = beneficiaryNamed.safeParse(body);
+  return named.success ? named.data.id : null;
+}
+const beneficiaryNamed = z.object({ id: z.uuid(), bank_account_number: z.string().min(1) });
 
 /** `{ data, request_id }` as bytes: the same are sent and kept. */
 function envelope({ status, body, headers }: Answer, requestId: string): Answer & { body: Buffer } {

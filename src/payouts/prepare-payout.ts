@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
+import { sealForOrder } from '../partners/seal-for-order.ts';
 import type { Money } from '../shared/money.ts';
 import { formatMoney } from '../shared/money.ts';
 import { type PayoutOpening, type PayoutTexts, payoutTextsPlace } from './payout.ts';
@@ -46,7 +47,7 @@ export async function preparePayout(
     net: price.net,
     providerFee: price.providerFee,
     bankCode,
-    textsSealed: await sealer.seal(payoutTextsPlace(payoutId), JSON.stringify(texts)),
+    textsSealed: await sealForOrder(sealer, payoutTextsPlace(payoutId), payoutId, texts),
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
   };

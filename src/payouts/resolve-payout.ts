@@ -13,6 +13,7 @@ import { canMove } from '../shared/status-law.ts';
 import { findPendingWebhooks } from '../webhooks/record-webhook.ts';
 import { readAskedSince } from './attempts.ts';
 import { handlings } from './handlings.ts';
+import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import {
   finalOutcomeOf,
@@ -145,6 +146,8 @@ async function move(
   assert(canMove(payoutLaw, payout.status, status), `a payout goes from ${payout.status} to ${status}`);
   const family = payoutFamilyOf(payout.kind);
   const handling = handlings[payout.kind];
+  // What is told of it names its beneficiary: the key is looked for before accounts are locked that others wait for.
+  if (payout.partner_id) await showPayoutTexts(sealer, payout);
   const now = await readDatabaseClock(tx);
   payout.status = status;
   payout.finalized_at = payout.updated_at = now;

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { refuseField } from '../partners/refuse-field.ts';
+import { sealForOrder } from '../partners/seal-for-order.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { complainOfAccountNumber, complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
 import { readPayoutHeadroom, refuseBeyondAvailable, refusePayoutsOff } from '../payouts/payout-limits.ts';
@@ -62,7 +63,7 @@ export async function prepareRefund(
     amount,
     refundOf,
     bankCode: bank?.code ?? null,
-    textsSealed: await sealer.seal(payoutTextsPlace(refundId), JSON.stringify(texts)),
+    textsSealed: await sealForOrder(sealer, payoutTextsPlace(refundId), refundId, texts),
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
   };

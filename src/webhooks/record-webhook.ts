@@ -18,7 +18,7 @@ export interface NewWebhook {
   data: object;
 }
 
-/** Where a frozen body is stored, sealed as it may name a bank account. */
+/** Where a frozen body is stored, sealed as it may name a bank account: then under the key of its order. */
 export const webhookBodyPlace = (deliveryId: string): Place => ({
   table: 'webhook_deliveries',
   column: 'body_sealed',
@@ -64,7 +64,11 @@ export async function recordDelivery(
     resource_id: resourceId,
     version,
     type,
-    body_sealed: await sealer.seal(webhookBodyPlace(id), body),
+    // A payout or refund is shown with its beneficiary.
+    body_sealed: await sealer.seal(
+      { ...webhookBodyPlace(id), order: resourceType === 'payment' ? null : resourceId },
+      body,
+    ),
     body_digest: sha256(body),
     next_attempt_at: at,
     created_at: at,

@@ -20,6 +20,7 @@ import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../src/id
 import { settleKeys } from '../../src/identity/settle-keys.ts';
 import { findChecks, runCheck, runCheckInTurn } from '../../src/ledger/run-checks.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
+import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
 import { findUnderKey, sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
 import { charitableCauseDonate } from '../../src/payments/handlers/charitable-cause-donate.ts';
 import { gatheredKindOf } from '../../src/payments/pay-from-balance.ts';
@@ -370,6 +371,7 @@ async function keepHouse(stack: Stack): Promise<void> {
   await withTime(em(), budgets.database.sweep, (tx) => forgetOldRows(tx, { bodiesKeptDays: 30 }));
   await makeComingMonths(em());
   await settleKeys(em(), stack.deps.personalKeys);
+  await destroyOrderKeys(em(), stack.deps.personalKeys, 0);
   await eraseSomebody(stack);
 }
 

@@ -123,6 +123,7 @@ const ofOneProcess: Record<string, string[]> = {
     'WORKER_DEPLOYMENT_NAME',
     'WORKER_BUILD_ID',
     'BODIES_KEPT_DAYS',
+    'CUSTOMERS_KEPT_DAYS',
     'SEAL_SIGNING_KEY',
     'SEAL_VERIFICATION_KEYS',
   ],

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { budgets } from '../shared/budgets.ts';
+import { isDataError, isDomainError } from '../shared/errors.ts';
+import { createGathering } from '../shared/gather.ts';
+import { textArray } from '../shared/postgres.ts';
+
+/** 256 bits, for A256GCM and HMAC-SHA256. */
+const keyBytes = 32;
+/** Keys that a process keeps at hand, and for how long: one that was destroyed is gone everywhere after that time. */
+const mostCached = 10_000;
+const cachedMs = 5 * 60_000;
+const mostTogether = 500;
+
+/** The keys cannot be reached, or one is missing that should be there. Not a refusal: it is simply to be done again. */
+export class KeysAway extends Error {
+  override readonly name = 'KeysAway';
+  readonly code = 'KEYS_AWAY';
+}
+
+/** What is to be read was sealed under a key that was destroyed: nobody reads it again. */
+export class KeyErased extends Error {
+  override readonly name = 'KeyErased';
+  readonly code = 'KEY_ERASED';
+}
+
+/** The tables of keys in their database. */
+export type KeyTable = 'personal_keys' | 'order_keys' | 'look_up_keys';
+
+export interface KeyPlace {
+  table: KeyTable;
+  column: string;
+  row: string;
+}
+
+/** What seals the keys themselves. */
+export interface Wrapping {
+  seal(place: KeyPlace, plain: string): Promise<string>;
+  open(place: KeyPlace, sealed: string): Promise<string>;
+}
+
+const placeOf = (table: KeyTable, id: string): KeyPlace => ({ table, column: 'key_sealed', row: id });
+
+/** A new key for this row, sealed. */
+export const newKey = (wrapping: Wrapping, table: KeyTable, id: string): Promise<string> =>
+  wrapping.seal(placeOf(table, id), randomBytes(keyBytes).toString('base64'));
+
+/** A key as it is stored in this row, opened. */
+export const openKey = async (wrapping: Wrapping, table: KeyTable, id: string, sealed: string): Promise<Uint8Array> =>
+  new Uint8Array(Buffer.from(await wrapping.open(placeOf(table, id), sealed), 'base64'));
+
+/** Keys of their own, each by the id of what it seals. */
+export interface OwnKeys {
+  /** The key, made if there is none. Throws KeyErased once it was destroyed, and KeysAway. */
+  make(id: string): Promise<Uint8Array>;
+  /** The key. Throws KeyErased when it was destroyed, and KeysAway, also when there is no trace of it. */
+  find(id: string): Promise<Uint8Array>;
+}
+
+const statements = {
+  personal_keys: {
+    read: 'select id, key_sealed from personal_keys where id = any(?::uuid[])',
+    make: 'insert into personal_keys (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing',
+  },
+  order_keys: {
+    read: 'select id, key_sealed from order_keys where id = any(?::uuid[])',
+    make: 'insert into order_keys (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing',
+  },
+};
+
+interface Question {
+  id: string;
+  isToBeMade: boolean;
+}
+interface KeyRow {
+  id: string;
+  key_sealed: string | null;
+}
+
+/**
+ * The keys of one table, looked up together when they are asked for together, and those used last kept at hand.
+ * `beforeAny` is awaited before anything is read or made, and throws unless this is the right database.
+ */
+export function createOwnKeys(
+  em: Pick<EntityManager, 'execute'>,
+  table: keyof typeof statements,
+  wrapping: Wrapping,
+  beforeAny: () => Promise<unknown>,
+): OwnKeys & { forget(ids: readonly string[]): void } {
+  const cache = createKeyCache();
+  const read = (ids: readonly string[]) => em.execute<KeyRow[]>(statements[table].read, [textArray(ids)]);
+
+  async function make(ids: readonly string[]): Promise<KeyRow[]> {
+    const keys = await Promise.all(ids.map((id) => newKey(wrapping, table, id)));
+    await em.execute(statements[table].make, [textArray(ids), textArray(keys)]);
+    // Another process may have made one first: everybody takes what is written down.
+    return read(ids);
+  }
+
+  /** Of each the key; null for one that was destroyed, and an error for one that is not there or does not open. */
+  const ask = createGathering<Question, Uint8Array | Error | null>({
+    async run(questions) {
+      const ids = [...new Set(questions.map(({ id }) => id))];
+      const rows = new Map((await read(ids)).map((row) => [row.id, row]));
+      const missing = questions.filter(({ id, isToBeMade }) => isToBeMade && !rows.has(id)).map(({ id }) => id);
+      if (missing.length > 0) for (const row of await make([...new Set(missing)])) rows.set(row.id, row);
+      const keys = await Promise.all(
+        ids.map(async (id) => {
+          const row = rows.get(id);
+          if (row === undefined) return [id, new KeysAway(`there is no key of ${id}`)] as const;
+          const { key_sealed: sealed } = row;
+          const opened = sealed === null ? null : openKey(wrapping, table, id, sealed).catch(asError);
+          return [id, await opened] as const;
+        }),
+      );
+      const byId = new Map(keys);
+      return questions.map(({ id }) => byId.get(id) ?? null);
+    },
+    isOfOne: isDataError,
+    most: mostTogether,
+    ...budgets.keyLookUp,
+  });
+
+  async function keyOf(question: Question): Promise<Uint8Array> {
+    const cached = cache.get(question.id);
+    if (cached !== null) return cached;
+    await beforeAny();
+    const key = await reached(ask(question));
+    if (key === null) throw new KeyErased(`the key of ${question.id} was destroyed`);
+    if (Error.isError(key)) throw key;
+    cache.set(question.id, key);
+    return key;
+  }
+
+  return {
+    make: (id) => keyOf({ id, isToBeMade: true }),
+    find: (id) => keyOf({ id, isToBeMade: false }),
+    forget(ids) {
+      for (const id of ids) cache.delete(id);
+    },
+  };
+}
+
+const asError = (thrown: unknown): Error => (Error.isError(thrown) ? thrown : new Error(String(thrown)));
+
+/** A wait that was too long is no refusal: a step that gets it is repeated. */
+async function reached<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (!isDomainError(error)) throw error;
+    throw new KeysAway('the keys did not answer in time', { cause: error });
+  }
+}
+
+/** The keys used last, each for five minutes at most. */
+function createKeyCache() {
+  const kept = new Map<string, { key: Uint8Array; until: number }>();
+  return {
+    get(id: string): Uint8Array | null {
+      const found = kept.get(id);
+      if (found === undefined) return null;
+      kept.delete(id);
+      if (found.until < performance.now()) return null;
+      kept.set(id, found);
+      return found.key;
+    },
+    set(id: string, key: Uint8Array): void {
+      kept.set(id, { key, until: performance.now() + cachedMs });
+      const [oldest] = kept.keys();
+      if (kept.size > mostCached && oldest !== undefined) kept.delete(oldest);
+    },
+    delete: (id: string): void => void kept.delete(id),
+  };
+}

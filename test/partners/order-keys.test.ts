@@ -1,0 +1,160 @@
+import { decodeProtectedHeader } from 'jose';
+import { keysUrlBeside } from '../../dev/postgres.ts';
+import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
+import { payoutIdFor } from '../../src/shared/ids.ts';
+import { generous, magicAccount } from '../payouts/build-payouts.ts';
+import { fund } from '../support/build.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withClient } from '../support/with-client.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+
+const days = 400;
+const to = { bank_code: 'BRI', bank_account_number: magicAccount('111111'), beneficiary_name: 'Siti Rahayu' };
+const customer = { customer_name: 'Budi Santoso', customer_email: 'budi@example.org' };
+
+let stack: Stack;
+let receiver: Receiver;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  receiver = await startReceiver();
+  partner = await buildPartner(stack, { limits: generous, webhook: { url: receiver.url } });
+  await fund(stack, partner.account.available, '10000000.0000');
+}, 120_000);
+afterAll(async () => {
+  await receiver?.stop();
+  await stack?.stop();
+});
+afterEach(() => expectChecksEmpty(stack));
+
+const payOut = async (key = freshKey(), account = to) => {
+  const answer = await partner.post('/payouts', { amount: '50000', external_ref: 'invoice 7', ...account }, key);
+  expect(answer.status).toBe(200);
+  return answer.body.data.id as string;
+};
+const ended = (id: string, status = 'succeeded') =>
+  eventually(
+    async () => (await partner.get(`/payouts/${id}`)).body.data,
+    (payout) => payout.status === status,
+  );
+/** The ids of the keys under which these values are sealed. */
+const keysOf = async (sql: string, id: string) =>
+  (await stack.owner().execute<{ sealed: string }[]>(sql, [id])).map(({ sealed }) => decodeProtectedHeader(sealed).kid);
+const inKeys = <T>(sql: string, params: unknown[]): Promise<T[]> =>
+  withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => (await client.query(sql, params)).rows as T[]);
+const age = (id: string) =>
+  inKeys(`update order_keys set kept_since = now() - interval '${days} days 1 minute' where id = $1`, [id]);
+const sweep = () => destroyOrderKeys(stack.em(), stack.deps.personalKeys, days);
+const keyOf = async (id: string) =>
+  (await inKeys<{ key_sealed: string | null }>('select key_sealed from order_keys where id = $1', [id]))[0]?.key_sealed;
+const deliveries = 'select body_sealed as sealed from webhook_deliveries where resource_id = ?';
+const answers = 'select answer_sealed as sealed from partner_idempotency_keys where resource_id = ?';
+
+describe('A key of its own', () => {
+  it('seals whom a payout pays: the payout, its webhooks and the answer kept for it', async () => {
+    const id = await payOut();
+    await ended(id);
+    expect(await keysOf('select texts_sealed as sealed from payouts where id = ?', id)).toEqual([`order:${id}`]);
+    expect(await keysOf(answers, id)).toEqual([`order:${id}`]);
+    const sealed = await eventually(
+      () => keysOf(deliveries, id),
+      (found) => found.length > 0,
+    );
+    expect(new Set(sealed)).toEqual(new Set([`order:${id}`]));
+  });
+
+  it('seals the customer of a payment, and is not made for one that names nobody', async () => {
+    const make = async (body: object) =>
+      (await partner.post('/payments', { method: 'qris', amount: '20000', ...body })).body.data.id as string;
+    const columns = 'select customer_sealed as sealed from partner_payments where id = ?';
+    const named = await make(customer);
+    expect(await keysOf(columns, named)).toEqual([`order:${named}`]);
+    const nameless = await make({ external_ref: 'invoice 8' });
+    expect(await keysOf(columns, nameless)).toEqual(['test']);
+    expect(await keyOf(nameless)).toBeUndefined();
+  });
+
+  it('seals where a refund goes', async () => {
+    const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BCA', amount: '90000' });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    await eventually(
+      async () => (await partner.get(`/payments/${body.data.id}`)).body.data,
+      (payment) => payment.status === 'succeeded',
+    );
+    const refund = await partner.post(`/payments/${body.data.id}/refunds`, { reason: 'Returned', ...to });
+    expect(refund.status).toBe(200);
+    const { id } = refund.body.data;
+    expect(await keysOf('select texts_sealed as sealed from payouts where id = ?', id)).toEqual([`order:${id}`]);
+    expect(await keysOf(answers, id)).toEqual([`order:${id}`]);
+  });
+});
+
+describe('After the time for which customers and beneficiaries are kept', () => {
+  it('nobody reads whom a payout paid, in the payout, a webhook or a kept answer, and the books stay', async () => {
+    const key = freshKey();
+    const id = await payOut(key);
+    const before = await ended(id);
+    expect(before).toMatchObject({ bank_account_number: to.bank_account_number, beneficiary_name: 'Siti Rahayu' });
+    const [delivery] = await eventually(
+      () =>
+        stack
+          .em()
+          .execute<{ id: string }[]>(
+            "select id from webhook_deliveries where resource_id = ? and status = 'delivered'",
+            [id],
+          ),
+      (rows) => rows.length > 0,
+    );
+    await age(id);
+    expect(await sweep()).toBeGreaterThan(0);
+    expect(await keyOf(id)).toBeNull();
+    const after = (await partner.get(`/payouts/${id}`)).body.data;
+    expect(after).toEqual({ ...before, bank_account_number: '', beneficiary_name: null });
+    const shown = await partner.get(`/webhook-deliveries/${delivery?.id}`);
+    expect(shown.status).toBe(200);
+    expect(JSON.stringify(shown.body)).not.toContain('Siti');
+    expect((await partner.post(`/webhook-deliveries/${delivery?.id}/redeliver`, {})).status).toBe(400);
+    const again = await partner.post('/payouts', { amount: '50000', external_ref: 'invoice 7', ...to }, key);
+    expect([again.status, again.body.data.id, again.body.data.beneficiary_name]).toEqual([200, id, null]);
+    expect((await partner.get('/payouts')).body.data.items.map((payout: { id: string }) => payout.id)).toContain(id);
+  });
+
+  it('a payout that is not over keeps its key, and is looked at again after a day', async () => {
+    const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
+    await age(id);
+    await sweep();
+    expect(await keyOf(id)).toEqual(expect.any(String));
+    expect(await sweep()).toBe(0);
+    const [row] = await inKeys<{ hours: string }>(
+      `select extract(epoch from kept_since - (now() - interval '${days} days')) / 3600 as hours from order_keys where id = $1`,
+      [id],
+    );
+    expect(Number(row?.hours)).toBeGreaterThan(23);
+  });
+
+  it('a key under which nothing was made so long ago is refused, and nothing is made', async () => {
+    const key = freshKey();
+    const id = payoutIdFor(partner.id, key);
+    await stack.deps.personalKeys.orders.make(id);
+    await age(id);
+    await sweep();
+    const { status, body } = await partner.post('/payouts', { amount: '50000', ...to }, key);
+    expect([status, body.error.code]).toEqual([409, 'REQUEST_IDEMPOTENCY_KEY_REUSED']);
+    expect(await stack.em().execute('select 1 from payouts where id = ?', [id])).toEqual([]);
+  });
+
+  it('is one that no key can be made or changed in, whoever asks', async () => {
+    const id = await payOut();
+    await ended(id);
+    await age(id);
+    await sweep();
+    await expect(stack.deps.personalKeys.orders.make(id)).rejects.toMatchObject({ code: 'KEY_ERASED' });
+    for (const sql of [
+      "update order_keys set key_sealed = 'x', erased_at = null where id = $1",
+      'delete from order_keys where id = $1',
+    ]) {
+      await expect(inKeys(sql, [id])).rejects.toMatchObject({ code: 'AM003' });
+    }
+  });
+});
