@@ -31,11 +31,13 @@ export interface HttpServerOptions {
 export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
   const { maxConnections, restOfBodyMs = bodyTimeoutMs, headersMs = headersTimeoutMs, lookEveryMs = lookMs } = options;
   const refused = new WeakSet<Socket>();
-  const arrived = new WeakSet<Socket>();
+  const ofSockets = new WeakMap<Socket, { arrived: number; underWay: Set<IncomingMessage> }>();
   const settings = { requireHostHeader: false, connectionsCheckingInterval: lookEveryMs };
   const server = createServer(settings, (request, response) => {
     if (refused.has(request.socket)) return void request.socket.destroy();
-    arrived.add(request.socket);
+    const { arrived, underWay } = ofSockets.get(request.socket) ?? { arrived: 0, underWay: new Set() };
+    ofSockets.set(request.socket, { arrived: arrived + 1, underWay: underWay.add(request) });
+    response.once('close', () => underWay.delete(request));
     response.once('finish', () => endUnlessReceived(request, restOfBodyMs));
     const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
     if (isHostMissing) refuseRequest(request, response, 'The header Host is missing');
@@ -45,18 +47,21 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   server.headersTimeout = headersMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.maxConnections = maxConnections;
+  const isServing = (socket: Socket) => [...(ofSockets.get(socket)?.underWay ?? [])].some(({ complete }) => complete);
   const refuse = (error: Error, socket: Socket) => {
     refused.add(socket);
-    refuseUnparsed(error, socket);
+    // What has wholly arrived is being carried out: a refusal here would be taken for that of it. No answer tells nothing.
+    if (isServing(socket)) socket.destroy();
+    else refuseUnparsed(error, socket);
   };
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket;
     if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(error, socket);
     // A process that stood still looks at the clock before it reads what has long been there: then we are late, and not
     // the client. What was waiting is read before the next immediate.
-    arrived.delete(socket);
+    const before = ofSockets.get(socket)?.arrived;
     setImmediate(() => {
-      if (!arrived.has(socket)) refuse(error, socket);
+      if (ofSockets.get(socket)?.arrived === before) refuse(error, socket);
     });
   });
   server.on('checkExpectation', (request, response) =>

@@ -14,7 +14,8 @@ beforeEach(async () => {
   served = [];
   const serve = (request: { url?: string }, response: { end(text: string): void }) => {
     served.push(request.url ?? '');
-    response.end('served');
+    if (request.url === '/slow') globalThis.setTimeout(() => response.end('served'), headersMs);
+    else response.end('served');
   };
   server = createHttpServer(serve, { maxConnections: 10, headersMs, lookEveryMs });
   server.listen(0, '127.0.0.1');
@@ -48,8 +49,7 @@ describe('Headers that arrive too late', () => {
       async () => heard(),
       (text) => text.startsWith('HTTP/1.1 408'),
     );
-    socket.write('content-length: 0\r\n\r\n');
-    socket.end();
+    socket.end('content-length: 0\r\n\r\n');
     await once(socket, 'close');
     expect(served).toEqual([]);
   });
@@ -70,4 +70,18 @@ describe('Headers that arrive too late', () => {
     expect(heard()).toMatch(/^HTTP\/1\.1 200 /);
     socket.destroy();
   });
+});
+
+describe('What nobody can read, after a request that is being carried out', () => {
+  it.each(['{}\r\n\r\n', 'POST /next HTTP/1.1\r\nhost: x\r\n'])(
+    'ends the connection without an answer, which would be taken for that of the request (%j)',
+    async (rest) => {
+      const { socket, heard } = await open();
+      socket.on('end', () => socket.end());
+      socket.write(`POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n${rest}`);
+      await once(socket, 'close');
+      expect(served).toEqual(['/slow']);
+      expect(['', 'HTTP/1.1 200 OK']).toContain(heard().split('\r\n')[0]);
+    },
+  );
 });
