@@ -5,13 +5,12 @@ import { openPartnerPayment } from '../src/collections/open-partner-payment.ts';
 import type { PartnerPaymentOpening } from '../src/collections/partner-payment.ts';
 import { requestPartnerInstrument } from '../src/collections/request-partner-instrument.ts';
 import { releasePartnerPayment, settlePartnerPayment } from '../src/collections/settle-partner-payment.ts';
-import { withTime } from '../src/database/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import type { Proved } from '../src/encryption/prover.ts';
+import { inRounds } from '../src/housekeeping/in-rounds.ts';
 import { provenOpening } from '../src/openings/prove-opening.ts';
 import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { ConfirmedPayment } from '../src/payments/payment-contract.ts';
-import { budgets } from '../src/shared/budgets.ts';
 import { proveConfirmation, provenPayment } from './proven-payment.ts';
 import { step } from './step.ts';
 
@@ -65,8 +64,6 @@ export function createCollectionActivities(deps: Dependencies) {
     releasePartnerPayment: step(deps, 'releasePartnerPayment', (em, input: Payment) =>
       releasePartnerPayment(em, sealer, input, { skipsTime: config.TEMPORAL_SKIPS_TIME }),
     ),
-    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
-      withTime(em, budgets.database.sweep, (tx) => sweepPartnerAnswers(tx)),
-    ),
+    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) => inRounds(em, [sweepPartnerAnswers])),
   };
 }

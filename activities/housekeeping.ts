@@ -1,11 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { withTime } from '../src/database/database-time-outs.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import { forgetOldRows } from '../src/housekeeping/forget-old-rows.ts';
 import { makeComingMonths } from '../src/housekeeping/make-months.ts';
 import { settleKeys } from '../src/identity/settle-keys.ts';
 import { destroyOrderKeys } from '../src/partners/destroy-order-keys.ts';
-import { budgets } from '../src/shared/budgets.ts';
 import { step } from './step.ts';
 
 /** Activities of no domain: deletion of rows past their retention time, and the partitions of coming months. */
@@ -14,7 +12,7 @@ export function createHousekeepingActivities(deps: Dependencies) {
   return {
     forgetOldRows: step(deps, 'forgetOldRows', async (em, _: object) => {
       try {
-        return await withTime(em, budgets.database.sweep, (tx) => forgetOldRows(tx, { bodiesKeptDays }));
+        return await forgetOldRows(em, { bodiesKeptDays });
       } finally {
         // None holds up another.
         try {

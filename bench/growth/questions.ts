@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
-import { withTime } from '../../src/database/database-time-outs.ts';
 import { nextOf, readNext } from '../../src/database/position.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import type { Dependencies } from '../../src/dependencies.ts';
@@ -9,6 +8,7 @@ import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
 import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
 import type { ProviderRecord } from '../../src/gateway/gateway.ts';
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
+import { inRounds } from '../../src/housekeeping/in-rounds.ts';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
@@ -21,7 +21,6 @@ import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
 import { must } from '../../src/shared/assert.ts';
-import { budgets } from '../../src/shared/budgets.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { sweepDeliveries } from '../../src/webhooks/redeliver-webhook.ts';
 
@@ -227,10 +226,10 @@ function sweepQuestions(deps: Dependencies): Question[] {
     subscriptions: (of) => sweepSubscriptions(of, nobody, failed),
     deliveries: (of) => sweepDeliveries(of, nobody, failed),
     uploads: (of) => sweepUploads(of, deps),
-    "partners' answers": (of) => sweepPartnerAnswers(of),
+    "partners' answers": (of) => inRounds(of, [sweepPartnerAnswers]),
     'what waits, for the metrics': readBacklog,
     'days to reconcile': (of) => findDaysToReconcile(of, { at: new Date().toISOString() }),
-    retention: (of) => withTime(of, budgets.database.sweep, forgetOldRows),
+    retention: (of) => forgetOldRows(of, { bodiesKeptDays: 30 }),
   };
   return Object.entries(sweeps).map(([name, sweep]) => ({
     name: `sweep: ${name}`,

@@ -151,7 +151,10 @@ export async function keepAnswer(
      where partner_id = ? and key_hash = ? and fingerprint = ? and answer_status is null returning 1`,
     [
       answer.status,
-      await sealer.seal({ ...placeOfAnswer(claim), order: answer.beneficiaryOf ?? null }, answer.body.toString()),
+      await sealer.seal(
+        { ...placeOfAnswer(claim), order: answer.beneficiaryOf ? { id: answer.beneficiaryOf } : null },
+        answer.body.toString(),
+      ),
       claim.partnerId,
       claim.keyHash,
       claim.fingerprint,
@@ -166,7 +169,7 @@ export async function keepAnswer(
  * Deletes answers older than `answersKeptDays`, up to `limit`, and returns how many. The key itself stays attached to
  * what it created: however late a retry comes, it never makes a second payment.
  */
-export async function sweepPartnerAnswers(em: EntityManager, limit = 10_000): Promise<number> {
+export async function sweepPartnerAnswers(em: EntityManager, limit: number): Promise<number> {
   const rows = await em.execute<unknown[]>(
     `update partner_idempotency_keys set answer_status = null, answer_sealed = null
      where ctid = any (array(select ctid from partner_idempotency_keys
