@@ -53,7 +53,7 @@ export const openKey = async (wrapping: Wrapping, table: KeyTable, id: string, s
 export interface OwnKeys {
   /** The key, made if there is none. Throws KeyErased once it was destroyed, and KeysAway. */
   make(id: string): Promise<Uint8Array>;
-  /** The key. Throws KeyErased when it was destroyed, and KeysAway, also when there is no trace of it. */
+  /** The key. Throws KeyErased when it was destroyed, and KeysAway; without a trace of it, one of the two. */
   find(id: string): Promise<Uint8Array>;
 }
 
@@ -61,10 +61,14 @@ const statements = {
   personal_keys: {
     read: 'select id, key_sealed from personal_keys where id = any(?::uuid[])',
     make: 'insert into personal_keys (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing',
+    // Nobody was erased: this is the database of before, or another.
+    withoutTrace: (id: string): Error => new KeysAway(`there is no key of ${id}`),
   },
   order_keys: {
     read: 'select id, key_sealed from order_keys where id = any(?::uuid[])',
     make: 'insert into order_keys (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing',
+    // Lost with the database of the keys: nobody waits for it, as money does.
+    withoutTrace: (id: string): Error => new KeyErased(`the key of ${id} was lost`),
   },
 };
 
@@ -107,7 +111,7 @@ export function createOwnKeys(
       const keys = await Promise.all(
         ids.map(async (id) => {
           const row = rows.get(id);
-          if (row === undefined) return [id, new KeysAway(`there is no key of ${id}`)] as const;
+          if (row === undefined) return [id, statements[table].withoutTrace(id)] as const;
           const { key_sealed: sealed } = row;
           const opened = sealed === null ? null : openKey(wrapping, table, id, sealed).catch(asError);
           return [id, await opened] as const;

@@ -167,7 +167,7 @@ export function createPersonalKeys(
       const open = textArray((await findOpen(ids)).map(({ id }) => id));
       await em.execute(
         `update order_keys set kept_since = now() - make_interval(days => ?) + interval '1 day'
-         where id = any(?::uuid[])`,
+         where erased_at is null and id = any(?::uuid[])`,
         [days, open],
       );
       const destroyed = await em.execute<{ id: string }[]>(

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt } from 'jose';
 import { must } from '../shared/assert.ts';
-import type { PersonalKeys } from './personal-keys.ts';
+import { type PersonalKeys, unlessErased } from './personal-keys.ts';
 
 /** Where a sealed value is stored; bound into the ciphertext, so that a value moved elsewhere does not open. */
 export interface Place {
@@ -10,8 +10,12 @@ export interface Place {
   row: string;
   /** The id of the person it is about: it is sealed under that person's own key, and gone for good with it. */
   person?: string | null;
-  /** The id of the partner's payment or payout whose customer or beneficiary it names: the same under the order's key. */
-  order?: string | null;
+  /**
+   * The id of the partner's payment, payout or refund whose customer or beneficiary it names: it is sealed under the
+   * order's own key. `isNew` makes that key; what is sealed later is sealed under the newest encryption key where the
+   * order has none any more, as nobody can be named then.
+   */
+  order?: { id: string; isNew?: true } | null;
 }
 
 export interface Sealer {
@@ -54,10 +58,12 @@ export function createSealer(
     if (kid.startsWith(ofOrder)) return ofPeople().orders.find(kid.slice(ofOrder.length));
     return must(byId.get(kid), `encryption key ${kid} is configured`);
   };
+  const keyOfOrder = ({ id, isNew }: NonNullable<Place['order']>): Promise<Uint8Array | null> =>
+    isNew ? ofPeople().orders.make(id) : unlessErased(ofPeople().orders.find(id));
   const keyToSeal = async ({ person, order }: Place): Promise<{ id: string; key: Uint8Array }> => {
     if (person) return { id: `${ofPerson}${person}`, key: await ofPeople().make(person) };
-    if (order) return { id: `${ofOrder}${order}`, key: await ofPeople().orders.make(order) };
-    return newest;
+    const key = order ? await keyOfOrder(order) : null;
+    return order && key ? { id: `${ofOrder}${order.id}`, key } : newest;
   };
   return {
     async seal(place, plain) {

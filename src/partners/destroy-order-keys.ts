@@ -1,15 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PersonalKeys } from '../encryption/personal-keys.ts';
 import { textArray } from '../shared/postgres.ts';
+import { timeLeft } from '../time-limit.ts';
 
-/** Keys per round, and the most rounds of one run; the next run continues. */
+/** Keys per round. */
 const round = 1000;
-const mostRounds = 10;
+/** What is left of the time of a step when no other round is begun; the next run continues. */
+const reserveMs = 15_000;
 
 /**
  * Destroys the keys of partners' payments, payouts and refunds that are `days` old, so that nobody reads their customers
- * and beneficiaries again, and forgets the bodies of webhooks sealed under them; those that are not over, or have a
- * webhook to be sent, wait. Returns how many keys it looked at. Throws KeysAway.
+ * and beneficiaries again, and forgets the bodies of webhooks and callbacks that name them; those that are not over, or
+ * have a webhook to be sent, wait. Returns how many keys it looked at. Throws KeysAway.
  */
 export async function destroyOrderKeys(
   em: EntityManager,
@@ -17,36 +19,44 @@ export async function destroyOrderKeys(
   days: number,
 ): Promise<number> {
   const prepare = async (ids: readonly string[]) => {
-    const open = new Set((await findOpen(em, ids)).map(({ id }) => id));
+    const open = new Set((await findOpen(em, ids, days)).map(({ id }) => id));
     await forgetBodies(
       em,
       ids.filter((id) => !open.has(id)),
     );
     // A webhook may have been asked for again meanwhile; of those whose bodies are forgotten none can be.
-    return findOpen(em, ids);
+    return findOpen(em, ids, days);
   };
   let looked = 0;
-  for (let rounds = 0; rounds < mostRounds; rounds += 1) {
+  for (;;) {
     const found = await personalKeys.destroyOrders(prepare, { days, limit: round });
     looked += found;
-    if (found < round) break;
+    if (found < round || timeLeft() < reserveMs) return looked;
   }
-  return looked;
 }
 
-const findOpen = (em: EntityManager, ids: readonly string[]) =>
+const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
   em.execute<{ id: string }[]>(
-    `select id from partner_payments where status in ('PENDING', 'WAITING_PAYMENT') and id = any(?::uuid[])
-     union select id from payouts where status = 'pending' and id = any(?::uuid[])
+    // A key may be older than its order: made for a request that failed, and that was repeated later.
+    `select id from partner_payments where id = any(?::uuid[])
+       and (status in ('PENDING', 'WAITING_PAYMENT') or created_at > now() - make_interval(days => ?))
+     union select id from payouts where id = any(?::uuid[])
+       and (status = 'pending' or created_at > now() - make_interval(days => ?))
      union select k.resource_id from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
        where k.resource_type in ('payout', 'refund') and k.resource_id = any(?::uuid[]) and d.status = 'pending'`,
-    [textArray(ids), textArray(ids), textArray(ids)],
+    [textArray(ids), days, textArray(ids), days, textArray(ids)],
   );
 
-const forgetBodies = (em: EntityManager, ids: readonly string[]) =>
-  em.execute(
+async function forgetBodies(em: EntityManager, ids: readonly string[]): Promise<void> {
+  await em.execute(
     `update webhook_deliveries d set body_sealed = null from webhook_version_keys k
      where k.resource_type in ('payout', 'refund') and k.resource_id = any(?::uuid[]) and d.id = k.delivery_id
        and d.status <> 'pending' and d.body_sealed is not null`,
     [textArray(ids)],
   );
+  await em.execute(
+    `update gateway_callbacks set body_sealed = null where reference = any(?::text[])
+       and body_sealed is not null and num_nonnulls(delivered_at, unread) > 0`,
+    [textArray(ids)],
+  );
+}

@@ -137,7 +137,7 @@ async function answerOnce(
     const idempotency = { ...caller.idempotency, resourceId, stamp };
     const answered = await proceed({ ...caller, idempotency });
     const { status, body } = envelope(answered, requestId);
-    made = { status, body, beneficiaryOf: namedIn(answered.body) };
+    made = { status, body, beneficiaryOf: orderShownIn(answered.body) };
   } catch (error) {
     if (!isDomainError(error) || error.code !== 'PROVIDER_REFUSED') throw error;
     const refusal = new DomainError(error.code, error.message, { details: error.details });
@@ -148,12 +148,12 @@ async function answerOnce(
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 
-/** The id of the payout or refund whose beneficiary this answer names; null when it names none. */
-function namedIn(body: unknown): string | null {
-  const named = beneficiaryNamed.safeParse(body);
-  return named.success ? named.data.id : null;
+/** The id of the payout or refund that this answer shows with its beneficiary; null for anything else. */
+function orderShownIn(body: unknown): string | null {
+  const shown = shownOrder.safeParse(body);
+  return shown.success ? shown.data.id : null;
 }
-const beneficiaryNamed = z.object({ id: z.uuid(), bank_account_number: z.string().min(1) });
+const shownOrder = z.object({ id: z.uuid(), bank_account_number: z.string().nullable() });
 
 /** `{ data, request_id }` as bytes: the same are sent and kept. */
 function envelope({ status, body, headers }: Answer, requestId: string): Answer & { body: Buffer } {

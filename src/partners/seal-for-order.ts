@@ -8,7 +8,7 @@ import { errorCodeOf, refuse } from '../shared/errors.ts';
  */
 export async function sealForOrder(sealer: Sealer, place: Place, order: string, texts: object): Promise<string> {
   try {
-    return await sealer.seal({ ...place, order }, JSON.stringify(texts));
+    return await sealer.seal({ ...place, order: { id: order, isNew: true } }, JSON.stringify(texts));
   } catch (error) {
     if (errorCodeOf(error) !== 'KEY_ERASED') throw error;
     return refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used too long ago: use a new one');

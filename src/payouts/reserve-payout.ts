@@ -30,22 +30,31 @@ export async function reservePayout(
 ): Promise<PayoutStanding> {
   await failpoint('reserve-payout.before');
   const find = (tx: EntityManager) => tx.findOne(Payout, { id: payoutId });
-  const payout =
-    opening === null
-      ? await find(em)
-      : await openOnce(
-          em,
-          { resourceId: payoutId, kind: 'payout', stamp: opening.stamp },
-          { find, make: (tx) => reserve(tx, sealer, payoutId, opening) },
-        );
+  const payout = opening === null ? await find(em) : await reserveOnce(em, sealer, { payoutId, opening }, find);
   if (payout === null) refuse('NOT_FOUND', `no payout ${payoutId}`);
   await failpoint('reserve-payout.after');
   return standingOf(payout);
 }
 
-async function reserve(tx: EntityManager, sealer: Sealer, payoutId: string, opening: PayoutOpening): Promise<Payout> {
-  const { partnerId, amount, fee, net } = opening;
+async function reserveOnce(
+  em: EntityManager,
+  sealer: Sealer,
+  { payoutId, opening }: { payoutId: string; opening: PayoutOpening },
+  find: (tx: EntityManager) => Promise<Payout | null>,
+): Promise<Payout> {
+  // Before anything is locked: the key may be slow to come.
   const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payoutId), opening.textsSealed));
+  const place = { resourceId: payoutId, kind: 'payout', stamp: opening.stamp } as const;
+  return openOnce(em, place, { find, make: (tx) => reserve(tx, payoutId, opening, texts) });
+}
+
+async function reserve(
+  tx: EntityManager,
+  payoutId: string,
+  opening: PayoutOpening,
+  texts: Pick<PayoutTexts, 'external_ref'>,
+): Promise<Payout> {
+  const { partnerId, amount, fee, net } = opening;
   await claimPartnerKey(tx, { ...opening.idempotency, partnerId, resourceType: 'payout', resourceId: payoutId });
   const headroom = await lockPayoutHeadroom(tx, partnerId);
   refuseBeyondHeadroom(headroom, { amount, reserved: addMoney(net, fee) });

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
+import { unlessErased } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { must } from '../shared/assert.ts';
@@ -61,9 +62,13 @@ export async function deliverWebhook(
   const delivery = await em.findOneOrFail(WebhookDelivery, { id: deliveryId });
   if (delivery.status !== 'pending') return { status: delivery.status, waitMs: 0, answer: delivery.status };
   const endpoint = await em.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
-  if (endpoint?.status !== 'enabled') return parkUnsent(em, delivery, endpoint);
+  if (endpoint === null) return parkUnsent(em, delivery, 'its endpoint was deleted');
+  if (endpoint.status !== 'enabled') return parkUnsent(em, delivery, 'its endpoint is disabled');
+  const sealed = must(delivery.body_sealed, 'what is pending has its body');
+  const body = await unlessErased(sealer.open(webhookBodyPlace(delivery.id), sealed));
+  if (body === null) return parkUnsent(em, delivery, 'its body is no longer kept');
   const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };
-  const sent = await bounds.run(place, () => attemptOnce(em, { sealer, send }, delivery, endpoint));
+  const sent = await bounds.run(place, () => attemptOnce(em, { sealer, send }, { id: delivery.id, body }, endpoint));
   if ('waitMs' in sent) return defer(em, delivery, sent);
   await failpoint('deliver-webhook.after');
   const { redeliveries } = delivery;
@@ -136,13 +141,8 @@ async function defer(
   return { status: 'pending', waitMs, answer, deferred: true, redeliveries };
 }
 
-/** Parks a delivery whose endpoint was deleted or disabled, instead of retrying it for three days. */
-async function parkUnsent(
-  em: EntityManager,
-  delivery: WebhookDelivery,
-  endpoint: WebhookEndpoint | null,
-): Promise<DeliveryProgress> {
-  const answer = endpoint === null ? 'its endpoint was deleted' : 'its endpoint is disabled';
+/** Parks a delivery that can go nowhere, instead of retrying it for three days. */
+async function parkUnsent(em: EntityManager, delivery: WebhookDelivery, answer: string): Promise<DeliveryProgress> {
   const { redeliveries } = delivery;
   const parked = await conclude(em, delivery, { last_error: answer }, { status: 'parked', next_attempt_at: null });
   if (!parked) return { status: 'pending', waitMs: 0, answer, redeliveries };
@@ -152,13 +152,11 @@ async function parkUnsent(
 async function attemptOnce(
   em: EntityManager,
   { sealer, send }: Pick<DeliveryTools, 'sealer' | 'send'>,
-  delivery: WebhookDelivery,
+  { id: deliveryId, body }: { id: string; body: string },
   endpoint: WebhookEndpoint,
 ): Promise<SentWebhook> {
   const secrets = await openSecrets(em, sealer, endpoint);
-  const sealed = must(delivery.body_sealed, 'what is pending has its body');
-  const body = await sealer.open(webhookBodyPlace(delivery.id), sealed);
-  const id = webhookIdOf(delivery.id);
+  const id = webhookIdOf(deliveryId);
   const timestamp = Math.floor(Date.now() / 1000);
   const headers = {
     'content-type': 'application/json',

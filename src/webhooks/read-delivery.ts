@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { unlessErased } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { refuse } from '../shared/errors.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
@@ -14,5 +15,6 @@ export async function readDelivery(
     (await em.findOne(WebhookDelivery, { id: deliveryId, partner_id: partnerId })) ??
     refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'id' });
   const { body_sealed: sealed } = delivery;
-  return { delivery, body: sealed ? await sealer.open(webhookBodyPlace(delivery.id), sealed) : undefined };
+  const body = sealed ? await unlessErased(sealer.open(webhookBodyPlace(delivery.id), sealed)) : null;
+  return { delivery, body: body ?? undefined };
 }

@@ -64,11 +64,7 @@ export async function recordDelivery(
     resource_id: resourceId,
     version,
     type,
-    // A payout or refund is shown with its beneficiary.
-    body_sealed: await sealer.seal(
-      { ...webhookBodyPlace(id), order: resourceType === 'payment' ? null : resourceId },
-      body,
-    ),
+    body_sealed: await sealer.seal({ ...webhookBodyPlace(id), order: orderNamedBy(webhook) }, body),
     body_digest: sha256(body),
     next_attempt_at: at,
     created_at: at,
@@ -76,6 +72,10 @@ export async function recordDelivery(
   await tx.flush();
   return id;
 }
+
+/** A payout or refund is shown with its beneficiary; nothing else names anybody. */
+const orderNamedBy = ({ resourceType, resourceId }: NewWebhook): Place['order'] =>
+  resourceType === 'payout' || resourceType === 'refund' ? { id: resourceId } : null;
 
 /**
  * The webhooks of a resource that are still pending, oldest first: the result of a step that is repeated because the

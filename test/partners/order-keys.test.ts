@@ -1,15 +1,20 @@
 import { decodeProtectedHeader } from 'jose';
 import { keysUrlBeside } from '../../dev/postgres.ts';
+import { createPersonalKeys } from '../../src/encryption/personal-keys.ts';
+import { createSealer } from '../../src/encryption/sealer.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
+import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
-import { generous, magicAccount } from '../payouts/build-payouts.ts';
+import { boundEndpoints } from '../../src/webhooks/bound-endpoints.ts';
+import { deliverWebhook } from '../../src/webhooks/deliver-webhook.ts';
+import { generous, magicAccount, settleAtProvider } from '../payouts/build-payouts.ts';
 import { fund } from '../support/build.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withClient } from '../support/with-client.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
-const days = 400;
 const to = { bank_code: 'BRI', bank_account_number: magicAccount('111111'), beneficiary_name: 'Siti Rahayu' };
 const customer = { customer_name: 'Budi Santoso', customer_email: 'budi@example.org' };
 
@@ -43,9 +48,18 @@ const keysOf = async (sql: string, id: string) =>
   (await stack.owner().execute<{ sealed: string }[]>(sql, [id])).map(({ sealed }) => decodeProtectedHeader(sealed).kid);
 const inKeys = <T>(sql: string, params: unknown[]): Promise<T[]> =>
   withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => (await client.query(sql, params)).rows as T[]);
-const age = (id: string) =>
-  inKeys(`update order_keys set kept_since = now() - interval '${days} days 1 minute' where id = $1`, [id]);
-const sweep = () => destroyOrderKeys(stack.em(), stack.deps.personalKeys, days);
+/** Its webhooks have to be sent first. */
+const forgotten = async (id: string) => {
+  await eventually(
+    async () => {
+      await inKeys('update order_keys set kept_since = now() where id = $1 and erased_at is null', [id]);
+      await sweep();
+      return keyOf(id);
+    },
+    (key) => key === null,
+  );
+};
+const sweep = () => destroyOrderKeys(stack.em(), stack.deps.personalKeys, 0);
 const keyOf = async (id: string) =>
   (await inKeys<{ key_sealed: string | null }>('select key_sealed from order_keys where id = $1', [id]))[0]?.key_sealed;
 const deliveries = 'select body_sealed as sealed from webhook_deliveries where resource_id = ?';
@@ -106,9 +120,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
           ),
       (rows) => rows.length > 0,
     );
-    await age(id);
-    expect(await sweep()).toBeGreaterThan(0);
-    expect(await keyOf(id)).toBeNull();
+    await forgotten(id);
     const after = (await partner.get(`/payouts/${id}`)).body.data;
     expect(after).toEqual({ ...before, bank_account_number: '', beneficiary_name: null });
     const shown = await partner.get(`/webhook-deliveries/${delivery?.id}`);
@@ -122,12 +134,11 @@ describe('After the time for which customers and beneficiaries are kept', () => 
 
   it('a payout that is not over keeps its key, and is looked at again after a day', async () => {
     const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
-    await age(id);
     await sweep();
     expect(await keyOf(id)).toEqual(expect.any(String));
     expect(await sweep()).toBe(0);
     const [row] = await inKeys<{ hours: string }>(
-      `select extract(epoch from kept_since - (now() - interval '${days} days')) / 3600 as hours from order_keys where id = $1`,
+      `select extract(epoch from kept_since - now()) / 3600 as hours from order_keys where id = $1`,
       [id],
     );
     expect(Number(row?.hours)).toBeGreaterThan(23);
@@ -137,7 +148,6 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     const key = freshKey();
     const id = payoutIdFor(partner.id, key);
     await stack.deps.personalKeys.orders.make(id);
-    await age(id);
     await sweep();
     const { status, body } = await partner.post('/payouts', { amount: '50000', ...to }, key);
     expect([status, body.error.code]).toEqual([409, 'REQUEST_IDEMPOTENCY_KEY_REUSED']);
@@ -147,8 +157,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
   it('is one that no key can be made or changed in, whoever asks', async () => {
     const id = await payOut();
     await ended(id);
-    await age(id);
-    await sweep();
+    await forgotten(id);
     await expect(stack.deps.personalKeys.orders.make(id)).rejects.toMatchObject({ code: 'KEY_ERASED' });
     for (const sql of [
       "update order_keys set key_sealed = 'x', erased_at = null where id = $1",
@@ -156,5 +165,119 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     ]) {
       await expect(inKeys(sql, [id])).rejects.toMatchObject({ code: 'AM003' });
     }
+  });
+
+  it('nobody reads who paid or was paid in what the provider told', async () => {
+    const id = await payOut();
+    await ended(id);
+    const bodies = () =>
+      stack
+        .em()
+        .execute<{ kept: boolean }[]>(
+          'select body_sealed is not null as kept from gateway_callbacks where reference = ? and delivered_at is not null',
+          [id],
+        );
+    await eventually(bodies, (rows) => rows.some(({ kept }) => kept));
+    await forgotten(id);
+    expect((await bodies()).filter(({ kept }) => kept)).toEqual([]);
+  });
+
+  it('an order that is younger than its key keeps it', async () => {
+    const id = await payOut();
+    await ended(id);
+    await inKeys("update order_keys set kept_since = now() - interval '500 days' where id = $1 and erased_at is null", [
+      id,
+    ]);
+    await destroyOrderKeys(stack.em(), stack.deps.personalKeys, 400);
+    expect(await keyOf(id)).toEqual(expect.any(String));
+  });
+
+  it('what the bank returns is booked and told all the same', async () => {
+    const id = await payOut();
+    await ended(id);
+    await forgotten(id);
+    await settleAtProvider(stack, id, 'REVERSED');
+    await stack.deps.workflows.hintPayout({ id, kind: 'partner_payout' });
+    expect(await ended(id, 'reversed')).toMatchObject({ bank_account_number: '', beneficiary_name: null });
+    await eventually(
+      async () => receiver.received.map(({ body }) => JSON.parse(body)),
+      (told) => told.some(({ type, data }) => type === 'payout.reversed' && data.id === id),
+    );
+    expect(await keyOf(id)).toBeNull();
+  });
+});
+
+describe('Where a key was lost with its database', () => {
+  const lose = (id: string) =>
+    withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => {
+      await client.query("set session_replication_role = 'replica'");
+      await client.query('delete from order_keys where id = $1', [id]);
+    });
+  /** Another process, which has no key at hand. */
+  const elsewhere = () =>
+    createSealer(
+      stack.deps.config.DATA_ENCRYPTION_KEYS,
+      createPersonalKeys(
+        stack.deps.keysOrm,
+        createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS),
+        async () => undefined,
+      ),
+    );
+
+  it('a payout whose transfer has ended is settled, with nobody named', async () => {
+    const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
+    await eventually(
+      () =>
+        stack
+          .em()
+          .execute<{ n: number }[]>('select 1 as n from payout_attempts where payout_id = ? and outcome is not null', [
+            id,
+          ]),
+      (rows) => rows.length > 0,
+    );
+    await lose(id);
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await eventually(
+      () =>
+        stack
+          .em()
+          .execute<{ n: number }[]>("select 1 as n from payout_words where payout_id = ? and said = 'succeeded'", [id]),
+      (rows) => rows.length > 0,
+    );
+    await resolvePayout(stack.em(), elsewhere(), { payoutId: id });
+    expect(await stack.em().execute('select status from payouts where id = ?', [id])).toEqual([
+      { status: 'succeeded' },
+    ]);
+  });
+
+  it('a webhook that was sealed under it is parked unsent, and read without its body', async () => {
+    const id = await payOut();
+    await ended(id);
+    const [delivery] = await eventually(
+      () =>
+        stack
+          .em()
+          .execute<{ id: string; body_sealed: string }[]>(
+            "select id, body_sealed from webhook_deliveries where resource_id = ? and status = 'delivered'",
+            [id],
+          ),
+      (rows) => rows.length > 0,
+    );
+    await forgotten(id);
+    // The main database as it was before, the keys as they are.
+    await withoutTriggers(
+      stack,
+      "update webhook_deliveries set body_sealed = ?, status = 'pending', delivered_at = null, next_attempt_at = now() where id = ?",
+      [delivery?.body_sealed, delivery?.id],
+    );
+    const never = () => Promise.reject(new Error('nothing is sent'));
+    const tools = { sealer: elsewhere(), send: never, bounds: boundEndpoints() };
+    const progress = await deliverWebhook(stack.em(), tools, {
+      deliveryId: delivery?.id ?? '',
+      attempt: 1,
+      elapsedMs: 0,
+    });
+    expect(progress).toMatchObject({ status: 'parked', unsent: true, answer: 'its body is no longer kept' });
+    expect((await partner.get(`/webhook-deliveries/${delivery?.id}`)).status).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
--- The keys of people and of partners' orders, in a database of their own: whoever is erased is erased from every copy of everything else once the
+-- The keys of people, in a database of their own: whoever is erased is erased from every copy of everything else once the
 -- last backup of this one has gone. The keys here are sealed themselves, under DATA_ENCRYPTION_KEYS.
 
 revoke all on schema public from public;
@@ -17,18 +17,6 @@ create table personal_keys (
 );
 create index personal_keys_erased on personal_keys (id) where erased_at is not null;
 create index personal_keys_unsettled on personal_keys (look_after) where not is_settled;
-
--- A key for each payment and payout of a partner that names a customer or a beneficiary. One that was destroyed leaves its
--- row, so that none is ever made again under its id.
-create table order_keys (
-  id uuid primary key,
-  key_sealed text,
-  -- From when the time counts for which it is kept: since it was made, or later where the order was not over by then.
-  kept_since timestamptz not null default clock_timestamp(),
-  erased_at timestamptz,
-  check ((key_sealed is null) = (erased_at is not null))
-);
-create index order_keys_by_age on order_keys (kept_since) where erased_at is null;
 
 -- The key of the digests by which sealed texts are found.
 create table look_up_keys (
@@ -54,21 +42,9 @@ end $$;
 create trigger personal_keys_are_kept before update or delete on personal_keys
   for each row execute function keep_personal_key();
 
-create function keep_order_key() returns trigger language plpgsql
-set search_path = pg_catalog, public, pg_temp as $$
-begin
-  if tg_op = 'DELETE' or old.erased_at is not null or new.id <> old.id then
-    raise exception 'a key is sealed anew or destroyed, once' using errcode = 'AM003', detail = old.id::text;
-  end if;
-  return new;
-end $$;
-create trigger order_keys_are_kept before update or delete on order_keys
-  for each row execute function keep_order_key();
-
 revoke execute on all functions in schema public from public;
 -- PostgreSQL lets everybody call a new function; this is said of functions that the owner makes later.
 alter default privileges revoke execute on functions from public;
 grant select, insert, delete on personal_keys to amanah_app;
 grant update (key_sealed, is_settled, look_after, erased_at) on personal_keys to amanah_app;
-grant select, insert, update (key_sealed, kept_since, erased_at) on order_keys to amanah_app;
 grant select, insert, update (key_sealed) on look_up_keys to amanah_app;
