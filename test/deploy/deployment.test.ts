@@ -305,11 +305,15 @@ describe('Temporal’s port, which has no login,', () => {
     const [temporal, web, ...others] = policies.filter((policy) => namespaced.safeParse(policy).success);
     expect(others).toEqual([]);
     expect(web).toMatchObject({ spec: { ingress: [{ ports: [{ port: 8080 }] }] } });
-    const [own, ours, metrics] = z
+    const [own, ours, scaling, metrics] = z
       .looseObject({ spec: z.looseObject({ podSelector: z.strictObject({}), ingress: z.array(z.unknown()) }) })
       .parse(temporal).spec.ingress;
     expect(own).toEqual({ from: [{ podSelector: {} }] });
     expect(ours).toMatchObject({ ports: [{ protocol: 'TCP', port: 7233 }] });
+    expect(scaling).toEqual({
+      from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'keda' } } }],
+      ports: [{ protocol: 'TCP', port: 7233 }],
+    });
     expect(metrics).toMatchObject({ ports: [{ protocol: 'TCP', port: 9090 }] });
     expect(JSON.stringify(ours)).toContain('"values":["api","worker"]');
     const data = configMap();
