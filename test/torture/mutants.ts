@@ -95,7 +95,8 @@ async function torture(copy: string, seed: number, minutes: number): Promise<Tol
   const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
-  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  // Not its exit: what it said last is read after that.
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, output };
 }
 

@@ -21,8 +21,8 @@ const share = (durationMs: number, part: number): number => Math.round(durationM
  * What a plan of half a minute or more has, whatever its seed: requests that use up what their own twins would be refused
  * for, with APIs that are slow to ask the database; two crowds that pay from the same accounts at both APIs; the same
  * donations allocated to two causes at once; keys that are used again after a refusal; periods of subscriptions that
- * become due, of which workers do not hear that they are paid; workers that die while the provider has their request; and
- * commits that never reach the database.
+ * become due, of which workers do not hear that they are paid; workers that die while the provider has their request;
+ * commits that never reach the database; and decisions that who proposed them wants to approve, too.
  */
 export function planTargeted(random: Random, durationMs: number): Targeted {
   if (durationMs < 30_000) return { work: [], faults: [] };
@@ -34,6 +34,7 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       ...[0.25, 0.5, 0.75].flatMap((part) => keysAgain(random, share(durationMs, part))),
       ...periods(random, durationMs),
       ...payments(random, share(durationMs, 0.4) - 2_500),
+      ...decisions(durationMs),
     ],
     faults: [
       // The one asks at once, and the other when the first has done it.
@@ -42,7 +43,9 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       { at: share(durationMs, 0.65), do: 'kill-while-sending', forMs: 500 },
       ...workerNames.map((name) => uncommitted(name, { at: share(durationMs, 0.4), forMs: 5_000 })),
       ...apiNames.map((name, index) => uncommitted(name, { at: share(durationMs, 0.55 + index / 4), forMs: 2_000 })),
-      ...crowdsAt.map((part) => ({ at: share(durationMs, part) - 300, do: 'hold-balance', forMs: 900 }) as const),
+      ...crowdsAt.map((part, index) => {
+        return { at: share(durationMs, part) - 300, do: 'hold-balance', forMs: heldMs[index] ?? 0 } as const;
+      }),
       ...[3, 5].flatMap((number) => unheard(number * periodMs)),
     ],
   };
@@ -50,6 +53,8 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
 
 const slowMs = 6_000;
 const crowdsAt = [0.2, 0.45, 0.7] as const;
+/** It ends while the crowd still waits for it: half a second after it asked, it gives up. */
+const heldMs = [500, 600, 700] as const;
 
 /** More than half of a day's limit, or of what a partner has: one of two that are the same leaves too little for another. */
 function twins(random: Random): Drawn[] {
@@ -131,4 +136,12 @@ const unheard = (at: number): Targeted['faults'] =>
       trouble: { kind: 'cut-after', text: 'commit' },
       forMs: 4_000,
     } as const;
+  });
+
+/** Donations that people of the platform give back: every second time who proposed that approves it, too. */
+const decisions = (durationMs: number): Drawn[] =>
+  Array.from({ length: 8 }, (_, index): Drawn => {
+    const at = share(durationMs, (index + 1) / 10);
+    const donates = { gives: true, type: 'charitable_cause_donate', amount: 2_000, by: 'people', afterMs: 0 } as const;
+    return { at, do: 'take-back', user: index % castSize.users, ...donates, ...patient, api: index % 2 === 0 ? 0 : 1 };
   });
