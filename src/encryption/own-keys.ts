@@ -57,19 +57,12 @@ export interface OwnKeys {
   find(id: string): Promise<Uint8Array>;
 }
 
-const statements = {
-  personal_keys: {
-    read: 'select id, key_sealed from personal_keys where id = any(?::uuid[])',
-    make: 'insert into personal_keys (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing',
-    // Nobody was erased: this is the database of before, or another.
-    withoutTrace: (id: string): Error => new KeysAway(`there is no key of ${id}`),
-  },
-  order_keys: {
-    read: 'select id, key_sealed from order_keys where id = any(?::uuid[])',
-    make: 'insert into order_keys (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing',
-    // Lost with the database of the keys: nobody waits for it, as money does.
-    withoutTrace: (id: string): Error => new KeyErased(`the key of ${id} was lost`),
-  },
+/** What it says of an id that the table of its key has no trace of it. */
+const withoutTrace = {
+  // Nobody was erased: this is the database of before, or another.
+  personal_keys: (id: string): Error => new KeysAway(`there is no key of ${id}`),
+  // Lost with the database of the keys: nobody waits for it, as money does.
+  order_keys: (id: string): Error => new KeyErased(`the key of ${id} was lost`),
 };
 
 interface Question {
@@ -87,16 +80,20 @@ interface KeyRow {
  */
 export function createOwnKeys(
   em: Pick<EntityManager, 'execute'>,
-  table: keyof typeof statements,
+  table: keyof typeof withoutTrace,
   wrapping: Wrapping,
   beforeAny: () => Promise<unknown>,
 ): OwnKeys & { forget(ids: readonly string[]): void } {
   const cache = createKeyCache();
-  const read = (ids: readonly string[]) => em.execute<KeyRow[]>(statements[table].read, [textArray(ids)]);
+  const read = (ids: readonly string[]) =>
+    em.execute<KeyRow[]>(`select id, key_sealed from ${table} where id = any(?::uuid[])`, [textArray(ids)]);
 
   async function make(ids: readonly string[]): Promise<KeyRow[]> {
     const keys = await Promise.all(ids.map((id) => newKey(wrapping, table, id)));
-    await em.execute(statements[table].make, [textArray(ids), textArray(keys)]);
+    await em.execute(
+      `insert into ${table} (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing`,
+      [textArray(ids), textArray(keys)],
+    );
     // Another process may have made one first: everybody takes what is written down.
     return read(ids);
   }
@@ -111,7 +108,7 @@ export function createOwnKeys(
       const keys = await Promise.all(
         ids.map(async (id) => {
           const row = rows.get(id);
-          if (row === undefined) return [id, statements[table].withoutTrace(id)] as const;
+          if (row === undefined) return [id, withoutTrace[table](id)] as const;
           const { key_sealed: sealed } = row;
           const opened = sealed === null ? null : openKey(wrapping, table, id, sealed).catch(asError);
           return [id, await opened] as const;

@@ -39,14 +39,14 @@ export interface PersonalKeys extends OwnKeys {
   destroy(ids: readonly string[]): Promise<string[]>;
   /** The ids of all whose keys were destroyed, in parts of at most a thousand. */
   listErased(): AsyncGenerator<string[], void, undefined>;
-  /** Those of partners' payments and payouts, by the id of each. */
+  /** Those of partners' payments, payouts and refunds, by the id of each. */
   orders: OwnKeys;
   /**
-   * Destroys the keys of orders that were made at least `days` ago, up to `limit` of them, but for those of which
-   * `findOpen` says that they are not over: these are looked at again after a day. Returns how many it looked at.
+   * Destroys the keys of orders that were made at least `days` ago, up to `limit` of them. `prepare` is told
+   * of them first, and returns those that are to be kept: these are looked at again after a day. Returns how many it looked at.
    */
   destroyOrders(
-    findOpen: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
+    prepare: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
     input: { days: number; limit: number },
   ): Promise<number>;
   /** The key of the digests by which sealed texts are found, made at first; the same for everybody. */
@@ -155,7 +155,7 @@ export function createPersonalKeys(
       );
       return rows.length;
     },
-    async destroyOrders(findOpen, { days, limit }) {
+    async destroyOrders(prepare, { days, limit }) {
       await lookUpKey();
       const rows = await em.execute<{ id: string }[]>(
         `select id from order_keys where erased_at is null and kept_since < now() - make_interval(days => ?)
@@ -164,16 +164,16 @@ export function createPersonalKeys(
       );
       if (rows.length === 0) return 0;
       const ids = rows.map(({ id }) => id);
-      const open = textArray((await findOpen(ids)).map(({ id }) => id));
+      const kept = textArray((await prepare(ids)).map(({ id }) => id));
       await em.execute(
         `update order_keys set kept_since = now() - make_interval(days => ?) + interval '1 day'
          where erased_at is null and id = any(?::uuid[])`,
-        [days, open],
+        [days, kept],
       );
       const destroyed = await em.execute<{ id: string }[]>(
         `update order_keys set key_sealed = null, erased_at = clock_timestamp()
          where erased_at is null and id = any(?::uuid[]) and id <> all(?::uuid[]) returning id`,
-        [textArray(ids), open],
+        [textArray(ids), kept],
       );
       orders.forget(destroyed.map(({ id }) => id));
       return rows.length;

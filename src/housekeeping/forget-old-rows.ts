@@ -10,6 +10,7 @@ import { forgetOldLooks } from './sweep-rows.ts';
 const userAnswersKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';
+
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
  * keys, looks of the sweeps, verdicts on openings, and tallies of payouts; the bodies of callbacks and webhooks after
@@ -21,9 +22,9 @@ export async function forgetOldRows(
 ): Promise<number> {
   const kept = (kind: ForgottenKind, age: string) => (tx: EntityManager, limit: number) =>
     forgetRows(tx, kind, age, limit);
-  const bodies = (['callback_bodies', 'webhook_bodies'] as const).map((kind) => kept(kind, `${bodiesKeptDays} days`));
+  const bodies = bodiesKeptDays === undefined ? [] : (['callback_bodies', 'webhook_bodies'] as const);
   return inRounds(em, [
-    ...(bodiesKeptDays === undefined ? [] : bodies),
+    ...bodies.map((kind) => kept(kind, `${bodiesKeptDays} days`)),
     kept('idempotency_keys', `${userAnswersKeptDays} days`),
     sweepReadEvents,
     forgetOldLooks,

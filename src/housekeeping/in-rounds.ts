@@ -4,7 +4,7 @@ import { budgets } from '../shared/budgets.ts';
 import { timeLeft } from '../time-limit.ts';
 
 /** Rows that one round forgets: one short transaction. */
-export const roundLimit = 10_000;
+const roundLimit = 10_000;
 
 /**
  * Forgets rows of several kinds in rounds, each a transaction of its own: a kind goes on for as long as its rounds are

@@ -21,6 +21,13 @@ export interface HttpServerOptions {
   restOfBodyMs?: number;
 }
 
+/** What is known of a connection: how many requests came by it, which of them are not answered, and its end. */
+interface HttpConnection {
+  arrived: number;
+  underWay: Set<IncomingMessage>;
+  isRefused: boolean;
+}
+
 /**
  * The HTTP server of the API. Whoever reads a body bounds it (JSON in time and size, uploads by progress); once a
  * request is answered, the server bounds the time that the rest of its body may take.
@@ -30,14 +37,19 @@ export interface HttpServerOptions {
  */
 export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
   const { maxConnections, restOfBodyMs = bodyTimeoutMs, headersMs = headersTimeoutMs, lookEveryMs = lookMs } = options;
-  const refused = new WeakSet<Socket>();
-  const ofSockets = new WeakMap<Socket, { arrived: number; underWay: Set<IncomingMessage> }>();
+  const connections = new WeakMap<Socket, HttpConnection>();
+  const connectionOf = (socket: Socket): HttpConnection => {
+    const known = connections.get(socket) ?? { arrived: 0, underWay: new Set(), isRefused: false };
+    connections.set(socket, known);
+    return known;
+  };
   const settings = { requireHostHeader: false, connectionsCheckingInterval: lookEveryMs };
   const server = createServer(settings, (request, response) => {
-    if (refused.has(request.socket)) return void request.socket.destroy();
-    const { arrived, underWay } = ofSockets.get(request.socket) ?? { arrived: 0, underWay: new Set() };
-    ofSockets.set(request.socket, { arrived: arrived + 1, underWay: underWay.add(request) });
-    response.once('close', () => underWay.delete(request));
+    const connection = connectionOf(request.socket);
+    if (connection.isRefused) return void request.socket.destroy();
+    connection.arrived += 1;
+    connection.underWay.add(request);
+    response.once('close', () => connection.underWay.delete(request));
     response.once('finish', () => endUnlessReceived(request, restOfBodyMs));
     const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
     if (isHostMissing) refuseRequest(request, response, 'The header Host is missing');
@@ -47,11 +59,11 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   server.headersTimeout = headersMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.maxConnections = maxConnections;
-  const isServing = (socket: Socket) => [...(ofSockets.get(socket)?.underWay ?? [])].some(({ complete }) => complete);
   const refuse = (error: Error, socket: Socket) => {
-    refused.add(socket);
+    const connection = connectionOf(socket);
+    connection.isRefused = true;
     // What has wholly arrived is being carried out: a refusal here would be taken for that of it. No answer tells nothing.
-    if (isServing(socket)) socket.destroy();
+    if ([...connection.underWay].some(({ complete }) => complete)) socket.destroy();
     else refuseUnparsed(error, socket);
   };
   server.on('clientError', (error, stream) => {
@@ -59,9 +71,9 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(error, socket);
     // A process that stood still looks at the clock before it reads what has long been there: then we are late, and not
     // the client. What was waiting is read before the next immediate.
-    const before = ofSockets.get(socket)?.arrived;
+    const { arrived } = connectionOf(socket);
     setImmediate(() => {
-      if (ofSockets.get(socket)?.arrived === before) refuse(error, socket);
+      if (connectionOf(socket).arrived === arrived) refuse(error, socket);
     });
   });
   server.on('checkExpectation', (request, response) =>

@@ -72,7 +72,6 @@ describe('Storage', () => {
     await expect(storage.put(key, object, Readable.from(broken(), { objectMode: false }))).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
     });
-    // The bucket is that of all files of the run.
     expect((await multipartUploads(stack)) ?? []).not.toContain(key);
     await eventually(
       async () => {

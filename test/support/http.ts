@@ -24,6 +24,18 @@ export interface Http {
   delete(path: string, body?: unknown, options?: HttpOptions): Promise<HttpAnswer>;
 }
 
+/** Asks again on these statuses, after the time that the answer names, `most` times in all. */
+export async function askAgain(
+  ask: () => Promise<HttpAnswer>,
+  { on, most = Number.POSITIVE_INFINITY }: { on: readonly number[]; most?: number },
+): Promise<HttpAnswer> {
+  for (let asked = 1; ; asked += 1) {
+    const answer = await ask();
+    if (!on.includes(answer.status) || asked >= most) return answer;
+    await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get('retry-after')) * 1000));
+  }
+}
+
 /** How often a patient client asks again before it returns the 503. */
 const mostTries = 15;
 
@@ -53,12 +65,13 @@ export function createHttp(baseUrl: string, { isPatient = false } = {}): Http {
     };
   };
   const call = async (method: string, path: string, content: unknown, options: HttpOptions = {}) => {
-    for (let left = isPatient ? mostTries : 1; ; left -= 1) {
-      const answer = await askOnce(method, path, content, options);
-      if (answer.status !== 503 || left === 1) return answer;
-      process.stderr.write(`${method} ${path} was told 503 and is asked again\n`);
-      await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get('retry-after')) * 1000));
-    }
+    let isFirst = true;
+    const ask = () => {
+      if (!isFirst) process.stderr.write(`${method} ${path} was told 503 and is asked again\n`);
+      isFirst = false;
+      return askOnce(method, path, content, options);
+    };
+    return isPatient ? askAgain(ask, { on: [503], most: mostTries }) : ask();
   };
   return {
     get: (path, options) => call('GET', path, undefined, options),

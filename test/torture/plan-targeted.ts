@@ -29,7 +29,7 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
   return {
     work: [
       ...twins(random),
-      ...crowdsAt.flatMap((part) => crowds(random, share(durationMs, part))),
+      ...crowdsAt.flatMap(([part]) => crowds(random, share(durationMs, part))),
       ...[0.3, 0.6, 0.9].flatMap((part) => allocations(share(durationMs, part))),
       ...[0.25, 0.5, 0.75].flatMap((part) => keysAgain(random, share(durationMs, part))),
       ...periods(random, durationMs),
@@ -43,18 +43,22 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       { at: share(durationMs, 0.65), do: 'kill-while-sending', forMs: 500 },
       ...workerNames.map((name) => uncommitted(name, { at: share(durationMs, 0.4), forMs: 5_000 })),
       ...apiNames.map((name, index) => uncommitted(name, { at: share(durationMs, 0.55 + index / 4), forMs: 2_000 })),
-      ...crowdsAt.map((part, index) => {
-        return { at: share(durationMs, part) - 300, do: 'hold-balance', forMs: heldMs[index] ?? 0 } as const;
-      }),
+      ...crowdsAt.map(([part, forMs]) => ({ at: share(durationMs, part) - 300, do: 'hold-balance', forMs }) as const),
       ...[3, 5].flatMap((number) => unheard(number * periodMs)),
     ],
   };
 }
 
 const slowMs = 6_000;
-const crowdsAt = [0.2, 0.45, 0.7] as const;
-/** It ends while the crowd still waits for it: half a second after it asked, it gives up. */
-const heldMs = [500, 600, 700] as const;
+/**
+ * When crowds meet, as shares of the plan, and for how long an account of theirs is held: until they still wait for it, as
+ * they give up half a second after they asked.
+ */
+const crowdsAt = [
+  [0.2, 500],
+  [0.45, 600],
+  [0.7, 700],
+] as const;
 
 /** More than half of a day's limit, or of what a partner has: one of two that are the same leaves too little for another. */
 function twins(random: Random): Drawn[] {

@@ -107,26 +107,24 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
   const em = topology.em();
   // A payout that the provider never ends, or of which no request is left to be made, is at rest when operators are told.
   const rows = await em.execute<
-    (Restless[number] & { work: string | null; silent: boolean; declined: boolean; told: boolean; asked: number })[]
+    (Restless[number] & { work: string | null; refunded: number | null; told: boolean; asked: number })[]
   >(`
-    select 'payment order' as what, id::text, status, null as work, false as silent, false as declined, false as told,
-      0 as asked
+    select 'payment order' as what, id::text, status, null as work, null::int as refunded, false as told, 0 as asked
       from payment_orders
       where status in ('PENDING', 'WAITING_PAYMENT')
-    union all select 'partner payment', id::text, status, null, false, false, false, 0 from partner_payments
+    union all select 'partner payment', id::text, status, null, null, false, 0 from partner_payments
       where status in ('PENDING', 'WAITING_PAYMENT') or (status = 'PAID' and released_at is null and available_at < now())
     union all select 'payout', id::text, status, case when refund_of is null then ${workOfPayout} end,
-      refund_of is not null and net_amount = ${silentRefund}, refund_of is not null and net_amount = ${refusedRefund},
-      unknown_since is not null,
+      case when refund_of is not null then net_amount::int end, unknown_since is not null,
       (select count(*)::int from payout_attempts a where a.payout_id = payouts.id and a.outcome is distinct from 'unsent')
       from payouts where status = 'pending'
-    union all select 'webhook', id::text, status, null, false, false, false, 0 from webhook_deliveries where status = 'pending'
-    union all select 'callback', id::text, 'stored', null, false, false, false, 0 from gateway_callbacks where delivered_at is null`);
+    union all select 'webhook', id::text, status, null, null, false, 0 from webhook_deliveries where status = 'pending'
+    union all select 'callback', id::text, 'stored', null, null, false, 0 from gateway_callbacks where delivered_at is null`);
   const restless: Restless = rows
-    .filter(({ work, silent, declined, told, asked }) => {
-      const isEndless = silent || (work !== null && endless.has(work));
-      const isRefused = (declined || (work !== null && refused.has(work))) && asked >= hastenedRepeats;
-      return !told || !(isEndless || isRefused);
+    .filter(({ work, refunded, told, asked }) => {
+      const isEndless = refunded === silentRefund || (work !== null && endless.has(work));
+      const isRefused = refunded === refusedRefund || (work !== null && refused.has(work));
+      return !told || !(isEndless || (isRefused && asked >= hastenedRepeats));
     })
     .map(({ what, id, status }) => ({ what, id, status }));
   const { requests, transfers } = await readProvider(topology);
