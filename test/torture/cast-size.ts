@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** How many people, partners and causes a plan speaks of. */
 export const castSize = { users: 12, partners: 2, causes: 2, approvers: 3 } as const;
 
+/** The number of the partner who may pay out little and seldom: after all others, so that nothing drawn at random is theirs. */
+export const boundedPartner = castSize.partners;
+
 /** So many people in a row, from one on; after the last comes the first. */
 export const inARow = (first: number, size: number): number[] =>
   Array.from({ length: size }, (_, index) => (first + index) % castSize.users);

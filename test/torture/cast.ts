@@ -55,6 +55,8 @@ const available = 400_000;
 /** IDR, for every minute of work: what the second partner may pay out in a day, less than it will have. */
 const payable = 250_000;
 const limits = { max_payout_amount: '5000000', max_daily_amount: '50000000', max_hourly_count: 10_000 };
+/** What the bounded partner may pay out at once, and how often in an hour. */
+const few = { max_payout_amount: '50000', max_hourly_count: 3 };
 const fees = [
   { method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500', provider_basis_points: 0 },
   { method: 'payout', fixed: '2500', basis_points: 0, provider_fixed: '1000', provider_basis_points: 0 },
@@ -97,6 +99,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
       fees,
     }),
   ];
+  partners.push(await buildPartner(place, { limits: { ...limits, ...few }, webhook }));
   for (const partner of partners) await fund(place, partner.account.available, forAll(available));
   const accounts: Record<string, string> = { [openPoolAccount]: openPoolAccount };
   const known = ({ id, accountId }: BuiltTarget): string => {

@@ -275,8 +275,8 @@ export interface Facts {
   /** Processes that ended without having been told to. */
   died: string[];
   effort: EffortFact;
-  /** When a fault lasted, or was undone. */
-  troubled: { from: number; to: number }[];
+  /** The pieces of work that were done when all faults were over. */
+  calm: string[];
   /** What logs of ours tell that they should not, by the part. */
   leaks: { part: string; what: string }[];
   /** Workflows that the plan ended by hand, or that were lost with Temporal's data. */

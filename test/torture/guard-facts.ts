@@ -10,15 +10,23 @@ export interface SubscriptionFact {
   triedEarly: number;
 }
 
+export interface PayoutLimitsFact {
+  single: string;
+  daily: string;
+  hourly: number;
+}
+
 /** What guards of the product say of themselves. */
 export interface GuardFacts {
   /** Ids under whose opening a refusal is written down. */
   refusedOpenings: string[];
-  /** What partners may pay out in a day, IDR, by their id. */
-  payoutLimits: Record<string, string>;
+  /** What partners may pay out, by their id: at once and in a day, in IDR, and how often in an hour. */
+  payoutLimits: Record<string, PayoutLimitsFact>;
   subscriptions: SubscriptionFact[];
   /** Deadlocks that the database has found, as its log tells them. */
   deadlocks: string[];
   /** `check_*` views that did not show a violation that was planted for them, and taken back. */
   blindChecks: string[];
+  /** Those for which no violation could be planted. */
+  unprovedChecks: string[];
 }

@@ -147,10 +147,11 @@ export function healthyFacts(): Facts {
     released: {},
     guards: {
       refusedOpenings: [],
-      payoutLimits: { 'partner-1': '20000.0000' },
+      payoutLimits: { 'partner-1': { single: '20000.0000', daily: '20000.0000', hourly: 10 } },
       subscriptions: [{ id: 's-1', periodsPaid: 2, donations: 2, periodsDue: 2, triedEarly: 0 }],
       deadlocks: [],
       blindChecks: [],
+      unprovedChecks: [],
     },
     receipts: [
       {
@@ -274,7 +275,7 @@ export function healthyFacts(): Facts {
     restless: [],
     died: [],
     effort: { faults: 20, idle: ['workflow: none runs'], work: 200, brokenOff: ['verdict: away'] },
-    troubled: [{ from: 20_000, to: 30_000 }],
+    calm: ['w90'],
     leaks: [],
     takenWorkflows: [],
     endedRuns: ['run-0'],

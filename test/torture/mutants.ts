@@ -9,10 +9,13 @@ import { oracles } from './oracles/index.ts';
  * `npm run torture:mutants [-- name ...]`: applies each patch of `mutants/` to a copy of the project, one at a time, and
  * runs the torture there. Each takes one guard of the product away, and must be found within its time, by an oracle that
  * its patch names: a torture that does not find it proves nothing about that guard. Ends with 1 when one was not found.
- * With `--together` all that are named are applied to one copy, for one run.
+ * With `--together` all that are named are applied to one copy, for one run: none of them may be seen by an oracle of
+ * another, or nobody would know which was found.
  */
 const root = join(import.meta.dirname, '..', '..');
 const directory = join(import.meta.dirname, 'mutants');
+
+const checks = 'checks-are-empty';
 
 export interface Mutant {
   name: string;
@@ -23,7 +26,7 @@ export interface Mutant {
   minutes: number;
   /** Without this guard things are late for ever: then that counts, where the product itself is not late. */
   lateness: boolean;
-  /** The oracles that see it, of which one is enough, and no other mutant that is tried together with it. */
+  /** The oracles that see it, of which one is enough; of a check its view is named, too: `checks-are-empty/check_x`. */
   by: string[];
 }
 
@@ -41,8 +44,9 @@ export function readMutants(): Mutant[] {
       if (takes === undefined || seeds === undefined || minutes === undefined || by.length === 0) {
         throw new Error(`${name} begins with "takes: ...", "seeds: 1 2 3", "minutes: 1" and "by: an-oracle another"`);
       }
-      const unknown = by.find((oracle) => oracles[oracle] === undefined);
-      if (unknown !== undefined) throw new Error(`${name} names ${unknown}, which is no oracle`);
+      const unknown = by.find((one) => oracles[one.split('/')[0] ?? ''] === undefined || one === checks);
+      if (unknown !== undefined)
+        throw new Error(`${name} names ${unknown}, which is no oracle, or a check without its view`);
       return {
         name: basename(name, '.patch'),
         file,
@@ -100,8 +104,14 @@ async function torture(copy: string, seed: number, minutes: number): Promise<Tol
   return { code, output };
 }
 
-const findingsOf = (output: string): string[] =>
-  Object.keys(oracles).filter((oracle) => output.includes(`\n  ${oracle}: `));
+/** By which oracles something was found; for each view that was not empty `checks-are-empty/check_x`. */
+export function findingsOf(output: string): string[] {
+  const found = [...output.matchAll(/^ {2}([a-z-]+): (\w*)/gm)].flatMap(([, oracle = '', first = '']) => {
+    if (oracles[oracle] === undefined) return [];
+    return oracle === checks ? [`${checks}/${first}`] : [oracle];
+  });
+  return [...new Set(found)];
+}
 
 /** What these report may be mended by time, where something has not come to rest. */
 const mendedByTime: ReadonlySet<string> = new Set([
@@ -185,6 +195,8 @@ async function hunt(mutant: Mutant): Promise<boolean> {
 
 /** Applies all of them to one copy and runs the torture there once, with the first's seed; answers how many were found. */
 async function huntTogether(mutants: readonly Mutant[]): Promise<number> {
+  const shared = mutants.flatMap(({ by }) => by).find((one, index, all) => all.indexOf(one) !== index);
+  if (shared !== undefined) throw new Error(`${shared} would see several of these`);
   const copy = copyProject();
   const started = Date.now();
   const [first] = mutants;
@@ -206,7 +218,8 @@ async function huntTogether(mutants: readonly Mutant[]): Promise<number> {
       const isFound = await isProven(mutant, told, isHealthyThen);
       if (isFound) proven += 1;
       const what = `${isFound ? 'FOUND' : 'NOT FOUND'} by seed ${seed} and ${by.join(' or ')}`;
-      process.stdout.write(`${name}: ${what}, with others, in ${seconds} s: ${takes}\n`);
+      const others = mutants.filter((other) => other !== mutant).map((other) => other.name);
+      process.stdout.write(`${name}: ${what}, with ${others.join(', ')}, in ${seconds} s: ${takes}\n`);
     }
     process.stdout.write(`All findings were by: ${found.join(', ') || 'nobody'}.\n`);
     if (found.length === 0) process.stdout.write(`${told.output.slice(-500)}\n`);

@@ -19,8 +19,6 @@ export interface Nemesis {
   heal(): Promise<void>;
   /** Why faults have found nothing to do, or could not be done; but for those that cannot be done here. */
   readonly idle: readonly string[];
-  /** When faults lasted, and were undone. */
-  readonly troubled: readonly { from: number; to: number }[];
   /** Workflows that were ended by hand or lost: sweeps have to bring them back. */
   readonly takenWorkflows: ReadonlySet<string>;
   /** The runs of workflows that were terminated, or reset to their beginning. */
@@ -56,7 +54,6 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   const takenWorkflows = new Set<string>();
   const endedRuns = new Set<string>();
   const idle: string[] = [];
-  const troubled: { from: number; to: number }[] = [];
 
   const last = (forMs: number) => sleep(forMs, undefined, { signal: over }).catch(() => undefined);
   const tellProvider = async () => {
@@ -277,22 +274,18 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     takenWorkflows,
     endedRuns,
     idle,
-    troubled,
     async strike(fault) {
       const { id, at, ...what } = fault;
       note(`${id}: ${JSON.stringify(what)}`);
-      const from = Date.now();
       // A fault that finds nothing to do (what it is about is away by another fault) has done its worst.
       await operation(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) => {
         const why = String(error).slice(0, 200);
         if (canAct(topology, fault)) idle.push(`${fault.do}: ${why}`);
         note(`${id} could not be done: ${why}`);
       });
-      troubled.push({ from, to: Date.now() });
       note(`${id} is over`);
     },
     async heal() {
-      const from = Date.now();
       for (const name of linkNames) link(name).set({ kind: 'pass' });
       for (const pid of [...stopped]) resume(pid);
       for (const name of diskNames) topology.disk(name)?.free();
@@ -304,7 +297,6 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       await releases.finish();
       troubles.clear();
       await tellProvider();
-      troubled.push({ from, to: Date.now() });
       note('all faults are over, and all parts run');
     },
   };

@@ -1,4 +1,4 @@
-import { castSize, inARow } from './cast-size.ts';
+import { boundedPartner, castSize, inARow } from './cast-size.ts';
 import { apiNames, type ServiceName, workerNames } from './parts.ts';
 import type { FaultAction } from './plan-faults.ts';
 import type { Drawn } from './plan-work.ts';
@@ -22,7 +22,8 @@ const share = (durationMs: number, part: number): number => Math.round(durationM
  * for, with APIs that are slow to ask the database; two crowds that pay from the same accounts at both APIs; the same
  * donations allocated to two causes at once; keys that are used again after a refusal; periods of subscriptions that
  * become due, of which workers do not hear that they are paid; workers that die while the provider has their request;
- * commits that never reach the database; and decisions that who proposed them wants to approve, too.
+ * commits that never reach the database; decisions that who proposed them wants to approve, too; and payouts at once, more
+ * and larger than their partner may make.
  */
 export function planTargeted(random: Random, durationMs: number): Targeted {
   if (durationMs < 30_000) return { work: [], faults: [] };
@@ -35,6 +36,7 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       ...periods(random, durationMs),
       ...payments(random, share(durationMs, 0.4) - 2_500),
       ...decisions(durationMs),
+      ...beyondLimits(share(durationMs, 0.35)),
     ],
     faults: [
       // The one asks at once, and the other when the first has done it.
@@ -148,4 +150,11 @@ const decisions = (durationMs: number): Drawn[] =>
     const at = share(durationMs, (index + 1) / 10);
     const donates = { gives: true, type: 'charitable_cause_donate', amount: 2_000, by: 'people', afterMs: 0 } as const;
     return { at, do: 'take-back', user: index % castSize.users, ...donates, ...patient, api: index % 2 === 0 ? 0 : 1 };
+  });
+
+/** Twice as often, and once at each API more, than the partner may in an hour and at once. */
+const beyondLimits = (at: number): Drawn[] =>
+  [20_000, 20_000, 20_000, 20_000, 20_000, 20_000, 60_000, 60_000].map((amount, index): Drawn => {
+    const api = (index % 2) as 0 | 1;
+    return { at, do: 'payout', partner: boundedPartner, amount, account: '000011', ...patient, api };
   });

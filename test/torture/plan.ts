@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { below, castSize, inARow, whole } from './cast-size.ts';
+import { below, boundedPartner, castSize, inARow, whole } from './cast-size.ts';
 import { type Fault, faultStories, inOrder, planFaults } from './plan-faults.ts';
 import { drawMoneyOut, payoutAccounts } from './plan-money-out.ts';
 import { drawRefund, refundFields, takeBackFields } from './plan-refunds.ts';
@@ -187,7 +187,7 @@ const kinds: Record<Operation['do'], z.ZodRawShape> = {
     afterMs: whole,
   },
   payout: {
-    partner: below(castSize.partners),
+    partner: below(boundedPartner + 1),
     amount: whole,
     account: z.string(),
   },

@@ -6,18 +6,20 @@ const lockWait = "set local lock_timeout = '500ms'";
 const tries = 4;
 
 /**
- * The `check_*` views that show nothing although the violation that each is for was planted; it is taken back. One that
- * cannot be planted beside what is there says nothing of its view.
+ * The `check_*` views that show nothing although the violation that each is for was planted; it is taken back. And those for
+ * which none could be planted beside what is there, of which nothing is said.
  */
-export async function findBlindChecks(owner: EntityManager): Promise<string[]> {
+export async function findBlindChecks(owner: EntityManager): Promise<{ blind: string[]; unproved: string[] }> {
   const planted = Map.groupBy(corruptions, ([view]) => view);
   const blind: string[] = [];
+  const unproved: string[] = [];
   for (const [view, ways] of planted) {
     const shown: (boolean | null)[] = [];
     for (const [, sql] of ways) shown.push(await showsPlanted(owner.fork(), view, sql));
     if (shown.includes(false)) blind.push(view);
+    else if (!shown.includes(true)) unproved.push(view);
   }
-  return blind;
+  return { blind, unproved };
 }
 
 /** Whether the view shows the violation; null when it could not be planted. */

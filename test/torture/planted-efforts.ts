@@ -2,17 +2,23 @@ import { attempt } from './build-facts.ts';
 import type { Facts } from './facts.ts';
 
 interface Waiting {
-  at: number;
+  /** The piece of work that asked. */
+  work: string;
   late: number;
   soon?: number;
+  status?: number;
 }
 
-/** So many requests that were answered after 30 seconds, sent at this time, with so many that were answered at once. */
-function wait({ attempts, ends }: Facts, { at, late, soon = 0 }: Waiting): void {
-  const asked = { kind: 'stop', key: null, target: 'subscription-9', sentAt: at } as const;
+/** So many requests that were answered after 15 seconds, with so many that were answered at once. */
+function wait({ attempts, ends }: Facts, { work, late, soon = 0, status = 200 }: Waiting): void {
+  const asked = { kind: 'stop', key: null, target: 'subscription-9', sentAt: 80_000, work } as const;
   for (let number = 0; number < late + soon; number += 1) {
-    const endedAt = at + (number < late ? 30_000 : 100);
-    attempts.push(attempt({ ...asked, operation: `o4${number}`, requestId: `r4${number}`, endedAt }));
+    const endedAt = asked.sentAt + (number < late ? 15_000 : 100);
+    const answered = number < late ? status : 200;
+    const resourceId = answered === 200 ? 'subscription-9' : null;
+    attempts.push(
+      attempt({ ...asked, operation: `o4${number}`, requestId: `r4${number}`, endedAt, status: answered, resourceId }),
+    );
   }
   ends.push({ kind: 'subscription', id: 'subscription-9', status: 'stopped' });
 }
@@ -39,14 +45,20 @@ export const plantedEfforts: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'answers-come-in-time',
-    'half of the requests wait for long although no fault lasts',
-    (facts) => wait(facts, { at: 80_000, late: 40, soon: 10 }),
-    '40 waited for more than 25000 ms',
+    'half of the requests wait for long although all faults are over',
+    (facts) => wait(facts, { work: 'w90', late: 10, soon: 10 }),
+    '10 waited for more than 10000 ms',
+  ],
+  [
+    'answers-come-in-time',
+    'half of the requests are told that nothing is known although all faults are over',
+    (facts) => wait(facts, { work: 'w90', late: 10, soon: 10, status: 503 }),
+    '10 had no answer',
   ],
   [
     'logs-tell-nothing',
     'a log has the address of a person',
-    ({ leaks }) => leaks.push({ part: 'api1', what: 'the address of a person' }),
+    ({ leaks }) => leaks.push({ part: 'the log of api1', what: 'the address of a person' }),
     'the log of api1 tells the address of a person',
   ],
 ];
@@ -65,7 +77,6 @@ export const rightEfforts: [what: string, make: (facts: Facts) => void][] = [
       effort.brokenOff = many(10, 'verdict: away');
     },
   ],
-  ['requests that wait for long as a fault lasts', (facts) => wait(facts, { at: 1_000, late: 40 })],
-  ['requests that wait for long soon after a fault', (facts) => wait(facts, { at: 74_000, late: 40 })],
-  ['some requests that wait for longer than others', (facts) => wait(facts, { at: 80_000, late: 20, soon: 21 })],
+  ['requests that wait for long as a fault lasts', (facts) => wait(facts, { work: 'w89', late: 40 })],
+  ['some requests that wait for longer than others', (facts) => wait(facts, { work: 'w90', late: 9, soon: 11 })],
 ];

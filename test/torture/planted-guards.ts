@@ -80,9 +80,26 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
     'payouts-stay-within',
     'a partner pays out more than a day’s limit',
     ({ guards }) => {
-      guards.payoutLimits['partner-1'] = '19999.9999';
+      guards.payoutLimits['partner-1'] = { single: '20000.0000', daily: '19999.9999', hourly: 10 };
     },
-    'has paid out 20000',
+    "has paid out 20000.0000 of the day's 19999.9999",
+  ],
+  [
+    'payouts-stay-within',
+    'a partner pays out more often than an hour’s limit, of which one that failed is not given back',
+    ({ guards, payouts }) => {
+      guards.payoutLimits['partner-1'] = { single: '20000.0000', daily: '20000.0000', hourly: 0 };
+      for (const payout of payouts) payout.status = 'failed';
+    },
+    "of the hour's 0",
+  ],
+  [
+    'payouts-stay-within',
+    'a partner pays out more at once than it may',
+    ({ guards }) => {
+      guards.payoutLimits['partner-1'] = { single: '0.0001', daily: '20000.0000', hourly: 10 };
+    },
+    'at once, of at most 0.0001',
   ],
   [
     'periods-are-paid-once',
@@ -118,6 +135,14 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
     'a check shows nothing of what was planted for it',
     ({ guards }) => guards.blindChecks.push('check_no_forbidden_negative'),
     'check_no_forbidden_negative',
+  ],
+  [
+    'checks-can-see',
+    'of many views nobody knows what they see',
+    ({ guards }) => {
+      guards.unprovedChecks = Array.from({ length: 6 }, (_, index) => `check_${index}`);
+    },
+    'no violation could be planted for 6 views: check_0',
   ],
   [
     'money-lands-where-asked',

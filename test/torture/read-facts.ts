@@ -221,7 +221,7 @@ export async function readFacts(
     | 'takenWorkflows'
     | 'endedRuns'
     | 'effort'
-    | 'troubled'
+    | 'calm'
   > & {
     cast: Cast;
     run: string;
@@ -271,7 +271,7 @@ export async function readFacts(
     restless: known.restless,
     died: known.died,
     effort: known.effort,
-    troubled: known.troubled,
+    calm: known.calm,
     leaks: readLeaks(topology, known),
     takenWorkflows: known.takenWorkflows,
     endedRuns: known.endedRuns,

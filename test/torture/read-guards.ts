@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { InstantSpan } from '../support/read-instants.ts';
-import type { GuardFacts } from './guard-facts.ts';
+import type { GuardFacts, PayoutLimitsFact } from './guard-facts.ts';
 import { findBlindChecks } from './plant-violations.ts';
 import type { Topology } from './topology.ts';
 
@@ -13,7 +13,8 @@ const moved = '(select count(*) from torture.periods m where m.subscription_id =
 
 const queries = {
   refused: 'select resource_id::text as id from openings where made is not null and refused_upto is not null',
-  limits: 'select id::text, max_daily_amount::text as amount from partners where max_daily_amount is not null',
+  limits: `select id::text, max_payout_amount::text as single, max_daily_amount::text as daily, max_hourly_count as hourly
+    from partners where max_daily_amount is not null`,
   subscriptions: `select s.id::text, s.periods_paid as "periodsPaid",
       1 + floor(extract(epoch from now() - s.started_at) / extract(epoch from ${week}))::integer as "periodsDue",
       (select count(*)::integer from donations d where d.subscription_id = s.id) as donations,
@@ -29,15 +30,17 @@ const queries = {
 export async function readGuards(topology: Topology): Promise<GuardFacts> {
   const em = topology.em();
   const refused = await em.execute<{ id: string }[]>(queries.refused);
-  const limits = await em.execute<{ id: string; amount: string }[]>(queries.limits);
+  const limited = await em.execute<({ id: string } & PayoutLimitsFact)[]>(queries.limits);
   // Before violations are planted, as who plants them takes locks of their own.
   const deadlocks = readDeadlocks(topology.logFile('postgres'));
+  const { blind, unproved } = await findBlindChecks(topology.owner());
   return {
     refusedOpenings: refused.map(({ id }) => id),
-    payoutLimits: Object.fromEntries(limits.map(({ id, amount }) => [id, amount])),
+    payoutLimits: Object.fromEntries(limited.map(({ id, ...limits }) => [id, limits])),
     subscriptions: await topology.owner().execute(queries.subscriptions),
     deadlocks,
-    blindChecks: await findBlindChecks(topology.owner()),
+    blindChecks: blind,
+    unprovedChecks: unproved,
   };
 }
 

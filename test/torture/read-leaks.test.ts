@@ -24,7 +24,11 @@ const attempts = [attempt({})];
 
 const directory = mkdtempSync(join(tmpdir(), 'amanah-leaks-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-const topology = { secrets: ['callback-token'], logFile: (name: string) => join(directory, `${name}.log`) };
+const topology = {
+  secrets: ['callback-token'],
+  temporalFiles: [join(directory, 'temporal.db'), join(directory, 'temporal.db-wal')],
+  logFile: (name: string) => join(directory, `${name}.log`),
+};
 const write = (text: string) => writeFileSync(topology.logFile('worker1'), text);
 
 it('Logs that tell of ids and amounts tell nothing, and a log that is not there neither', () => {
@@ -43,5 +47,17 @@ it.each([
   ['callback-token', 'a secret of the product'],
 ])('A log with %s tells %s', (secret, what) => {
   write(`{"level":50,"message":"it is ${secret}, and more"}\n`);
-  expect(readLeaks(topology, { cast, attempts })).toEqual([{ part: 'worker1', what }]);
+  expect(readLeaks(topology, { cast, attempts })).toEqual([{ part: 'the log of worker1', what }]);
+});
+
+it('A history that tells the name of a person is found among other bytes, where a part of the file ends, too', () => {
+  write('');
+  const file = topology.temporalFiles[1] ?? '';
+  const bytes = Buffer.alloc(64 * 1024 * 1024 + 1_000, 0xff);
+  bytes.write('Person 0198c0d5', 64 * 1024 * 1024 - 5, 'latin1');
+  writeFileSync(file, bytes);
+  expect(readLeaks(topology, { cast, attempts })).toEqual([
+    { part: 'a history of Temporal', what: 'the name of a person' },
+  ]);
+  rmSync(file);
 });

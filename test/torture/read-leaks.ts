@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import type { Cast } from './cast.ts';
 import type { Attempt, Facts } from './facts.ts';
 import { serviceNames } from './parts.ts';
@@ -17,7 +17,7 @@ const anyNumberOf = (numbers: readonly string[]): Tells => {
   return (text) => text.match(/\d{13,17}/g)?.some((number) => all.has(number)) === true;
 };
 
-/** What no log may tell, by what it is. */
+/** What no log and no history may tell, by what it is. */
 function secretsOf(
   { secrets }: Pick<Topology, 'secrets'>,
   cast: Cast,
@@ -41,15 +41,45 @@ function secretsOf(
   };
 }
 
-/** What the logs of APIs and workers tell of these, once for each kind. */
+/** A file in parts that overlap, as it may be larger than a text can be: nothing that is looked for is longer. */
+const partBytes = 64 * 1024 * 1024;
+const overlapBytes = 512;
+
+function* textsOf(file: string): Generator<string> {
+  if (!existsSync(file)) return;
+  const buffer = Buffer.alloc(partBytes);
+  const from = openSync(file, 'r');
+  try {
+    for (let position = 0; ; ) {
+      const read = readSync(from, buffer, 0, partBytes, position);
+      // Bytes as they are: what is looked for is ASCII.
+      yield buffer.toString('latin1', 0, read);
+      if (read < partBytes) return;
+      position += read - overlapBytes;
+    }
+  } finally {
+    closeSync(from);
+  }
+}
+
+/**
+ * What the logs of APIs and workers tell of these, and Temporal's data, in which all histories are; once for each kind. Its
+ * blobs are not compressed.
+ */
 export function readLeaks(
-  topology: Pick<Topology, 'secrets' | 'logFile'>,
+  topology: Pick<Topology, 'secrets' | 'logFile' | 'temporalFiles'>,
   { cast, attempts }: { cast: Cast; attempts: readonly Attempt[] },
 ): Facts['leaks'] {
   const kinds = Object.entries(secretsOf(topology, cast, attempts));
-  return serviceNames.flatMap((part) => {
-    const file = topology.logFile(part);
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-    return kinds.filter(([, tells]) => tells(text)).map(([what]) => ({ part, what }));
-  });
+  const places = [
+    ...serviceNames.map((name) => ({ part: `the log of ${name}`, file: topology.logFile(name) })),
+    ...topology.temporalFiles.map((file) => ({ part: 'a history of Temporal', file })),
+  ];
+  const told = new Map<string, Facts['leaks'][number]>();
+  for (const { part, file } of places) {
+    for (const text of textsOf(file)) {
+      for (const [what, tells] of kinds) if (tells(text)) told.set(`${part} ${what}`, { part, what });
+    }
+  }
+  return [...told.values()];
 }

@@ -2,6 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttp } from '../support/http.ts';
+import { workCalmly } from './calm-work.ts';
 import { buildCast } from './cast.ts';
 import { createClient } from './client.ts';
 import { doWork } from './do-work.ts';
@@ -127,6 +128,7 @@ async function runOn(
   }
   progress('asks again for what had no answer');
   await client.askAgain();
+  const calm = await workCalmly(place, plan.work.length);
   await approveTheRest(place);
   const payoutsTo = (account: string) =>
     plan.work.flatMap((item) => ('account' in item && item.account === account ? [item.id] : []));
@@ -162,7 +164,7 @@ async function runOn(
     died,
     takenWorkflows: [...takenWorkflows],
     endedRuns: [...nemesis.endedRuns],
-    troubled: [...nemesis.troubled],
+    calm: calm.map(({ id }) => id),
     effort: {
       faults: plan.faults.filter((fault) => canAct(topology, fault)).length,
       idle: [...nemesis.idle],
@@ -226,7 +228,7 @@ async function countCovered({ em }: Topology): Promise<number> {
 
 function summarize(
   plan: Plan,
-  { attempts, orders, payouts, refunds, receipts, webhooks, ends, effort }: Facts,
+  { attempts, orders, payouts, refunds, receipts, webhooks, ends, effort, guards }: Facts,
   { together, covered, missed, ms }: { together: number; covered: number; missed: number; ms: number },
 ): string {
   const share = (test: (status: number | null) => boolean) => attempts.filter(({ status }) => test(status)).length;
@@ -240,6 +242,6 @@ function summarize(
     `${together} payments made together; ` +
     `${orders.length} orders and payments, ${payouts.length} payouts (${refunds.length} of them refunds), ${receipts.length} receipts, ` +
     `${count('donation', 'refunded')} donations given back, ${webhooks.length} webhooks, ` +
-    `${count('circle', 'completed')} circles to their end, ${covered} rounds covered by several members; ${missed} workflows missing that no fault had taken; ${Math.round(ms / 1000)} s`
+    `${count('circle', 'completed')} circles to their end, ${covered} rounds covered by several members; ${missed} workflows missing that no fault had taken; ${guards.unprovedChecks.length} checks unproved; ${Math.round(ms / 1000)} s`
   );
 }

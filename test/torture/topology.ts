@@ -61,6 +61,8 @@ export interface Topology extends AsyncDisposable {
   link(name: LinkName): TcpProxy;
   part(name: PartName): Part | undefined;
   logFile(name: string): string;
+  /** What Temporal keeps, its write-ahead log among it. */
+  temporalFiles: readonly string[];
   /** Starts a part that does not run. */
   start(name: PartName): Promise<void>;
   /** Ends it without warning (PostgreSQL by an immediate shutdown: what was committed stays), and waits until it is gone. */
@@ -300,6 +302,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     link,
     part: (name) => parts.get(name),
     logFile,
+    temporalFiles: ['', '-wal'].map((suffix) => `${temporalFile}${suffix}`),
     start,
     kill,
     stop: (name) => end(name, (part) => part.stop(30_000)),

@@ -1,5 +1,6 @@
 import { compareMoney } from '../../../src/shared/money.ts';
 import { isAtDoor } from '../at-door.ts';
+import type { Decided } from '../decision-facts.ts';
 import type { Attempt, EffectEvent, EndFact, Facts, Finding, OperationKind } from '../facts.ts';
 
 /** The event that says that an operation was done; each is written in the transaction that does it. */
@@ -89,7 +90,16 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
           })),
       );
   });
-  return [...done, ...later];
+  // What was made names the request that made it, and may have told no event of it.
+  const refused = new Map(
+    facts.attempts.flatMap((attempt) => (isRefusal(attempt) ? [[attempt.requestId, attempt] as const] : [])),
+  );
+  const made = facts.asked.flatMap(({ kind, id, requestId }) => {
+    const attempt = refused.get(requestId ?? '');
+    if (attempt === undefined) return [];
+    return [{ oracle, resourceId: id, says: `${tell(attempt)}, and yet the ${kind} ${id} was made for it` }];
+  });
+  return [...done, ...later, ...made];
 }
 const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 409;
 /** All else that ends something does so in the transaction that tells it, and each request names itself. */
@@ -98,17 +108,31 @@ const mayBeOutrun = ({ kind }: Attempt): boolean => kind === 'cancel';
 /** So many operations of a kind are not all refused or lost. */
 const surelyDone = 20;
 
-/** Clients get through: of what was asked for often, something was done. Otherwise little is left to judge. */
-export function clientsGetThrough({ attempts }: Facts): Finding[] {
-  return [...Map.groupBy(attempts, ({ kind }) => kind)]
+/**
+ * Clients get through, and so do those who decide: of what was asked for often, something was done. Otherwise little is left
+ * to judge.
+ */
+export function clientsGetThrough({ attempts, decisions, refundDecisions, verdicts }: Facts): Finding[] {
+  const find = (kind: string, asked: number): Finding => ({
+    oracle: 'clients-get-through',
+    resourceId: null,
+    says: `${kind} was asked for by ${asked} requests, and none was answered with success`,
+  });
+  const ofClients = [...Map.groupBy(attempts, ({ kind }) => kind)]
     .filter(
       ([, asked]) => new Set(asked.map(({ operation }) => operation)).size >= surelyDone && !asked.some(isSuccess),
     )
-    .map(([kind, asked]) => ({
-      oracle: 'clients-get-through',
-      resourceId: null,
-      says: `${kind} was asked for by ${asked.length} requests, and none was answered with success`,
-    }));
+    .map(([kind, asked]) => find(kind, asked.length));
+  const approvals = (decided: readonly Decided[]) => decided.flatMap((one) => one.approvals);
+  const ofPeople = Object.entries({
+    'the approval of how a case of suspense ends': approvals(decisions),
+    'the approval that a donation goes back': approvals(refundDecisions),
+    'the approval of a disbursement': verdicts.filter(({ verdict }) => verdict === 'approve'),
+    'the rejection of a disbursement': verdicts.filter(({ verdict }) => verdict === 'reject'),
+  })
+    .filter(([, told]) => told.length >= surelyDone && !told.some(({ status }) => status === 200))
+    .map(([what, told]) => find(what, told.length));
+  return [...ofClients, ...ofPeople];
 }
 
 /** Nothing is there that no request has asked for, and of one request no two. */

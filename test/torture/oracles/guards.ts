@@ -1,4 +1,4 @@
-import { compareMoney } from '../../../src/shared/money.ts';
+import { addMoney, compareMoney } from '../../../src/shared/money.ts';
 import type { Attempt, EffectEvent, Facts, Finding } from '../facts.ts';
 import { doneBy } from './answers.ts';
 import { askersOf } from './destinations.ts';
@@ -52,15 +52,27 @@ function ofKnown(status: string, isWhole: boolean): string {
   return status === 'PAID' ? 'double' : 'late';
 }
 
-/** No partner has paid out more than a day's limit, whatever came at once, as a run is shorter than a day. */
+/**
+ * No partner has paid out more than a day's limit, or more often than an hour's, whatever came at once, as a run is shorter
+ * than both; and nothing larger than the limit of one. In an hour those that failed count, too.
+ */
 export function payoutsStayWithin({ payouts, guards: { payoutLimits } }: Facts): Finding[] {
-  const counted = payouts.filter(({ kind, status }) => kind === 'partner_payout' && status !== 'failed');
-  return [...Map.groupBy(counted, ({ partnerId }) => partnerId ?? '')].flatMap(([partnerId, own]): Finding[] => {
-    const limit = payoutLimits[partnerId];
-    const used = own.reduce((sum, { amount }) => sum + Number(amount), 0);
-    if (limit === undefined || used <= Number(limit)) return [];
-    const says = `the partner ${partnerId} has paid out ${used} of the day's ${limit}`;
-    return [{ oracle: 'payouts-stay-within', resourceId: own.at(-1)?.id ?? null, says }];
+  const made = payouts.filter(({ kind }) => kind === 'partner_payout');
+  return [...Map.groupBy(made, ({ partnerId }) => partnerId ?? '')].flatMap(([partnerId, own]): Finding[] => {
+    const limits = payoutLimits[partnerId];
+    if (limits === undefined) return [];
+    const { single, daily, hourly } = limits;
+    const find = (says: string, id = own.at(-1)?.id ?? null): Finding[] => [
+      { oracle: 'payouts-stay-within', resourceId: id, says: `the partner ${partnerId} has paid out ${says}` },
+    ];
+    const counted = own.filter(({ status }) => status !== 'failed');
+    const used = addMoney('0', ...counted.map(({ amount }) => amount));
+    const large = own.find(({ amount }) => compareMoney(amount, single) > 0);
+    return [
+      ...(compareMoney(used, daily) > 0 ? find(`${used} of the day's ${daily}`) : []),
+      ...(own.length > hourly ? find(`${own.length} times of the hour's ${hourly}`) : []),
+      ...(large === undefined ? [] : find(`${large.amount} at once, of at most ${single}`, large.id)),
+    ];
   });
 }
 
@@ -80,11 +92,17 @@ export function locksHaveAnOrder({ guards: { deadlocks } }: Facts): Finding[] {
   return deadlocks.map((says) => ({ oracle: 'locks-have-an-order', resourceId: null, says }));
 }
 
+/** So many views may stay unproved, as what a violation would need is not there, or somebody has locked it. */
+const mostUnproved = 5;
+
 /** Each `check_*` view shows what it is for. */
-export function checksCanSee({ guards: { blindChecks } }: Facts): Finding[] {
-  return blindChecks.map((check) => ({
-    oracle: 'checks-can-see',
-    resourceId: null,
-    says: `${check} does not show the violation that was planted for it`,
-  }));
+export function checksCanSee({ guards: { blindChecks, unprovedChecks } }: Facts): Finding[] {
+  const oracle = 'checks-can-see';
+  const find = (says: string): Finding => ({ oracle, resourceId: null, says });
+  return [
+    ...blindChecks.map((check) => find(`${check} does not show the violation that was planted for it`)),
+    ...(unprovedChecks.length > mostUnproved
+      ? [find(`no violation could be planted for ${unprovedChecks.length} views: ${unprovedChecks.join(', ')}`)]
+      : []),
+  ];
 }
