@@ -203,6 +203,20 @@ create table clearing_measurements (
   constraint clearing_measurements_measured_at_is_real CHECK (measured_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND measured_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
+create table closed_days (
+  day date not null,
+  closed_at timestamp with time zone not null default now(),
+  constraint closed_days_pkey PRIMARY KEY (day),
+  constraint closed_days_closed_at_is_real CHECK (closed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND closed_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+
+create table closings (
+  account_id uuid not null,
+  day date not null,
+  balance numeric(30,4) not null,
+  constraint closings_pkey PRIMARY KEY (account_id, day)
+);
+
 create table decisions (
   id uuid not null,
   kind text not null,
@@ -2285,6 +2299,21 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.balance_before(p_account_id uuid, p_at timestamp with time zone)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with closed as (select coalesce(max(day), '-infinity') as day from closed_days
+    where day <= (p_at at time zone interval '7 hours')::date - 1)
+  select coalesce((select c.balance from closings c where c.account_id = p_account_id and c.day <= closed.day
+      order by c.day desc limit 1), 0)
+    + coalesce((select sum(p.amount) from postings p where p.account_id = p_account_id
+      and p.created_at >= end_of_day(closed.day) and p.created_at < p_at), 0)
+  from closed
+$function$;
+
 CREATE OR REPLACE FUNCTION public.book_external(p_journal_id uuid, p_decision_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2364,6 +2393,32 @@ CREATE OR REPLACE FUNCTION public.checks_since_time()
  STABLE PARALLEL SAFE
 RETURN COALESCE(uuid_extract_timestamp(checks_since()), '-infinity'::timestamp with time zone);
 
+CREATE OR REPLACE FUNCTION public.close_day()
+ RETURNS date
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  closing date := coalesce((select max(day) + 1 from closed_days),
+    (select (min(created_at) at time zone interval '7 hours')::date from postings));
+begin
+  if not is_day_sealed(closing) then
+    return null;
+  end if;
+  -- Whoever comes second waits here for the first.
+  insert into closed_days (day) values (closing) on conflict do nothing;
+  if not found then
+    return null;
+  end if;
+  insert into closings (account_id, day, balance)
+    select m.account_id, closing, m.amount + coalesce(
+      (select c.balance from closings c where c.account_id = m.account_id order by c.day desc limit 1), 0)
+    from (select p.account_id, sum(p.amount) as amount from postings p
+      where p.created_at >= end_of_day(closing - 1) and p.created_at < end_of_day(closing) group by p.account_id) m;
+  return closing;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.close_payout_attempt(p_payout_id uuid, p_number integer, p_asked_at timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -2377,6 +2432,12 @@ begin
   update payout_attempts a set not_known_at = greatest(a.not_known_at, p_asked_at)
     where a.payout_id = p_payout_id and a.number = p_number and a.sent_at <= p_asked_at - interval '2 minutes';
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.committed_until(p_day date)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (end_of_day(p_day) + '00:30:00'::interval);
 
 CREATE OR REPLACE FUNCTION public.count_changed_donations()
  RETURNS trigger
@@ -2481,6 +2542,12 @@ begin
       'released_to', goal.released_to, 'amount', held::numeric(20, 4)::text, 'journal_id', journal));
   return journal;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.end_of_day(p_day date)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((p_day + 1))::timestamp without time zone AT TIME ZONE '07:00:00'::interval);
 
 CREATE OR REPLACE FUNCTION public.find_month_problems()
  RETURNS TABLE(table_name text, problem text)
@@ -2745,6 +2812,16 @@ CREATE OR REPLACE FUNCTION public.is_archived(p_table text, p_id uuid)
 AS $function$
   select exists (select from archived_months a
     where a.table_name = p_table and p_id >= a.first_id and p_id < a.next_id)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.is_day_sealed(p_day date)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce((select covers_until >= committed_until(p_day) from seals where covers_until is not null
+    order by number desc limit 1), false)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.is_operator(p_user_id uuid, p_permission text)
@@ -4214,6 +4291,12 @@ CREATE TRIGGER charitable_causes_of_nobody_erased BEFORE INSERT ON charitable_ca
 CREATE TRIGGER charitable_causes_status_law BEFORE INSERT OR UPDATE OF status ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 CREATE TRIGGER charitable_causes_take_money_for_people BEFORE INSERT OR UPDATE OF account_id ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 
+CREATE TRIGGER closed_days_are_final BEFORE DELETE OR UPDATE ON closed_days FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER closed_days_are_kept BEFORE TRUNCATE ON closed_days FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER closings_are_final BEFORE DELETE OR UPDATE ON closings FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER closings_are_kept BEFORE TRUNCATE ON closings FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 CREATE TRIGGER decisions_are_kept BEFORE DELETE ON decisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER decisions_status_law BEFORE INSERT OR UPDATE OF status ON decisions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>carried_out', 'pending>rejected', 'pending>lapsed', 'pending>refused');
 CREATE TRIGGER decisions_two_people BEFORE INSERT OR UPDATE ON decisions FOR EACH ROW EXECUTE FUNCTION keep_decision();
@@ -4591,6 +4674,32 @@ UNION ALL
   WHERE p.journal_id >= checks_since() AND NOT (EXISTS ( SELECT
            FROM postings r
           WHERE r.journal_id = p.journal_id AND r.account_id = g.released_to AND r.amount = (- p.amount)));
+
+create view check_closings_match_postings as
+ WITH closed AS (
+         SELECT max(closed_days.day) AS day
+           FROM closed_days
+        ), told AS (
+         SELECT closings.account_id,
+            closings.day,
+            closings.balance - COALESCE(lag(closings.balance) OVER (PARTITION BY closings.account_id ORDER BY closings.day), 0::numeric) AS amount
+           FROM closings
+        ), posted AS (
+         SELECT p.account_id,
+            (p.created_at AT TIME ZONE '07:00:00'::interval)::date AS day,
+            sum(p.amount) AS amount
+           FROM postings p
+          WHERE p.created_at < (( SELECT end_of_day(closed.day) AS end_of_day
+                   FROM closed))
+          GROUP BY p.account_id, ((p.created_at AT TIME ZONE '07:00:00'::interval)::date)
+        )
+ SELECT account_id,
+    day,
+    told.amount AS closed,
+    posted.amount AS posted
+   FROM told
+     FULL JOIN posted USING (account_id, day)
+  WHERE checks_read_all() AND told.amount IS DISTINCT FROM posted.amount;
 
 create view check_completed_targets_are_reached as
  SELECT g.id,
@@ -5175,7 +5284,7 @@ create view check_sealed_days_are_whole as
          SELECT d_1.day,
             ( SELECT min(c.number) AS min
                    FROM seals c
-                  WHERE c.covers_until >= (((d_1.day + 1)::timestamp without time zone AT TIME ZONE '07:00:00'::interval) + '00:30:00'::interval)) AS covered_by
+                  WHERE c.covers_until >= committed_until(d_1.day)) AS covered_by
            FROM ( SELECT DISTINCT dated.day
                    FROM dated) d_1
         )
@@ -5546,6 +5655,12 @@ revoke execute on function await_replay(pg_lsn,integer,interval) from public;
 
 grant execute on function await_replay(pg_lsn,integer,interval) to amanah_app;
 
+revoke execute on function balance_before(uuid,timestamp with time zone) from public;
+
+grant execute on function balance_before(uuid,timestamp with time zone) to amanah_app;
+
+grant execute on function balance_before(uuid,timestamp with time zone) to amanah_reader;
+
 revoke execute on function book_external(uuid,uuid) from public;
 
 grant execute on function book_external(uuid,uuid) to amanah_app;
@@ -5578,9 +5693,19 @@ grant execute on function checks_since_time() to amanah_app;
 
 grant execute on function checks_since_time() to amanah_reader;
 
+revoke execute on function close_day() from public;
+
+grant execute on function close_day() to amanah_app;
+
 revoke execute on function close_payout_attempt(uuid,integer,timestamp with time zone) from public;
 
 grant execute on function close_payout_attempt(uuid,integer,timestamp with time zone) to amanah_app;
+
+revoke execute on function committed_until(date) from public;
+
+grant execute on function committed_until(date) to amanah_app;
+
+grant execute on function committed_until(date) to amanah_reader;
 
 revoke execute on function count_changed_donations() from public;
 
@@ -5607,6 +5732,12 @@ grant execute on function disbursed_of_cause(uuid) to amanah_reader;
 revoke execute on function empty_saving_goal(uuid,uuid,uuid) from public;
 
 grant execute on function empty_saving_goal(uuid,uuid,uuid) to amanah_app;
+
+revoke execute on function end_of_day(date) from public;
+
+grant execute on function end_of_day(date) to amanah_app;
+
+grant execute on function end_of_day(date) to amanah_reader;
 
 revoke execute on function find_month_problems() from public;
 
@@ -5651,6 +5782,12 @@ revoke execute on function is_archived(text,uuid) from public;
 grant execute on function is_archived(text,uuid) to amanah_app;
 
 grant execute on function is_archived(text,uuid) to amanah_reader;
+
+revoke execute on function is_day_sealed(date) from public;
+
+grant execute on function is_day_sealed(date) to amanah_app;
+
+grant execute on function is_day_sealed(date) to amanah_reader;
 
 revoke execute on function is_operator(uuid,text) from public;
 
@@ -5958,6 +6095,10 @@ grant select on table check_closed_goals_are_empty to amanah_app;
 
 grant select on table check_closed_goals_are_empty to amanah_reader;
 
+grant select on table check_closings_match_postings to amanah_app;
+
+grant select on table check_closings_match_postings to amanah_reader;
+
 grant select on table check_completed_targets_are_reached to amanah_app;
 
 grant select on table check_completed_targets_are_reached to amanah_reader;
@@ -6141,6 +6282,14 @@ grant select (agreed), select (agreed_day), select (clearing_balance), select (c
 grant insert, select, update on table clearing_measurements to amanah_app;
 
 grant select (day), select (measured), select (measured_at) on table clearing_measurements to amanah_reader;
+
+grant select (closed_at), select (day) on table closed_days to amanah_reader;
+
+grant select on table closed_days to amanah_app;
+
+grant select (account_id), select (balance), select (day) on table closings to amanah_reader;
+
+grant select on table closings to amanah_app;
 
 grant insert (account_id), insert (action), insert (amount), insert (donation_id), insert (evidence), insert (id), insert (kind), insert (note), insert (outcome), insert (payout_id), insert (proposed_by), insert (receipt_id), insert (reconciliation_id), insert (reference), insert (user_id), insert (withdrawal_id), select, update (approved_by), update (first_approved_by), update (reason), update (rejected_by), update (status) on table decisions to amanah_app;
 

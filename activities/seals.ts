@@ -1,12 +1,20 @@
 import type { Dependencies } from '../src/dependencies.ts';
+import { closeDays } from '../src/seals/close-days.ts';
 import { makeSeal } from '../src/seals/make-seal.ts';
 import { beating, step } from './step.ts';
 
 /** Activities that seal the journals. */
 export function createSealActivities(deps: Dependencies) {
   return {
+    /** A pass that has come to its end also closes the days that it sealed. */
     makeSeal: step(deps, 'makeSeal', (em, { pass }: { pass: string }) =>
-      beating(makeSeal(em, { storage: deps.storage, keys: deps.sealKeys }, pass)),
+      beating(
+        (async () => {
+          const made = await makeSeal(em, { storage: deps.storage, keys: deps.sealKeys }, pass);
+          if (made.done) await closeDays(em);
+          return made;
+        })(),
+      ),
     ),
   };
 }

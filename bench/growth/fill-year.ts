@@ -174,6 +174,7 @@ export async function fillYear(url: string, year: GrownYear): Promise<void> {
     for (const sql of derived) await run(sql);
     // Of a divided table: of its months, too.
     for (const { definition } of indexes.rows) await client.query(definition.replace(' ON ONLY ', ' ON '));
+    await client.query('do $$ begin while close_day() is not null loop end loop; end $$');
     await client.query('vacuum analyze');
   } finally {
     await client.end();

@@ -139,6 +139,11 @@ function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: n
       ask: async () =>
         lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${encodeURIComponent(until)}`, csv)),
     },
+    {
+      // A minute of it: what is read before and after may not count.
+      name: 'statement of an old account, a minute long ago',
+      ask: async () => lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${day}T00:01:00%2B07:00`, csv)),
+    },
     { name: 'accounts of a person', ask: async () => rowsOf(await byPerson('/v1/accounts')) },
     {
       name: 'settlement of a partner, a day long ago',

@@ -88,6 +88,8 @@ const provenTables = [
   'payout_tallies',
   'seals',
   'seal_journals',
+  'closed_days',
+  'closings',
   'archived_months',
 ];
 /** The functions that the role may call (`baseline/roles.sql`); any other moves money or deletes without checks. */
@@ -123,7 +125,12 @@ const ownFunctions = [
   'forget_rows',
   'callers_of',
   'write_seal',
+  'close_day',
   'account_balance',
+  'balance_before',
+  'end_of_day',
+  'committed_until',
+  'is_day_sealed',
   'cause_current_amount',
   'missing_of_decision',
   'outcome_of_word',

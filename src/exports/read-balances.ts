@@ -25,8 +25,8 @@ type Row = BalanceLine & { is_idle: boolean };
 
 /**
  * Reads the balances of a day, in the order of account ids and in one database snapshot: of every account that had a
- * balance when the day began or ended, or was moved on it. Computed backwards from the current balances, so a recent
- * day reads little history. Holds a connection until it was read to the end or `return` was called.
+ * balance when the day began or ended, or was moved on it. Holds a connection until it was read to the end or `return`
+ * was called.
  */
 export function readDayBalances(
   em: EntityManager,
@@ -36,17 +36,15 @@ export function readDayBalances(
     yield { day: day.day, sealed: await isDaySealed(tx, day) };
     for (let after: string | null = firstId; after !== null; ) {
       const rows: Row[] = await tx.execute<Row[]>(
-        `select a.id as account_id, a.kind, (held - since - of_day)::numeric(20, 4)::text as opening_balance,
-           (held - since)::numeric(20, 4)::text as closing_balance,
-           held = since and of_day = 0 and not moved as is_idle
-         from (select id, kind, account_balance(id) as held from accounts where id > ? order by id limit ${batchSize}) a
+        `select a.id as account_id, a.kind, b.opening::numeric(20, 4)::text as opening_balance,
+           b.closing::numeric(20, 4)::text as closing_balance,
+           b.opening = 0 and b.closing = 0 and not b.moved as is_idle
+         from (select id, kind from accounts where id > ? order by id limit ${batchSize}) a
          cross join lateral (
-           select coalesce(sum(amount) filter (where created_at >= ?), 0) as since,
-             coalesce(sum(amount) filter (where created_at < ?), 0) as of_day,
-             count(*) filter (where created_at < ?) > 0 as moved
-           from postings where account_id = a.id and created_at >= ?) p
+           select balance_before(a.id, ?) as opening, balance_before(a.id, ?) as closing,
+             exists (select from postings where account_id = a.id and created_at >= ? and created_at < ?) as moved) b
          order by a.id`,
-        [after, day.to, day.to, day.to, day.from],
+        [after, day.from, day.to, day.from, day.to],
       );
       yield { lines: rows.filter(({ is_idle }) => !is_idle).map(({ is_idle: _, ...line }) => line) };
       after = rows.length < batchSize ? null : (rows.at(-1)?.account_id ?? null);

@@ -64,14 +64,12 @@ export function readStatement(
   describe?: DescribePostings,
 ): AsyncGenerator<StatementPart, void, undefined> {
   return readInSnapshot(em, async function* (tx) {
-    // Backwards from the balance, so that a recent period reads little of an old account.
     const [balances] = await tx.execute<{ opening: Money; closing: Money }[]>(
-      `select case when ?::timestamptz = '-infinity' then 0 else held - coalesce(sum(amount), 0) end::numeric(20, 4)::text as opening,
-         (held - coalesce(sum(amount) filter (where created_at >= ?), 0))::numeric(20, 4)::text as closing
-       from (select account_balance(?) as held) balance
-       left join postings on account_id = ? and created_at >= ?
-       group by held`,
-      [from ?? '-infinity', to ?? 'infinity', accountId, accountId, from ?? to ?? 'infinity'],
+      `select balance_before(account.id, ?)::numeric(20, 4)::text as opening,
+         case when ?::timestamptz = 'infinity' then account_balance(account.id)
+           else balance_before(account.id, ?) end::numeric(20, 4)::text as closing
+       from (select ?::uuid as id) account`,
+      [from ?? '-infinity', to ?? 'infinity', to ?? 'infinity', accountId],
     );
     const { opening, closing } = must(balances, 'an account has a balance');
     yield { opening_balance: opening, closing_balance: closing };

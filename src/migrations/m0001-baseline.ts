@@ -42,6 +42,7 @@ const domains = [
   'erasures',
   'decisions',
   'seals',
+  'closings',
   'openings',
   'sweeps',
   'addresses',

@@ -1,16 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { refuse } from '../shared/errors.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** The earliest instant we pass to the database; the first day in UTC+7 begins seven hours before it. */
 const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
-/**
- * A journal belongs to the day on which its transaction began, and may be committed a little later. No transaction that
- * posts one lasts this long, so a seal that covers this much of the next day has every journal of the day before. Seals
- * are made at 01:00 UTC+7; the rest is a margin for clock differences.
- */
-const settlesWithinMs = 30 * 60 * 1000;
 
 /** A day of the books, in UTC+7. */
 export interface BookDay {
@@ -30,10 +25,7 @@ export function bookDay(day: string): BookDay {
 }
 
 /** Whether the day is sealed: no more journals are added to it, so what is read of it is final. */
-export async function isDaySealed(tx: EntityManager, { to }: BookDay): Promise<boolean> {
-  const [last] = await tx.execute<{ sealed: boolean }[]>(
-    `select covers_until >= ? as sealed from seals where covers_until is not null order by number desc limit 1`,
-    [new Date(to.getTime() + settlesWithinMs)],
-  );
-  return last?.sealed ?? false;
+export async function isDaySealed(tx: EntityManager, { day }: BookDay): Promise<boolean> {
+  const [row] = await tx.execute<{ sealed: boolean }[]>('select is_day_sealed(?) as sealed', [day]);
+  return must(row, 'a select has a row').sealed;
 }

@@ -4,7 +4,7 @@ import { systemAccounts } from '../ledger/account.ts';
 import type { PartnerBalance } from '../partners/read-balance.ts';
 import { type BookDay, isDaySealed } from '../seals/day-seal.ts';
 import { must } from '../shared/assert.ts';
-import { addMoney, subtractMoney } from '../shared/money.ts';
+import { addMoney } from '../shared/money.ts';
 import {
   groupOf,
   type SettlementGroup,
@@ -98,42 +98,24 @@ const lineOf = ({ created_at, business_key, ...row }: Row): SettlementLine => {
   return { created_at: at, group, kind, resource_id, external_ref, amount, fee, available, pending, journal_id };
 };
 
-/** Computed backwards from the current balance over the postings since, so a recent day reads little history. */
 async function readBalances(
   tx: EntityManager,
   partnerId: string,
   { from, to }: BookDay,
 ): Promise<{ opening: PartnerBalance; closing: PartnerBalance }> {
-  const [row] = await tx.execute<Record<'opened' | 'opened_available' | 'closed' | 'closed_available', string>[]>(
-    `with moved as (
-       select coalesce(sum(p.amount), 0) as since_opening,
-         coalesce(sum(p.amount) filter (where p.account_id = t.available_account_id), 0) as available_since_opening,
-         coalesce(sum(p.amount) filter (where p.created_at >= ?), 0) as since_closing,
-         coalesce(sum(p.amount) filter (where p.created_at >= ? and p.account_id = t.available_account_id), 0)
-           as available_since_closing
-       from partners t
-       join postings p on p.account_id in (t.available_account_id, t.pending_account_id, t.reserved_account_id)
-       where t.id = ? and p.created_at >= ?),
-     held as (
-       select account_balance(t.available_account_id) as available,
-         account_balance(t.pending_account_id) + account_balance(t.reserved_account_id) as pending
-       from partners t where t.id = ?)
-     select (available + pending - since_opening)::numeric(20, 4)::text as opened,
-       (available - available_since_opening)::numeric(20, 4)::text as opened_available,
-       (available + pending - since_closing)::numeric(20, 4)::text as closed,
-       (available - available_since_closing)::numeric(20, 4)::text as closed_available
-     from held, moved`,
-    [to, to, partnerId, from, partnerId],
+  const rows = await tx.execute<PartnerBalance[]>(
+    `select (available + pending)::numeric(20, 4)::text as balance, available::numeric(20, 4)::text,
+       pending::numeric(20, 4)::text
+     from partners t
+     cross join unnest(array[?, ?]::timestamptz[]) with ordinality as bound (at, place)
+     cross join lateral (select balance_before(t.available_account_id, bound.at) as available,
+       balance_before(t.pending_account_id, bound.at) + balance_before(t.reserved_account_id, bound.at) as pending) held
+     where t.id = ? order by bound.place`,
+    [from, to, partnerId],
   );
-  const { opened, opened_available, closed, closed_available } = must(row, 'a partner has accounts');
-  return { opening: balanceOf(opened, opened_available), closing: balanceOf(closed, closed_available) };
+  const [opening, closing] = rows;
+  return { opening: must(opening, 'a partner has accounts'), closing: must(closing, 'a partner has accounts') };
 }
-
-const balanceOf = (balance: string, available: string): PartnerBalance => ({
-  balance,
-  available,
-  pending: subtractMoney(balance, available),
-});
 
 async function readTotals(tx: EntityManager, of: unknown[]): Promise<Record<SettlementGroup, SettlementTotal>> {
   const rows = await tx.execute<(Omit<SettlementTotal, 'count'> & { kind: string; count: string })[]>(

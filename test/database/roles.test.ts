@@ -65,6 +65,7 @@ describe('Every function of the schema', () => {
       'answer_payout_attempt',
       'apply_receipt',
       'book_external',
+      'close_day',
       'close_payout_attempt',
       'count_changed_donations',
       'count_new_donations',

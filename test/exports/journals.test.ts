@@ -1,6 +1,7 @@
 import { readJournals } from '../../src/exports/read-journals.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
+import { closeDays } from '../../src/seals/close-days.ts';
 import { bookDay } from '../../src/seals/day-seal.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -255,6 +256,7 @@ describe('An export of journals', () => {
       ],
     });
     await sealAll(stack);
+    await closeDays(stack.em());
     expect((await ofDay('2026-03-02')).body).toEqual(sealed.body);
     expect((await ofDay('2026-03-02', 'text/csv')).body).toBe(csv.body);
     expect((await balances('2026-03-02')).body).toEqual(held.body);

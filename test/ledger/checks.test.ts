@@ -7,7 +7,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 /** Sums of all history, which are proved at night only. */
-const provedAtNight = ['check_journals_are_sealed', 'check_transaction_counts'];
+const provedAtNight = ['check_closings_match_postings', 'check_journals_are_sealed', 'check_transaction_counts'];
 /** What holds now, whenever it began: read whole each time. Of some views only a part. */
 const holdsNow = [
   'check_balances_match_postings',

@@ -1,3 +1,5 @@
+import { westernIndonesiaDay } from '../../src/shared/clock.ts';
+import { backdate } from '../exports/build-days.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -22,6 +24,25 @@ describe('kill -9 of the worker while it seals', () => {
   const points = ['make-seal.before-row', 'make-seal.before-object', 'make-seal.after-object'].flatMap((point) =>
     Array.from({ length: rounds }, (_, round) => [point, round] as const),
   );
+
+  // The first, as no seal covers these days yet.
+  it('between two days that it closes leaves the first closed, and the next attempt closes the rest', async () => {
+    const [first = '', second = ''] = await postMany(stack, 2);
+    const ago = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
+    await backdate(stack, [first], ago(3).toISOString());
+    await backdate(stack, [second], ago(2).toISOString());
+    const closed = async () =>
+      (await stack.em().execute<{ day: string }[]>('select day::text from closed_days order by day')).map(
+        ({ day }) => day,
+      );
+    stack.arm('close-days.after=kill');
+    const night = await startNight('night/closes');
+    await stack.worker.exited;
+    expect(await closed()).toEqual([westernIndonesiaDay(ago(3))]);
+    await stack.restart();
+    await night.result();
+    expect(await closed()).toEqual(expect.arrayContaining([3, 2].map((days) => westernIndonesiaDay(ago(days)))));
+  }, 90_000);
 
   it.each(points)(
     'at %s leaves one seal with its object, never two (round %i)',

@@ -1,3 +1,4 @@
+import { closeDays } from '../../src/seals/close-days.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { addMoney } from '../../src/shared/money.ts';
 import { backdate } from '../exports/build-days.ts';
@@ -233,6 +234,7 @@ describe('A settlement', () => {
     const { data: sealed } = (await settlement('2026-03-02')).body;
     expect(sealed).toEqual({ ...after, sealed: true });
     await collect(partner);
+    await closeDays(stack.em());
     expect((await settlement('2026-03-02')).body.data).toEqual(sealed);
     expect((await settlement(today())).body.data.opening).toEqual(sealed.closing);
     await expectChecksEmpty(stack);

@@ -55,6 +55,12 @@ export const corruptions: [view: string, sql: string][] = [
      insert into journals (id, business_key, kind, created_at)
      values ('${newId()}', 'planted', 'test', now() - interval '25 hours')`,
   ],
+  // A day on which nothing was posted, and what was posted on it left out.
+  ['check_closings_match_postings', `insert into closings values ('${systemAccounts.suspense}', '2020-01-01', 1)`],
+  [
+    'check_closings_match_postings',
+    `insert into closed_days (day) select (max(created_at) at time zone interval '7 hours')::date from postings`,
+  ],
   // A journal without its key, a key without its journal, and a second journal of one key.
   [
     'check_journals_have_their_keys',

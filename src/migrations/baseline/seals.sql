@@ -50,6 +50,21 @@ begin
   insert into seal_journals (journal_id, seal_number) select unnest(p_journals), p_number;
 end $$;
 
+-- The first instant after a day of the books, which is one of UTC+7.
+create function end_of_day(p_day date) returns timestamptz language sql immutable parallel safe
+  return (p_day + 1)::timestamp at time zone interval '7 hours';
+-- A journal belongs to the day on which its transaction began, and may be committed a little later: no transaction that
+-- posts one lasts this long, so that a seal which covers this much of the next day has every journal of the day before.
+-- Seals are made at 01:00 UTC+7; the rest is a margin for differences of clocks.
+create function committed_until(p_day date) returns timestamptz language sql immutable parallel safe
+  return end_of_day(p_day) + interval '30 minutes';
+-- Whether no more journals are added to a day, so that what is read of it is final.
+create function is_day_sealed(p_day date) returns boolean language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce((select covers_until >= committed_until(p_day) from seals where covers_until is not null
+    order by number desc limit 1), false)
+$$;
+
 -- Sealed each night: what is two days old has been passed over, or nobody seals.
 create view check_journals_are_sealed as
   select j.id as journal_id, j.created_at from journals j
@@ -65,7 +80,7 @@ create view check_sealed_days_are_whole as
   -- Once for each day, and not for each journal.
   days as materialized (
     select d.day, (select min(c.number) from seals c
-      where c.covers_until >= (d.day + 1)::timestamp at time zone interval '7 hours' + interval '30 minutes') as covered_by
+      where c.covers_until >= committed_until(d.day)) as covered_by
     from (select distinct day from dated) d)
   select d.id as journal_id, d.day, d.seal_number, y.covered_by from dated d join days y using (day)
   where y.covered_by is not null and (d.seal_number is null or d.seal_number > y.covered_by);
