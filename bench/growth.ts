@@ -49,10 +49,10 @@ async function measure(rows: number): Promise<Found> {
       problems.push(`${name}, ${rows} rows: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
-  for (const { name, before = 2, ask } of questionsOf(subjects, { deps: stack.deps, port })) {
+  for (const { name, before = 2, countsTotal, ask } of questionsOf(subjects, { deps: stack.deps, port })) {
     await keep(name, async () => {
       for (let time = 0; time < before; time += 1) await ask();
-      return counter.during(ask);
+      return counter.during(ask, { countsTotal });
     });
   }
   // Each reads all that it is about: its answer is the year. That all are empty proves the year, and what was done to it.
@@ -79,7 +79,9 @@ const lines = names.map((name) => {
       ? ['', '', '', '']
       : [String(taken.answer), String(taken.blocks), String(taken.rows ?? ''), taken.ms.toFixed(1)],
   );
-  return [name, ...cells, isFaster ? (known ?? 'GROWS') : ''];
+  const totals = all.map((taken) => taken?.counted ?? 0);
+  const counts = totals.some((blocks) => blocks > 0) ? `its total: ${totals.join(', ')} blocks` : '';
+  return [name, ...cells, isFaster ? (known ?? 'GROWS') : counts];
 });
 printTable(
   ['', ...sizes.flatMap((rows) => [`${rows}: answers`, 'blocks', 'rows', 'ms']), 'faster than its answer'],

@@ -29,6 +29,8 @@ export interface Question {
   name: string;
   /** How often it is asked before it is measured: what a connection reads of the catalogue is not meant. */
   before?: number;
+  /** Whether it also counts a total, which grows by itself: what that reads is set apart. */
+  countsTotal?: boolean;
   ask(): Promise<number>;
 }
 
@@ -39,6 +41,7 @@ export interface Subjects {
   partner: { id: string; get: (path: string) => Promise<Response> };
   /** A cause to which many give. */
   causeId: string;
+  circleId: string;
   /** An instant with a tenth of the year before it, ISO 8601 with microseconds. */
   early: string;
   /** A day of UTC+7 in the middle of the year. */
@@ -64,44 +67,86 @@ interface Answer {
 /** How many rows the page of a list has: those of its first array. */
 async function rowsOf(response: Response): Promise<number> {
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-  const { data } = (await response.json()) as Answer;
-  const rows = Object.values(data ?? {}).find(Array.isArray) ?? data;
+  const { data, ...envelope } = (await response.json()) as Answer;
+  const rows = Object.values(data ?? envelope).find(Array.isArray) ?? data;
   return Array.isArray(rows) ? rows.length : 1;
 }
 
-/** Lists by who reads them: a filter that a list has, beside its first and a deep page. */
-const lists: [as: 'person' | 'platform' | 'partner', path: string, filter: string][] = [
+type Reader = 'person' | 'platform' | 'partner';
+
+/**
+ * Every list of the API, by who reads it, as its document names it, with a filter of its own where it has one: beside its
+ * first page and a deep one, a filtered one is asked for.
+ */
+export const lists: readonly (readonly [as: Reader, path: string, filter?: string])[] = [
+  ['person', '/v1/accounts', 'kind=user'],
   ['person', '/v1/transactions', 'type=price'],
-  ['person', '/v1/payments/orders', 'status=PAID'],
-  ['person', '/v1/donations', 'status=completed'],
+  ['person', '/v1/payments/orders'],
+  ['person', '/v1/donations'],
+  ['person', '/v1/donations/subscriptions'],
   ['person', '/v1/saving-circles', 'status=active'],
+  ['person', '/v1/saving-goals', 'status=active'],
+  ['person', '/v1/withdrawals', 'status=succeeded'],
+  ['person', '/v1/bank-accounts'],
+  ['person', '/v1/documents', 'product_type=charitable_cause'],
+  ['person', '/v1/documents/type/{type}'],
+  ['person', '/v1/official-documents'],
+  ['person', '/v1/charitable-causes', 'discover=true'],
+  ['platform', '/v1/accounts', 'kind=user'],
   ['platform', '/v1/transactions', 'reference_type=donation'],
+  ['platform', '/v1/payments/orders'],
   ['platform', '/v1/events', 'event=RESOURCE_UPDATED'],
   ['platform', '/v1/users', 'user_type=individual'],
+  ['platform', '/v1/acl/roles', 'user_type=platform'],
+  ['platform', '/v1/acl/permissions'],
   ['platform', '/v1/charitable-causes', 'status=active'],
+  ['platform', '/v1/charitable-causes/{id}/disbursements', 'status=succeeded'],
+  ['platform', '/v1/donations/open'],
+  ['platform', '/v1/products', 'kind=investment'],
   ['platform', '/v1/saving-circles', 'status=active'],
-  ['platform', '/v1/partner-accounts', 'status=active'],
-  ['platform', '/v1/organizations', 'status=active'],
+  ['platform', '/v1/saving-circles/{id}/contributions'],
+  ['platform', '/v1/partner-accounts'],
+  ['platform', '/v1/partner-accounts/{id}/webhook-deliveries', 'status=delivered'],
+  ['platform', '/v1/addresses'],
+  ['platform', '/v1/organizations'],
+  ['platform', '/v1/organizations/sizes'],
+  ['platform', '/v1/organizations/industries'],
+  ['platform', '/v1/documents/categories'],
+  ['platform', '/v1/withdrawals', 'status=succeeded'],
+  ['platform', '/v1/payouts/stuck', 'minutes=60'],
   ['platform', '/v1/receipts', 'status=suspended'],
-  ['partner', '/payments', 'status=succeeded'],
-  ['partner', '/payouts', 'status=succeeded'],
-  ['partner', '/webhook-deliveries', 'status=delivered'],
+  ['platform', '/v1/reconciliations', 'state=open'],
+  ['platform', '/v1/decisions', 'status=pending'],
+  ['partner', '/v1/partners/payments', 'status=succeeded'],
+  ['partner', '/v1/partners/payments/{id}/refunds'],
+  ['partner', '/v1/partners/payouts', 'status=succeeded'],
+  ['partner', '/v1/partners/webhook-endpoints'],
+  ['partner', '/v1/partners/webhook-deliveries', 'status=delivered'],
 ];
 
 function listQuestions(subjects: Subjects, port: number): Question[] {
-  const get = (as: 'person' | 'platform' | 'partner', path: string) => {
-    if (as === 'partner') return subjects.partner.get(path);
+  const get = (as: Reader, path: string) => {
+    if (as === 'partner') return subjects.partner.get(path.replace('/v1/partners', ''));
     const token = as === 'person' ? subjects.person.token : subjects.platform;
     return fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } });
   };
-  const place = `${subjects.early} ffffffff-ffff-4fff-bfff-ffffffffffff`;
-  /** Where somebody is who has read on from the first page, page by page. */
-  const readOnTo = async (as: 'person' | 'platform' | 'partner', path: string): Promise<string> => {
-    const { data, ...envelope } = (await (await get(as, path)).json()) as Answer & { next?: string };
-    const { next = '' } = (data ?? envelope) as { next?: string };
-    return `?after=${nextOf(place, readNext(next)?.counted)}`;
+  const { causeId, circleId, partner, paymentId } = subjects;
+  const ids: Record<string, string> = {
+    'charitable-causes': causeId,
+    'saving-circles': circleId,
+    'partner-accounts': partner.id,
+    payments: paymentId,
+    type: 'image',
   };
-  return lists.flatMap(([as, path, filter]) => {
+  const place = `${subjects.early} ffffffff-ffff-4fff-bfff-ffffffffffff`;
+  /** Where somebody is who has read on from the first page, page by page; of a list of one page it is that page. */
+  const readOnTo = async (as: Reader, path: string): Promise<string> => {
+    const { data, ...envelope } = (await (await get(as, path)).json()) as Answer & { next?: string };
+    const { next } = (data ?? envelope) as { next?: string };
+    return next === undefined ? '' : `?after=${nextOf(place, readNext(next)?.counted)}`;
+  };
+  return lists.flatMap(([as, named, filter]) => {
+    const path = named.replace(/([a-z-]+)\/\{\w+\}/, (_, of: string) => `${of}/${must(ids[of], `an id of ${of}`)}`);
     let deep: Promise<string> | undefined;
     const pages: [name: string, query: () => string | Promise<string>][] = [
       ['first', () => ''],
@@ -112,10 +157,11 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
           return deep;
         },
       ],
-      ['filtered', () => `?${filter}`],
     ];
+    if (filter !== undefined) pages.push(['filtered', () => `?${filter}`]);
     return pages.map(([name, query]) => ({
-      name: `${as} ${path.replace(/^\/v1/, '')}, ${name}`,
+      name: `${as} ${named.replace(/^\/v1/, '')}, ${name}`,
+      countsTotal: true,
       ask: async () => rowsOf(await get(as, `${path}${await query()}`)),
     }));
   });

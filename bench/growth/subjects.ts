@@ -19,16 +19,18 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
      from roles r where r.name = 'platform_super_admin'`,
     [platformId],
   );
-  const [ids] = await em.execute<Record<'user' | 'account' | 'partner' | 'cause' | 'early' | 'middle', string>[]>(
+  const [ids] = await em.execute<
+    Record<'user' | 'account' | 'partner' | 'cause' | 'circle' | 'early' | 'middle', string>[]
+  >(
     ofYear(
       year,
       `select ${id('user', '1')} as user, ${id('account', '1')} as account, ${id('partner', '1')} as partner,
-         ${id('cause', '1')} as cause,
+         ${id('cause', '1')} as cause, ${id('circle', '1')} as circle,
          to_char((timestamptz ':end' - interval '328 days') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as early,
          (timestamptz ':end' - interval '180 days')::text as middle`,
     ),
   );
-  const { user, account, partner, cause, early, middle } = must(ids, 'a select has a row');
+  const { user, account, partner, cause, circle, early, middle } = must(ids, 'a select has a row');
   const one = async (table: 'partner_payments' | 'payouts') =>
     must(
       (
@@ -65,6 +67,7 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
     person: { token: await sign(user, 'individual'), accountId: account },
     partner: { id: partner, get: (path) => fetch(`http://127.0.0.1:${port}/v1/partners${path}`, { headers }) },
     causeId: cause,
+    circleId: circle,
     early,
     day,
     paymentId: await one('partner_payments'),

@@ -46,6 +46,8 @@ export interface Client {
 const retryPauseMs = 400;
 const lastPatienceMs = 30_000;
 const lastTries = 8;
+/** So many ask again at once: all at once would be refused for each other's sake on a busy machine. */
+const askingAtOnce = 24;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status < 300;
 /** Nothing is known after it: no answer, or one that says that the server does not know. */
@@ -146,15 +148,18 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
           !own.some(isSuccess)
         );
       });
-      await Promise.all(
-        unknown.map(async (operation) => {
+      const waiting = unknown.values();
+      const askNext = async () => {
+        for (const operation of waiting) {
           for (let round = 0; round < lastTries; round += 1) {
             const answer = await ask(operation, { api: round, patienceMs: lastPatienceMs, variant: 'same' });
-            if (!isUnknown(answer) && !isAtDoor(answer)) return;
+            if (!isUnknown(answer) && !isAtDoor(answer)) break;
             await sleep(retryPauseMs * (round + 1));
           }
-        }),
-      );
+        }
+      };
+      // They take from one iterator: each operation is asked for by one of them.
+      await Promise.all(Array.from({ length: askingAtOnce }, askNext));
     },
   };
 }
