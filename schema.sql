@@ -2299,6 +2299,18 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.balance_after(p_account_id uuid, p_journal_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select balance_before(p_account_id, last.created_at) + (select sum(p.amount) from postings p
+    where p.account_id = p_account_id and p.created_at = last.created_at and p.id <= last.id)
+  from (select created_at, max(id) as id from postings
+    where journal_id = p_journal_id and account_id = p_account_id group by created_at) last
+$function$;
+
 CREATE OR REPLACE FUNCTION public.balance_before(p_account_id uuid, p_at timestamp with time zone)
  RETURNS numeric
  LANGUAGE sql
@@ -5654,6 +5666,12 @@ revoke execute on function approved_decision(uuid,text) from public;
 revoke execute on function await_replay(pg_lsn,integer,interval) from public;
 
 grant execute on function await_replay(pg_lsn,integer,interval) to amanah_app;
+
+revoke execute on function balance_after(uuid,uuid) from public;
+
+grant execute on function balance_after(uuid,uuid) to amanah_app;
+
+grant execute on function balance_after(uuid,uuid) to amanah_reader;
 
 revoke execute on function balance_before(uuid,timestamp with time zone) from public;
 

@@ -104,7 +104,12 @@ function contributeFromBalance(
   const amount = formatMoney(contribution_amount);
   const transactionId = balancePaymentIdFor(userId, key);
   const asking = { caller, key, requestId };
-  return payUnderKey(em, asking, fingerprintOfRequest(request), async (idempotency) => {
+  const answer = async (tx: EntityManager) => {
+    const made = { saving_circle_id: circleId, user_id: userId, transaction_id: transactionId };
+    return JSON.stringify(present(await tx.findOneOrFail(CircleContribution, made)));
+  };
+  const fingerprint = fingerprintOfRequest(request);
+  return payUnderKey(em, asking, { fingerprint, transactionId, answer }, async (idempotency) => {
     const { payerAccountId } = await getPayableCircle(em, { circleId, userId, onBehalfOf, amount });
     return payAndWake(em, { workflows }, savingCircleContribution, {
       payer: caller,
@@ -115,10 +120,7 @@ function contributeFromBalance(
       onBehalfOf,
       requestId,
       idempotency,
-      answer: async (tx) => {
-        const made = { saving_circle_id: circleId, user_id: userId, transaction_id: transactionId };
-        return JSON.stringify(present(await tx.findOneOrFail(CircleContribution, made)));
-      },
+      answer,
     });
   });
 }

@@ -127,6 +127,7 @@ const ownFunctions = [
   'write_seal',
   'close_day',
   'account_balance',
+  'balance_after',
   'balance_before',
   'end_of_day',
   'committed_until',

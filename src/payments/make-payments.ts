@@ -23,13 +23,16 @@ export interface BalancePayment {
   onBehalfOf?: string | null;
   requestId: string | null;
   /**
-   * The body of the answer, stored under the key; the database fills in `<new_balance>`. A function makes it in the
+   * The body of the answer, stored under the key, with `newBalancePlace` where the balance goes. A function makes it in the
    * payment's transaction, after the effect (if the effect is made in the transaction).
    */
   answer?: string | ((tx: EntityManager) => Promise<string>);
   /** Only for requests that carry an `Idempotency-Key`. */
   idempotency?: NumberedKey | null;
 }
+
+/** The placeholder in an answer that the new balance replaces. */
+export const newBalancePlace = '<new_balance>';
 
 /** A request's idempotency key and fingerprint. */
 export interface NumberedKey {

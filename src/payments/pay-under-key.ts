@@ -5,7 +5,7 @@ import { must } from '../shared/assert.ts';
 import type { DomainError } from '../shared/errors.ts';
 import type { BalancePaymentOutcome } from './balance-payment-outcome.ts';
 import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
-import type { NumberedKey } from './make-payments.ts';
+import { type BalancePayment, type NumberedKey, newBalancePlace } from './make-payments.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {
@@ -14,25 +14,35 @@ export interface Asking {
   requestId: string;
 }
 
+/** What a request under a key asks for. */
+interface Asked extends Pick<BalancePayment, 'transactionId'> {
+  /** Of the request without its key. */
+  fingerprint: string;
+  /** The body of its answer, as `BalancePayment` has it. */
+  answer: NonNullable<BalancePayment['answer']>;
+}
+
 type Claim = { userId: string; keyHash: string; fingerprint: string };
 
 /**
  * Pays from a balance under the request's idempotency key, if any: returns the stored answer of the key's first
- * request, or that of `pay`. A refusal is final: another request with the key may have paid since this one was judged,
+ * request, or that of `pay`. Where that answer was forgotten by its age, it is made again. A refusal is final: another request with the key may have paid since this one was judged,
  * or be about to, so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile
  * is returned instead. Throws as `pay` does, and IDEMPOTENCY_KEY_REUSED for a key of another request.
  */
 export async function payUnderKey(
   em: EntityManager,
   { caller, key }: Asking,
-  fingerprint: string,
+  asked: Asked,
   pay: (key: NumberedKey | null) => Promise<BalancePaymentOutcome>,
 ): Promise<StoredAnswer & { replayed: boolean }> {
   if (key === undefined) return sentAs(await pay(null));
+  const { fingerprint } = asked;
   const claim: Claim = { userId: caller.userId, keyHash: hashKey(key), fingerprint };
   try {
-    const { number, first } = await lookUp(em, claim);
-    if (first !== null) return { ...first, replayed: true };
+    const { number, isUsed, first } = await lookUp(em, claim);
+    const kept = first ?? (isUsed ? await tellAgain(em.fork(), claim.userId, asked) : null);
+    if (kept !== null) return { ...kept, replayed: true };
     return sentAs(await pay({ keyHash: claim.keyHash, fingerprint, number }));
   } catch (error) {
     if (!isVerdict(error)) throw error;
@@ -54,7 +64,29 @@ async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim
     [userId, keyHash],
   );
   const { number, ...kept } = must(rows[0], 'a left join of one row has one');
-  return { number, first: kept.fingerprint === null ? null : answerOf(kept, fingerprint) };
+  const isUsed = kept.fingerprint !== null;
+  return { number, isUsed, first: isUsed ? answerOf(kept, fingerprint) : null };
+}
+
+/**
+ * The answer to what was paid under the key, made again: with the balance that the statement has after it, and of a
+ * contribution with what stands. Null when nothing was paid.
+ */
+async function tellAgain(
+  em: EntityManager,
+  userId: string,
+  { transactionId, answer }: Asked,
+): Promise<StoredAnswer | null> {
+  const [row] = await em.execute<{ balance: string }[]>(
+    `select balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
+     where id = ? and user_id = ?`,
+    [transactionId, userId],
+  );
+  if (row === undefined) return null;
+  return {
+    status: 201,
+    body: typeof answer === 'function' ? await answer(em) : answer.replace(newBalancePlace, row.balance),
+  };
 }
 
 /** Writes the refusal down and throws it, or returns the answer of a payment made under the key meanwhile. */

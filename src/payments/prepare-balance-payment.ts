@@ -3,6 +3,7 @@ import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import type { WakingPort } from './handler.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
+import { newBalancePlace } from './make-payments.ts';
 import { type PayTogether, payAndWake } from './pay-from-balance.ts';
 import { type Asking, payUnderKey } from './pay-under-key.ts';
 import type { ReferenceType } from './payment-order.ts';
@@ -24,9 +25,6 @@ export interface PaidAnswer {
   reference_type: string;
   reference_id: string;
 }
-
-/** The placeholder in a stored answer that the database replaces with the new balance. */
-export const newBalancePlace = '<new_balance>';
 
 /** The body of the answer to a balance payment (docs/contract.md 3). */
 export const presentPaid = (message: string, data: PaidAnswer) => ({
@@ -50,14 +48,15 @@ export async function payAsAsked(
   const amount = formatMoney(body.amount);
   const fingerprint = fingerprintOf('POST', '/v1/payments/balance', { ...body, amount });
   const transactionId = balancePaymentIdFor(caller.userId, key);
-  const answer = presentPaid('Payment completed', {
+  const paid = presentPaid('Payment completed', {
     transaction_id: transactionId,
     amount,
     new_balance: newBalancePlace,
     reference_type: body.reference_type,
     reference_id: body.reference_id,
   });
-  return payUnderKey(em, asking, fingerprint, (idempotency) =>
+  const answer = JSON.stringify(paid);
+  return payUnderKey(em, asking, { fingerprint, transactionId, answer }, (idempotency) =>
     payAndWake(em, { workflows, payTogether }, getHandler(caller, body.reference_type, 'balance'), {
       payer: caller,
       transactionId,
@@ -65,7 +64,7 @@ export async function payAsAsked(
       sourceAccountId: body.source_account_id,
       amount,
       requestId,
-      answer: JSON.stringify(answer),
+      answer,
       idempotency,
     }),
   );

@@ -5,9 +5,10 @@ import { refuse } from '../shared/errors.ts';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
+import { newBalancePlace } from './make-payments.ts';
 import { type GatheredKind, moveTogether, type PayTogether } from './pay-from-balance.ts';
 import { type Asking, payUnderKey } from './pay-under-key.ts';
-import { newBalancePlace, presentPaid } from './prepare-balance-payment.ts';
+import { presentPaid } from './prepare-balance-payment.ts';
 
 export interface TransferRequest {
   sourceAccountId: string;
@@ -46,14 +47,15 @@ export async function transferBetweenPockets(
   const path = `/v1/accounts/${sourceAccountId}/transfers`;
   const fingerprint = fingerprintOf('POST', path, { destination_account_id: destinationAccountId, amount });
   const transactionId = balancePaymentIdFor(caller.userId, key);
-  const answer = presentPaid('Transfer completed', {
+  const paid = presentPaid('Transfer completed', {
     transaction_id: transactionId,
     amount,
     new_balance: newBalancePlace,
     reference_type: pocketTransfer.movement.referenceType,
     reference_id: destinationAccountId,
   });
-  return payUnderKey(em, asking, fingerprint, async (idempotency) => {
+  const answer = JSON.stringify(paid);
+  return payUnderKey(em, asking, { fingerprint, transactionId, answer }, async (idempotency) => {
     const accounts = await em.find(Account, { id: { $in: [sourceAccountId, destinationAccountId] } });
     for (const [field, accountId] of [
       ['account_id', sourceAccountId],
@@ -70,7 +72,7 @@ export async function transferBetweenPockets(
       sourceAccountId,
       amount,
       requestId,
-      answer: JSON.stringify(answer),
+      answer,
       idempotency,
     };
     return moveTogether(em, pocketTransfer, payment, payTogether);

@@ -137,7 +137,7 @@ describe('An idempotency key for an order', () => {
 });
 
 describe('An idempotency key for a transfer', () => {
-  it('pays once, even after its answer was deleted: the repeat is a 400', async () => {
+  it('pays once and answers the same, even after its answer was forgotten and more was paid since', async () => {
     const one = await buildIndividual(stack, { balance: '10000' });
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: one.token })).body.data;
     const key = freshKey();
@@ -147,11 +147,25 @@ describe('An idempotency key for a transfer', () => {
         { destination_account_id: pocket.id, amount: '1000' },
         { token: one.token, headers: { 'idempotency-key': key } },
       );
-    expect((await move()).status).toBe(201);
+    const first = await move();
+    expect(first).toMatchObject({ status: 201, body: { data: { new_balance: '9000.0000' } } });
+    await stack.post(
+      `/v1/accounts/${one.accountId}/transfers`,
+      { destination_account_id: pocket.id, amount: '500' },
+      { token: one.token },
+    );
     await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
     await forgetOldRows(stack.em());
-    expect((await move()).status).toBe(400);
-    expect(await balanceOf(stack, one.accountId)).toBe('9000.0000');
+    const again = await move();
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const other = await stack.post(
+      `/v1/accounts/${one.accountId}/transfers`,
+      { destination_account_id: pocket.id, amount: '2000' },
+      { token: one.token, headers: { 'idempotency-key': key } },
+    );
+    expect([other.status, other.body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
+    expect(await balanceOf(stack, one.accountId)).toBe('8500.0000');
   });
 });
 

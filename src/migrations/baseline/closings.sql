@@ -58,6 +58,15 @@ set search_path = pg_catalog, public, pg_temp as $$
   from closed
 $$;
 
+-- What an account held right after a journal that moved it, in the order of its statement, in IDR.
+create function balance_after(p_account_id uuid, p_journal_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select balance_before(p_account_id, last.created_at) + (select sum(p.amount) from postings p
+    where p.account_id = p_account_id and p.created_at = last.created_at and p.id <= last.id)
+  from (select created_at, max(id) as id from postings
+    where journal_id = p_journal_id and account_id = p_account_id group by created_at) last
+$$;
+
 -- Each closing follows from the one before by the postings of its day, and no account that was moved on a closed day is
 -- without. All history, so at night.
 create view check_closings_match_postings as
