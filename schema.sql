@@ -41,6 +41,7 @@ create table accounts (
   constraint accounts_kind_check CHECK (kind = ANY (ARRAY['user'::text, 'organization'::text, 'circle_holding'::text, 'saving_goal'::text, 'product'::text, 'open_donation_pool'::text, 'partner_available'::text, 'partner_pending'::text, 'partner_reserved'::text, 'withdrawal_reserved'::text, 'gateway_clearing'::text, 'fee_revenue'::text, 'provider_cost'::text, 'suspense'::text]))
 );
 CREATE INDEX accounts_by_creation ON accounts USING btree (created_at, id);
+CREATE INDEX accounts_by_kind ON accounts USING btree (kind, created_at, id);
 CREATE INDEX accounts_of_organization ON accounts USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
 CREATE UNIQUE INDEX accounts_of_system ON accounts USING btree (kind) WHERE kind = ANY (ARRAY['open_donation_pool'::text, 'gateway_clearing'::text, 'fee_revenue'::text, 'provider_cost'::text, 'suspense'::text]);
 CREATE INDEX accounts_of_user ON accounts USING btree (user_id, created_at, id) WHERE user_id IS NOT NULL;

@@ -27,6 +27,7 @@ create trigger accounts_of_nobody_erased before insert on accounts for each row 
   execute function refuse_erased('user_id');
 create index accounts_of_organization on accounts (organization_id, created_at, id) where organization_id is not null;
 create index accounts_by_creation on accounts (created_at, id);
+create index accounts_by_kind on accounts (kind, created_at, id);
 create unique index accounts_of_system on accounts (kind)
   where kind in ('open_donation_pool', 'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense');
 -- What leaves an account by withdrawals is held beside it, in one account.
