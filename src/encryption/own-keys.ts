@@ -74,24 +74,30 @@ interface KeyRow {
   key_sealed: string | null;
 }
 
-/**
- * The keys of one table, looked up together when they are asked for together, and those used last kept at hand.
- * `beforeAny` is awaited before anything is read or made, and throws unless this is the right database.
- */
+/** Statements on keys, each with the condition `are_agreed_keys(?)`, whose parameter is added. */
+export interface AgreedKeys extends Pick<EntityManager, 'execute'> {
+  /** Throws KeysAway unless this is the right database. */
+  agree(): Promise<unknown>;
+}
+
+/** The keys of one table, looked up together when they are asked for together, and those used last kept at hand. */
 export function createOwnKeys(
-  em: Pick<EntityManager, 'execute'>,
+  em: AgreedKeys,
   table: keyof typeof withoutTrace,
   wrapping: Wrapping,
-  beforeAny: () => Promise<unknown>,
 ): OwnKeys & { forget(ids: readonly string[]): void } {
   const cache = createKeyCache();
   const read = (ids: readonly string[]) =>
-    em.execute<KeyRow[]>(`select id, key_sealed from ${table} where id = any(?::uuid[])`, [textArray(ids)]);
+    em.execute<KeyRow[]>(`select id, key_sealed from ${table} where are_agreed_keys(?) and id = any(?::uuid[])`, [
+      textArray(ids),
+    ]);
 
   async function make(ids: readonly string[]): Promise<KeyRow[]> {
     const keys = await Promise.all(ids.map((id) => newKey(wrapping, table, id)));
     await em.execute(
-      `insert into ${table} (id, key_sealed) select * from unnest(?::uuid[], ?::text[]) on conflict (id) do nothing`,
+      `insert into ${table} (id, key_sealed)
+         select made.* from (select where are_agreed_keys(?)) agreed cross join unnest(?::uuid[], ?::text[]) made
+       on conflict (id) do nothing`,
       [textArray(ids), textArray(keys)],
     );
     // Another process may have made one first: everybody takes what is written down.
@@ -125,7 +131,7 @@ export function createOwnKeys(
   async function keyOf(question: Question): Promise<Uint8Array> {
     const cached = cache.get(question.id);
     if (cached !== null) return cached;
-    await beforeAny();
+    await em.agree();
     const key = await reached(ask(question));
     if (key === null) throw new KeyErased(`the key of ${question.id} was destroyed`);
     if (Error.isError(key)) throw key;

@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readIdsInParts } from '../database/read-ids.ts';
-import { must } from '../shared/assert.ts';
+import { assert, must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { sha256 } from '../shared/digest.ts';
 import { errorCodeOf } from '../shared/errors.ts';
 import { withPatience } from '../shared/patience.ts';
 import { textArray } from '../shared/postgres.ts';
-import { createOwnKeys, KeysAway, newKey, type OwnKeys, openKey, type Wrapping } from './own-keys.ts';
+import { type AgreedKeys, createOwnKeys, KeysAway, newKey, type OwnKeys, openKey, type Wrapping } from './own-keys.ts';
 
 /** What is opened; null when it was sealed under the key of somebody who was erased. */
 export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
@@ -61,6 +61,16 @@ export interface PersonalKeys extends OwnKeys {
   ping(): Promise<void>;
 }
 
+interface LookUpKey {
+  key: Uint8Array;
+  /** As it is stored. */
+  sealed: string;
+}
+
+const asAgreed = 'are_agreed_keys(?)';
+/** Not that of the keys that were agreed on, or not even one of keys. */
+const isOtherDatabase = (error: unknown): boolean => /^(AM011|42883|42P01)$/.test(String(errorCodeOf(error)));
+
 /** Somebody who is written down; whoever was only invited may go again. */
 export interface KeptPerson {
   id: string;
@@ -79,38 +89,63 @@ export function createPersonalKeys(
 ): PersonalKeys {
   // No entities and no transaction: one manager serves all.
   const em = orm.em.fork();
-  const people = createOwnKeys(em, 'personal_keys', wrapping, lookUpKey);
-  const orders = createOwnKeys(em, 'order_keys', wrapping, lookUpKey);
-
   const lookUpId = 'email';
-  let lookUp: Promise<Uint8Array> | null = null;
-  function lookUpKey(): Promise<Uint8Array> {
-    lookUp ??= withPatience(budgets.keyLookUp.runMs, async () => {
-      const key = await readLookUpKey();
-      await agree(sha256(`check value of ${Buffer.from(key).toString('hex')}`));
-      return key;
+  /** The look-up key, and as what it is stored: by that this database is known again. */
+  let agreed: Promise<LookUpKey> | null = null;
+  function agreement(): Promise<LookUpKey> {
+    agreed ??= withPatience(budgets.keyLookUp.runMs, async () => {
+      const found = await readLookUpKey();
+      await agree(sha256(`check value of ${Buffer.from(found.key).toString('hex')}`));
+      return found;
     }).catch((cause: unknown) => {
-      lookUp = null;
+      agreed = null;
       throw errorCodeOf(cause) === 'KEYS_AWAY'
         ? cause
         : new KeysAway('the key of look-ups could not be read', { cause });
     });
-    return lookUp;
+    return agreed;
   }
-  async function readLookUpKey(): Promise<Uint8Array> {
+  /**
+   * A connection that was made anew may lead to another database, after a failover or by mistake: each statement looks
+   * whether it is still the one that was agreed on. Where it is not, or the look-up key was sealed anew, they agree again.
+   */
+  const execute = async (sql: string, params: readonly unknown[] = []): Promise<unknown> => {
+    const at = sql.indexOf(asAgreed);
+    assert(at >= 0, 'each statement on keys asks whether they are the right ones');
+    const place = sql.slice(0, at).split('?').length - 1;
+    const ask = async () => em.execute(sql, params.toSpliced(place, 0, (await agreement()).sealed));
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isOtherDatabase(error)) throw error;
+      agreed = null;
+      return ask().catch((cause: unknown) => {
+        throw isOtherDatabase(cause) ? new KeysAway('connections lead to several databases of keys', { cause }) : cause;
+      });
+    }
+  };
+  const keys: AgreedKeys = { agree: agreement, execute: execute as AgreedKeys['execute'] };
+  const people = createOwnKeys(keys, 'personal_keys', wrapping);
+  const orders = createOwnKeys(keys, 'order_keys', wrapping);
+
+  async function readLookUpKey(): Promise<LookUpKey> {
     const find = async () => {
       const [row] = await em.execute<{ key_sealed: string }[]>('select key_sealed from look_up_keys where id = ?', [
         lookUpId,
       ]);
       return row?.key_sealed ?? null;
     };
+    const open = async (sealed: string) => ({
+      sealed,
+      key: await openKey(wrapping, 'look_up_keys', lookUpId, sealed),
+    });
     const found = await find();
-    if (found !== null) return openKey(wrapping, 'look_up_keys', lookUpId, found);
+    if (found !== null) return open(found);
     await em.execute('insert into look_up_keys (id, key_sealed) values (?, ?) on conflict (id) do nothing', [
       lookUpId,
       await newKey(wrapping, 'look_up_keys', lookUpId),
     ]);
-    return openKey(wrapping, 'look_up_keys', lookUpId, must(await find(), 'the key was just written'));
+    return open(must(await find(), 'the key was just written'));
   }
 
   return {
@@ -118,11 +153,11 @@ export function createPersonalKeys(
     find: people.find,
     orders,
     async destroy(ids) {
-      await lookUpKey();
       people.forget(ids);
-      const destroyed = await em.execute<{ id: string }[]>(
+      const destroyed = await keys.execute<{ id: string }[]>(
         `insert into personal_keys (id, erased_at, is_settled)
-           select id, clock_timestamp(), true from unnest(?::uuid[]) id
+           select id, clock_timestamp(), true
+           from (select where are_agreed_keys(?)) agreed cross join unnest(?::uuid[]) id
          on conflict (id) do update set key_sealed = null, erased_at = excluded.erased_at, is_settled = true
            where personal_keys.erased_at is null returning id`,
         [textArray(ids)],
@@ -131,12 +166,14 @@ export function createPersonalKeys(
       return destroyed.map(({ id }) => id);
     },
     listErased: () =>
-      readIdsInParts(em, 'select id from personal_keys where erased_at is not null and id > ? order by id limit 1000'),
-    lookUpKey,
+      readIdsInParts(
+        keys,
+        'select id from personal_keys where are_agreed_keys(?) and erased_at is not null and id > ? order by id limit 1000',
+      ),
+    lookUpKey: async () => (await agreement()).key,
     async settle(find, limit) {
-      await lookUpKey();
-      const rows = await em.execute<{ id: string }[]>(
-        `select id from personal_keys where not is_settled and look_after < now() order by look_after limit ?`,
+      const rows = await keys.execute<{ id: string }[]>(
+        `select id from personal_keys where are_agreed_keys(?) and not is_settled and look_after < now() order by look_after limit ?`,
         [limit],
       );
       if (rows.length === 0) return 0;
@@ -144,42 +181,44 @@ export function createPersonalKeys(
       const there = await find(ids);
       const idsOf = (people: readonly KeptPerson[]) => textArray(people.map(({ id }) => id));
       const those = (stay: boolean) => idsOf(there.filter(({ stays }) => stays === stay));
-      await em.execute('update personal_keys set is_settled = true where id = any(?::uuid[])', [those(true)]);
-      await em.execute(
-        "update personal_keys set look_after = now() + interval '1 day' where not is_settled and id = any(?::uuid[])",
+      await keys.execute(
+        'update personal_keys set is_settled = true where are_agreed_keys(?) and id = any(?::uuid[])',
+        [those(true)],
+      );
+      await keys.execute(
+        "update personal_keys set look_after = now() + interval '1 day' where are_agreed_keys(?) and not is_settled and id = any(?::uuid[])",
         [those(false)],
       );
-      await em.execute(
-        `delete from personal_keys where not is_settled and id = any(?::uuid[]) and id <> all(?::uuid[])`,
+      await keys.execute(
+        `delete from personal_keys where are_agreed_keys(?) and not is_settled and id = any(?::uuid[]) and id <> all(?::uuid[])`,
         [textArray(ids), idsOf(there)],
       );
       return rows.length;
     },
     async destroyOrders(prepare, { days, limit }) {
-      await lookUpKey();
-      const rows = await em.execute<{ id: string }[]>(
-        `select id from order_keys where erased_at is null and kept_since < now() - make_interval(days => ?)
+      const rows = await keys.execute<{ id: string }[]>(
+        `select id from order_keys where are_agreed_keys(?) and erased_at is null and kept_since < now() - make_interval(days => ?)
          order by kept_since limit ?`,
         [days, limit],
       );
       if (rows.length === 0) return 0;
       const ids = rows.map(({ id }) => id);
       const kept = textArray((await prepare(ids)).map(({ id }) => id));
-      await em.execute(
+      await keys.execute(
         `update order_keys set kept_since = now() - make_interval(days => ?) + interval '1 day'
-         where erased_at is null and id = any(?::uuid[])`,
+         where are_agreed_keys(?) and erased_at is null and id = any(?::uuid[])`,
         [days, kept],
       );
-      const destroyed = await em.execute<{ id: string }[]>(
+      const destroyed = await keys.execute<{ id: string }[]>(
         `update order_keys set key_sealed = null, erased_at = clock_timestamp()
-         where erased_at is null and id = any(?::uuid[]) and id <> all(?::uuid[]) returning id`,
+         where are_agreed_keys(?) and erased_at is null and id = any(?::uuid[]) and id <> all(?::uuid[]) returning id`,
         [textArray(ids), kept],
       );
       orders.forget(destroyed.map(({ id }) => id));
       return rows.length;
     },
     async ping() {
-      await em.execute('select 1');
+      await keys.execute('select where are_agreed_keys(?)');
     },
   };
 }

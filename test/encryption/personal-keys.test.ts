@@ -151,6 +151,47 @@ describe('A person’s own key', () => {
     }
   });
 
+  it('is not read, made or destroyed where a connection made anew leads to another database, and is again when it is back', async () => {
+    const other = await cloneDatabase();
+    try {
+      const keys = await openDatabase({ url: other.keysUrl, poolSize: 2 });
+      const right = stack.deps.keysOrm.em.fork();
+      const wrong = keys.em.fork();
+      let leadsTo = right;
+      const execute = ((sql: string, params: unknown[]) => leadsTo.execute(sql, params)) as typeof right.execute;
+      const sealer = createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS);
+      const there = createPersonalKeys({ em: { fork: () => ({ execute }) } }, sealer, agree);
+      const [id, order, later] = [newId(), newId(), newId()];
+      const key = Buffer.from(await there.make(id));
+      await there.orders.make(order);
+      // What is at hand is right wherever connections lead: of others it asks.
+      const [fresh, lost] = [newId(), newId()];
+      leadsTo = wrong;
+      for (const use of [
+        there.make(later),
+        there.find(fresh),
+        there.orders.make(later),
+        there.orders.find(lost),
+        there.destroy([id]),
+        there.destroyOrders(async () => [], { days: 1, limit: 1 }),
+        there.settle(async () => [], 1),
+        there.listErased().next(),
+        there.ping(),
+      ]) {
+        await expect(use).rejects.toMatchObject({ code: 'KEYS_AWAY' });
+      }
+      for (const table of ['personal_keys', 'order_keys'])
+        expect(await wrong.execute(`select * from ${table}`)).toEqual([]);
+      leadsTo = right;
+      expect(Buffer.from(await elsewhere().find(id))).toEqual(key);
+      await there.make(later);
+      expect(Buffer.from(await there.find(id))).toEqual(key);
+      await keys.close(true);
+    } finally {
+      await other.drop();
+    }
+  });
+
   it('is swept after a day when nobody came to use it, or who was invited has gone, and otherwise stays', async () => {
     const user = await buildIndividual(stack);
     const { token } = await buildPlatformAdmin(stack);
