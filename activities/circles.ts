@@ -12,6 +12,7 @@ import { sweepCircles } from '../src/circles/sweep-circles.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import type { Proved } from '../src/encryption/prover.ts';
 import { provenOpening } from '../src/openings/prove-opening.ts';
+import { failpoint } from '../src/shared/failpoint.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of saving circles, one per step of a round; each is idempotent and returns the circle's progress. */
@@ -28,7 +29,11 @@ export function createCircleActivities(deps: Dependencies) {
           opening: provenOpening(prover, { kind: 'saving_circle', resourceId: circleId }, opening),
         }),
     ),
-    lookAtCircle: step(deps, 'lookAtCircle', (em, { circleId }: CircleStep) => findProgress(em, circleId)),
+    lookAtCircle: step(deps, 'lookAtCircle', async (em, { circleId }: CircleStep) => {
+      const progress = await findProgress(em, circleId);
+      await failpoint('look-at-circle.read');
+      return progress;
+    }),
     startCircle: step(deps, 'startCircle', (em, input: CircleStep) => startCircle(em, sealer, input)),
     openCircleRound: step(deps, 'openCircleRound', (em, input: CircleStep) => openRound(em, input)),
     payCircleRound: step(deps, 'payCircleRound', (em, input: CircleStep) => payRound(em, input)),

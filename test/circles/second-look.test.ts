@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import type { Client } from '@temporalio/client';
+import { workflowIds } from '../../src/shared/workflow-ids.ts';
+import { openTemporal } from '../../src/temporal/connect.ts';
+import { balanceOf } from '../support/build.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
+import { buildActiveCircle, contribute, heldBy, readCircle } from './build-circle.ts';
+
+let stack: ProcessStack;
+let client: Client;
+beforeAll(async () => {
+  stack = await startProcessStack();
+  client = openTemporal({ address: stack.env.TEMPORAL_ADDRESS ?? '', namespace: 'default' });
+}, 90_000);
+afterAll(async () => {
+  await stack?.stop();
+  await client?.connection.close();
+});
+
+/** How many hints of contributions the current run of the circle's workflow has been sent. */
+async function hintsOf(circleId: string): Promise<number> {
+  const { events } = await client.workflow.getHandle(workflowIds.savingCircle(circleId)).fetchHistory();
+  const name = 'contributionCompleted';
+  return events?.filter(({ workflowExecutionSignaledEventAttributes: sent }) => sent?.signalName === name).length ?? 0;
+}
+
+/** Before a sweep may notice by itself that a contribution was not heard of: that takes a minute at least. */
+const beforeSweepsMs = 30_000;
+
+describe('A contribution that completes a round while the circle is being looked at', () => {
+  it('is not lost: the circle looks again, and pays the pot at once', async () => {
+    const { id, creator, members } = await buildActiveCircle(stack, 2);
+    const [first, last] = members as [typeof creator, typeof creator];
+    const { worker } = stack;
+    // The look has read that one contribution is missing, and its worker stands still before it can tell.
+    stack.arm('look-at-circle.read=stop');
+    expect((await contribute(stack, first, id)).status).toBe(201);
+    try {
+      await eventually(
+        async () => readFileSync(`/proc/${worker.pid}/stat`, 'utf8').split(') ')[1]?.[0],
+        (state) => state === 'T',
+      );
+      stack.arm('');
+      expect((await contribute(stack, last, id)).status).toBe(201);
+      await eventually(
+        () => hintsOf(id),
+        (hints) => hints === 2,
+      );
+    } finally {
+      worker.kill('SIGCONT');
+    }
+    await eventually(
+      () => readCircle(stack, creator, id),
+      (circle) => circle.current_turn === 2,
+      beforeSweepsMs,
+    );
+    expect(await heldBy(stack, id)).toBe('0.0000');
+    expect(await balanceOf(stack, first.accountId)).toBe('1100000.0000');
+    await expectChecksEmpty(stack);
+  }, 120_000);
+});
