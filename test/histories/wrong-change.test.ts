@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import { schedules } from '../../src/temporal/prepare.ts';
 import { preloadModules, workflowInterceptorModules, workflowsPath } from '../../src/workflow-modules.ts';
 import { isFullRun } from '../support/run.ts';
 import { recordedHistories, replayHistories } from './replay-histories.ts';
@@ -107,9 +108,30 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'await keep(run, await resolvePayout({ payoutId }));',
     '',
   ],
+  [
+    'an allocation that is made a second time',
+    'donationAllocation',
+    'workflows/donation-allocation.ts',
+    'return await allocateDonations(request);',
+    'await allocateDonations(request);\n    return await allocateDonations(request);',
+  ],
+  [
+    'an erasure that looks twice before it waits',
+    'personErasure',
+    'workflows/person-erasure.ts',
+    'const { status, waitMs } = await continueErasure({ erasureId });',
+    'await continueErasure({ erasureId });\n    const { status, waitMs } = await continueErasure({ erasureId });',
+  ],
 ];
 
 describe('A wrong change of a workflow', () => {
+  it('is here for each workflow but those that a schedule starts anew, which move no money and end soon', async () => {
+    const exported = Object.keys(await import('../../workflows/index.ts'));
+    const scheduled = schedules.map(({ workflowType }) => workflowType);
+    const changed = changes.map(([, workflow]) => workflow);
+    expect(changed.toSorted()).toEqual(exported.filter((name) => !scheduled.includes(name)).toSorted());
+  });
+
   it.each(isFullRun() ? changes : changes.slice(0, 1))(
     'turns the replay of recorded histories red: %s',
     async (_, workflow, file, from, to) => {
