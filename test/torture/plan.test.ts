@@ -1,5 +1,5 @@
 import { makePlan, parsePlan } from './plan.ts';
-import type { Fault } from './plan-faults.ts';
+import { type Fault, faultStories } from './plan-faults.ts';
 import { refusedRefund } from './plan-refunds.ts';
 
 const killed = ({ faults }: { faults: Fault[] }): Set<string> =>
@@ -16,7 +16,7 @@ describe('A plan', () => {
   });
 
   it.each([1, 301, 302, 303])(
-    'of ten minutes kills every part, and uses every kind of fault, from seed %d as from any other',
+    'of ten minutes kills every part, and uses every kind of fault and every trouble of the network, from seed %d as from any other',
     (seed) => {
       const plan = makePlan(seed, 10);
       expect([...killed(plan)].toSorted()).toEqual([
@@ -28,6 +28,9 @@ describe('A plan', () => {
         'worker1',
         'worker2',
       ]);
+      expect([...new Set(plan.faults.map((fault) => fault.do))].toSorted()).toEqual(
+        Object.keys(faultStories).toSorted(),
+      );
       const troubles = plan.faults.flatMap((fault) => (fault.do === 'network' ? [fault.trouble.kind] : []));
       expect(new Set(troubles)).toEqual(
         new Set(['delay', 'black-hole', 'refuse', 'truncate', 'cut-after', 'cut-before']),
