@@ -175,7 +175,7 @@ describe('Monthly rounds from 31 January', () => {
 });
 
 describe('While Temporal is away', () => {
-  it('creating answers 503 with Retry-After within three seconds, while contributing from a balance works', async () => {
+  it('creating answers 503 with Retry-After in 3 s once in three tries, while contributing from a balance works', async () => {
     const { circleId, members } = await circleOf(2);
     const [first] = members as [BuiltUser];
     await start(circleId, january31);

@@ -78,7 +78,7 @@ describe('An outage', () => {
     expect([stack.api.pid, stack.worker.pid]).toEqual([apiPid, workerPid]);
   }, 240_000);
 
-  it('of Temporal answers 503 with Retry-After within 3 seconds, leaves nothing behind, and loses no callback', async () => {
+  it('of Temporal answers 503 with Retry-After in 3 s once in three tries, leaves nothing behind, and loses no callback', async () => {
     const before = await topUp();
     await stack.killTemporal();
     const refused = await within(3000, () => topUp('temporal-is-away'));

@@ -151,7 +151,7 @@ const troubles: [what: string, trouble: (line: TcpProxy) => void][] = [
 
 describe.each(troubles)('While Temporal %s', (_, trouble) => {
   it.each(chosen)(
-    '%s is answered 503 within 3 seconds with nothing begun, and a retry under the key begins it once',
+    '%s is answered 503 in 3 s once in three tries, with nothing begun, and a retry under the key begins it once',
     async (_, kind) => {
       const key = freshKey();
       trouble(stack.lines.api.temporal);

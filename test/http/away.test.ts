@@ -25,7 +25,7 @@ describe('With the database away', () => {
   it.each([
     ['that refuses connections', false],
     ['that takes connections and never answers', true],
-  ])('a database %s is a 503 with Retry-After within three seconds, and gives no reason', async (_, silent) => {
+  ])('a database %s is a 503 with Retry-After in 3 s once in three tries, without a reason', async (_, silent) => {
     const wall = createServer();
     wall.listen(0, '127.0.0.1');
     await once(wall, 'listening');
