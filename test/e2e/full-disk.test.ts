@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildPayer, payoutBody, readBalance, readPayout, transfersOf } from '../payouts/build-payouts.ts';
+import { balanceOf, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
@@ -28,8 +30,75 @@ afterAll(async () => {
 const ways = Object.values(balanceWays);
 const mayBeRetried = ({ status, headers }: HttpAnswer) => status === 503 && headers.has('retry-after');
 
+/** IDR of each top-up, partner's payment and payout. */
+const amount = 50_000;
+const several = Array.from({ length: 3 }, (_, index) => index);
+/** Callbacks and sweeps come again, later each time. */
+const settledWithinMs = 300_000;
+
+/** Money of the provider that comes, and payouts that are asked for, while the disk is full; and what becomes of them. */
+async function buildProviderMoney(stack: ProcessStack) {
+  const payer = await buildIndividual(stack);
+  const partner = await buildPayer(stack, { available: '1000000' });
+  const topUp = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount };
+  const collection = { method: 'virtual_account', channel: 'BNI', amount: String(amount) };
+  const made = async (answer: Promise<HttpAnswer>) => (await answer).body.data;
+  const topUps = await Promise.all(
+    several.map(() => made(stack.post('/v1/payments/gateway', topUp, { token: payer.token }))),
+  );
+  const collections = await Promise.all(several.map(() => made(partner.post('/payments', collection))));
+  const keys = several.map(freshKey);
+  const payOut = (key: string) => partner.post('/payouts', payoutBody({ amount: String(amount) }), key);
+  const statusesOfTopUps = () =>
+    Promise.all(
+      topUps.map(async ({ payment_order_id }) => {
+        const { body } = await stack.get(`/v1/payments/orders/${payment_order_id}`, { token: payer.token });
+        return body.data?.status;
+      }),
+    );
+  const statusesOfCollections = () =>
+    Promise.all(collections.map(async ({ id }) => (await partner.get(`/payments/${id}`)).body.data?.status));
+  const all = (status: string) => (statuses: unknown[]) => statuses.every((each) => each === status);
+  return {
+    /** Customers pay, and the partner asks for its payouts, once each. */
+    async begin(): Promise<HttpAnswer[]> {
+      for (const { payment_code } of [...topUps, ...collections])
+        await stack.sandbox.post('/sandbox/pay', { payment_code });
+      return Promise.all(keys.map(payOut));
+    },
+    /** How much of it has not ended. */
+    async countWaiting(): Promise<number> {
+      const [paid, succeeded] = [await statusesOfTopUps(), await statusesOfCollections()];
+      return paid.filter((each) => each !== 'PAID').length + succeeded.filter((each) => each !== 'succeeded').length;
+    },
+    /** All of it is done, once, and the provider has done nothing else. */
+    async expectOnce(): Promise<void> {
+      await eventually(statusesOfTopUps, all('PAID'), settledWithinMs);
+      await eventually(statusesOfCollections, all('succeeded'), settledWithinMs);
+      for (const key of keys) {
+        const { body } = await eventually(
+          () => payOut(key),
+          ({ status }) => status === 200,
+          settledWithinMs,
+        );
+        const { id } = body.data;
+        await eventually(
+          () => readPayout(partner, id),
+          (payout) => payout?.status === 'succeeded',
+          settledWithinMs,
+        );
+        expect(await transfersOf(stack, id)).toMatchObject([{ status: 'SUCCEEDED', amount }]);
+      }
+      const total = several.length * amount;
+      expect(await balanceOf(stack, payer.accountId)).toBe(`${total}.0000`);
+      // As much came in as went out.
+      expect(await readBalance(partner)).toMatchObject({ balance: '1000000.0000', pending: '0.0000' });
+    },
+  };
+}
+
 (isFullRun() && !isGivenUp ? describe : describe.skip)('With the disk of PostgreSQL full,', () => {
-  it('requests are answered 503 and no process ends; with room again each is made once under its key', async () => {
+  it('requests are answered 503 and no process ends; with room again each is made once, and what the provider did enters the books', async () => {
     if (disk === null)
       throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 leaves out what needs one');
     const running = await startProcessStack({ ownPostgres: { directory: join(directory, 'cluster') } });
@@ -40,6 +109,7 @@ const mayBeRetried = ({ status, headers }: HttpAnswer) => status === 503 && head
     const [transfer] = ways;
     const small = await transfer?.build(running);
     if (small === undefined) throw new Error('there is a way to pay');
+    const money = await buildProviderMoney(running);
     disk.fill();
     // What has room in pages that are there still succeeds; some table needs another one soon.
     const told = await eventually(
@@ -53,6 +123,12 @@ const mayBeRetried = ({ status, headers }: HttpAnswer) => status === 503 && head
       if (answer.status === 201) expect(await readPaid(running, request)).toEqual(wholly);
       else expect(mayBeRetried(answer)).toBe(true);
     }
+    // A payout that cannot be kept is not refused.
+    const payouts = (await money.begin()).map(({ status }) => status);
+    expect(payouts.filter((status) => status >= 400 && status < 500)).toEqual([]);
+    // Long enough for a callback and its workflow: what there is no room for waits.
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    expect(await money.countWaiting()).toBeGreaterThan(0);
     disk.free();
     await running.startPostgresAgain();
     await eventually(
@@ -60,8 +136,9 @@ const mayBeRetried = ({ status, headers }: HttpAnswer) => status === 503 && head
       ({ status }) => status === 200,
     );
     for (const { request, key } of requests) await expectOneUnder(running, key, request);
+    await money.expectOnce();
     expect([running.api.isRunning(), running.worker.isRunning()]).toEqual([true, true]);
     expect([running.api.pid, running.worker.pid]).toEqual(pids);
     await expectChecksEmpty(running);
-  }, 600_000);
+  }, 1_200_000);
 });
