@@ -1,4 +1,6 @@
+import { runChecks } from '../../src/ledger/run-checks.ts';
 import { newId } from '../../src/shared/ids.ts';
+import type { Stack } from '../support/stack.ts';
 import type { Ids } from './matrix-things.ts';
 
 /** Valid bodies, so that what is refused is refused for whose it is; parameters are written `:`. */
@@ -77,4 +79,19 @@ export function foreignStatus(
   if (which === 'absent') return 404;
   if (kind.startsWith('platform') && !ofTheOwnerAlone.has(name)) return null;
   return foreign === 'shared' ? null : foreign;
+}
+
+/** An answer as nobody can tell things apart by it: without ids, which the request named, and without its own. */
+export function withoutIds(body: unknown): unknown {
+  const { request_id: _, ...rest } = Object(body);
+  const text = JSON.stringify(rest).replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>');
+  return JSON.parse(text);
+}
+
+/** Fails where anything is wrong in the books but what things planted without their money and their story violate. */
+export async function expectChecksEmptyBut(planted: readonly string[], { em }: Pick<Stack, 'em'>): Promise<void> {
+  const results = await runChecks(em());
+  expect(results.filter(({ check, violations }) => violations > 0 && !planted.includes(check))).toEqual([]);
+  const known = results.map(({ check }) => check);
+  expect(planted.filter((check) => !known.includes(check))).toEqual([]);
 }

@@ -1,5 +1,6 @@
 import { routeGroups } from '../../src/app.ts';
 import type { Route } from '../../src/http/route-group.ts';
+import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import {
   type BuiltUser,
@@ -10,10 +11,11 @@ import {
   buildSuperAdmin,
 } from '../support/build.ts';
 import { secureSession } from '../support/decide.ts';
+import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, signature } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { documentedAccess } from './documented-access.ts';
-import { bodyOf, foreignStatus } from './foreign-answers.ts';
+import { bodyOf, expectChecksEmptyBut, foreignStatus, withoutIds } from './foreign-answers.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
 /** A kind of caller: a person, a partner by its key, or nobody. */
@@ -113,7 +115,11 @@ function doorStatus(name: string, { kind, user, userType, partner, permissions }
   return access.permissions && !access.permissions.some((each) => permissions.has(each)) ? 403 : null;
 }
 
-async function call(route: Route, { user, partner }: Caller, ids: Ids): Promise<number> {
+async function call(route: Route, caller: Caller, ids: Ids): Promise<number> {
+  return (await ask(route, caller, ids)).status;
+}
+
+async function ask(route: Route, { user, partner }: Caller, ids: Ids): Promise<HttpAnswer> {
   cases += 1;
   const path = route.path.replace(/:(\w+)/g, (_, param: string) => ids[param] ?? newId());
   const body = bodyOf(nameOf(route), { ...spare, ...ids });
@@ -123,9 +129,41 @@ async function call(route: Route, { user, partner }: Caller, ids: Ids): Promise<
     ? { 'x-partner-signature': signature(partner.signingSecret, signed), 'x-idempotency-key': newId() }
     : {};
   const options = { ...(token === undefined ? {} : { token }), headers };
-  const { status } =
-    route.method === 'get' ? await stack.get(path, options) : await stack[route.method](path, body, options);
-  return status;
+  return route.method === 'get' ? stack.get(path, options) : stack[route.method](path, body, options);
+}
+
+/** What every change writes: an event; and what moves or promises money. */
+async function countWritten(): Promise<unknown> {
+  const tables = ['events', 'journals', 'transactions', 'payouts', 'payment_orders', 'partner_payments', 'donations'];
+  const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
+  return stack.em().execute(`select ${counts}`);
+}
+
+/** Reads beside a thing that tell the moment of the reading, or are another's business. */
+const isSteady = ({ path }: Route): boolean => !/view-url|\/organizations\/(sizes|industries)$/.test(path);
+
+/** What the owner is shown of a thing, by every read of it and of its collection; the super admin where the owner may not. */
+async function shownOf(route: Route, owner: Owner, ids: Ids): Promise<Record<string, unknown>> {
+  // Whoever is invited is read as a user.
+  const prefix = route.path.slice(0, route.path.indexOf(':')).replace('/users/invitations/', '/users/');
+  const reads = routeGroups
+    .flatMap(({ routes }) => routes)
+    .filter(({ method, path }) => method === 'get' && (path.startsWith(prefix) || `${path}/` === prefix))
+    .filter(({ path }) => [...path.matchAll(/:(\w+)/g)].every(([, param = '']) => ids[param] !== undefined))
+    .filter(isSteady);
+  const [superAdmin] = callers;
+  const readers = [{ user: owner.user }, { partner: owner.partner }, { user: must(superAdmin?.user, 'it stands') }];
+  const shown: Record<string, unknown> = {};
+  for (const read of reads) {
+    for (const reader of readers) {
+      const { status, body } = await ask(read, { kind: 'owner', permissions: new Set(), ...reader }, ids);
+      if (status !== 200) continue;
+      const { request_id: _, ...rest } = Object(body);
+      shown[nameOf(read)] = rest;
+      break;
+    }
+  }
+  return shown;
 }
 
 const absentIds = (route: Route): Ids => {
@@ -162,7 +200,32 @@ describe('A resource that a route names by its id', () => {
           async (caller) =>
             doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign),
         );
-        expect(await answers(restricted, (caller) => call(route, caller, ids))).toEqual(wanted);
+        const [before, written] = [await shownOf(route, owner, ids), await countWritten()];
+        // The thing is among what is read, so that a change of it would be seen.
+        expect([Object.keys(before), Object.values(ids).some((id) => JSON.stringify(before).includes(id))]).toEqual([
+          expect.anything(),
+          true,
+        ]);
+        const bodies = new Map<Caller, unknown>();
+        expect(
+          await answers(restricted, async (caller) => {
+            const { status, body } = await ask(route, caller, ids);
+            bodies.set(caller, withoutIds(body));
+            return status;
+          }),
+        ).toEqual(wanted);
+        // Counted first, as some reads are recorded as events.
+        expect(await countWritten()).toEqual(written);
+        expect(await shownOf(route, owner, ids)).toEqual(before);
+        // Where both are refused alike, nothing in the answer tells another's thing from none.
+        for (const caller of restricted) {
+          const [foreign, absent] = (['foreign', 'absent'] as const).map((which) =>
+            foreignStatus(name, caller.kind, which, thingsOf(route).foreign),
+          );
+          if (foreign !== absent) continue;
+          const missing = withoutIds((await ask(route, caller, absentIds(route))).body);
+          expect([caller.kind, bodies.get(caller)]).toEqual([caller.kind, missing]);
+        }
       }
     },
   );
@@ -201,6 +264,17 @@ describe('A resource that a route names by its id', () => {
       expect(await call(route, caller, { ...own, ...below })).toBe(404);
     },
   );
+
+  it('leaves books in which nothing is wrong but what was planted without its money', () => {
+    const planted = [
+      'check_partner_payments_posted_once',
+      'check_partner_receipts_applied_once',
+      'check_payouts_posted_once',
+      'check_reserved_matches_payouts',
+      'check_withdrawals_are_told',
+    ];
+    return expectChecksEmptyBut(planted, stack);
+  });
 
   it('has a builder for every route; a route without one fails', () => {
     expect(withIds.length).toBeGreaterThan(50);
