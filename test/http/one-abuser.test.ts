@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { buildPayer } from '../payouts/build-payouts.ts';
+import { buildPayer, payoutBody, payoutWhen } from '../payouts/build-payouts.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
@@ -10,19 +10,22 @@ import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 
 /**
- * One caller does what they can to occupy the API; what others ask for is still done, and not much later than when they
- * are alone, as this machine does it now.
+ * One caller does what they can to occupy the API; what others ask for is still done. It takes them not much longer than
+ * beside a peaceful crowd: as many callers as the abuser has loops, each of whom reads one small thing after the other.
+ * Both are measured one after the other, as this machine is now.
  */
 let stack: ProcessStack;
 let victim: BuiltUser;
 let abuser: BuiltPartner;
+/** Whoever reads in the peaceful crowd. */
+let reader: BuiltUser;
 beforeAll(async () => {
   stack = await startProcessStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: String(turns + 5) } });
   victim = await buildIndividual(stack, { balance: '1000000' });
   abuser = await buildPayer(stack);
-  // The second time, as the first warms up what it meets.
+  reader = await buildIndividual(stack);
+  // Warms up what it meets.
   await servedOthers();
-  aloneMs = slowOf(await servedOthers());
 }, 240_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
@@ -33,16 +36,27 @@ const width = isFullRun() ? 64 : 16;
 /** Milliseconds in which nineteen of twenty of these were answered. */
 const slowOf = (tookMs: number[]): number =>
   tookMs.toSorted((one, other) => one - other)[Math.floor(tookMs.length * 0.95)] ?? 0;
-/** So many times as long as alone may it take beside an abuser, or so many milliseconds where that is more. */
-const patience = { times: 50, ms: 8_000 };
-let aloneMs: number;
+/**
+ * So many times as long as beside the peaceful crowd may it take beside an abuser, and this on top, which is a pause of a
+ * busy machine. Measured again, as often as `tries`, when it took longer: a machine may be held up, but not each time.
+ */
+const patience = { times: 4, ms: 500, tries: 3 };
+/** Where the abuser's client, which shares the machine with everybody here, has megabytes to write: it takes its part. */
+const whereMuchIsWritten = 25;
 
-/** What others do: read, move money between pockets, and pay out; each has to succeed, every time, and soon. */
-async function others(): Promise<void> {
-  const tookMs = await servedOthers();
-  expect(slowOf(tookMs)).toBeLessThan(Math.max(patience.ms, patience.times * aloneMs));
+/** Others are served beside the peaceful crowd, and then beside the abuser: each has to succeed, and none to wait long. */
+async function compare(abused: () => Promise<number[]>, times = patience.times): Promise<void> {
+  const measured: string[] = [];
+  while (measured.length < patience.tries) {
+    const peaceful = slowOf((await besideLoops(() => stack.get('/v1/auth/me', { token: reader.token }))).tookMs);
+    const beside = slowOf(await abused());
+    if (beside < times * peaceful + patience.ms) return;
+    measured.push(`${Math.round(beside)} ms, where a peaceful crowd had them wait for ${Math.round(peaceful)} ms`);
+  }
+  throw new Error(`others waited too long: ${measured.join('; ')}`);
 }
 
+/** What others do: read, move money between pockets, and pay out; how long each answer took. */
 async function servedOthers(): Promise<number[]> {
   const tookMs: number[] = [];
   const timed = async (asked: Promise<HttpAnswer>): Promise<number> => {
@@ -69,31 +83,39 @@ async function servedOthers(): Promise<number[]> {
   }
   const { body } = await stack.get(`/v1/accounts/${pocket}`, { token });
   expect(body.data.balance).toBe(`${10 * turns}.0000`);
-  const { status } = await partner.post('/payouts', {
-    amount: '10000',
-    bank_code: 'BRI',
-    bank_account_number: '00100012111111',
-    beneficiary_name: 'Budi Santoso',
-  });
-  expect(status).toBe(200);
+  const paying = partner.post('/payouts', payoutBody({ amount: '10000' }));
+  expect(await timed(paying)).toBe(200);
+  // Its workflow gets on as well, and is not left until the abuse is over.
+  await payoutWhen(partner, (await paying).body.data.id, 'succeeded', 60_000);
   return tookMs;
 }
 
-/** Abuses in so many loops for as long as the others need; answers how often each loop came round. */
-async function beside(abuse: (loop: number) => Promise<unknown>): Promise<number> {
+/** Does this in so many loops for as long as the others need; how long they took, and how often a loop came round. */
+async function besideLoops(act: (loop: number) => Promise<unknown>): Promise<{ tookMs: number[]; rounds: number }> {
   let going = true;
   let rounds = 0;
   const loops = Array.from({ length: width }, async (_, loop) => {
     while (going) {
-      await abuse(loop);
+      await act(loop);
       rounds += 1;
     }
   });
-  await others().finally(() => {
+  const tookMs = await servedOthers().finally(() => {
     going = false;
   });
   await Promise.all(loops);
-  return rounds;
+  return { tookMs, rounds };
+}
+
+/** Abuses in loops, and compares; answers how often a loop came round. */
+async function beside(abuse: (loop: number) => Promise<unknown>, times = patience.times): Promise<number> {
+  let all = 0;
+  await compare(async () => {
+    const { tookMs, rounds } = await besideLoops(abuse);
+    all += rounds;
+    return tookMs;
+  }, times);
+  return all;
 }
 
 const ports = () => Number(new URL(stack.url).port);
@@ -113,7 +135,7 @@ describe('While one caller', () => {
     expect(rounds).toBeGreaterThan(width);
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect((await asAClient(() => abuser.get('/balance'))).status).toBe(200);
-  }, 180_000);
+  }, 600_000);
 
   it('sends passwords to be hashed, all others are served', async () => {
     const rounds = await beside(async (loop) => {
@@ -122,7 +144,7 @@ describe('While one caller', () => {
       expect([401, 429, 503]).toContain(status);
     });
     expect(rounds).toBeGreaterThan(0);
-  }, 180_000);
+  }, 600_000);
 
   it('sends bodies that are too large, all others are served', async () => {
     // Made once: what it costs us to write one must not be what the others wait for.
@@ -133,9 +155,9 @@ describe('While one caller', () => {
       const answer = await stack.post('/v1/auth/login', undefined, { raw, headers }).catch(() => null);
       // On a busy machine it may not even arrive in time.
       if (answer !== null) expect([408, 413]).toContain(answer.status);
-    });
+    }, whereMuchIsWritten);
     expect(rounds).toBeGreaterThan(0);
-  }, 180_000);
+  }, 600_000);
 
   it('asks for one long list after the other, all others are served', async () => {
     const { token } = await buildIndividual(stack);
@@ -144,7 +166,7 @@ describe('While one caller', () => {
       expect([200, 503]).toContain(status);
     });
     expect(rounds).toBeGreaterThan(0);
-  }, 180_000);
+  }, 600_000);
 
   it('holds hundreds of connections open with half a request, all others are served', async () => {
     const count = isFullRun() ? 2_000 : 300;
@@ -153,12 +175,17 @@ describe('While one caller', () => {
       'GET /v1/use',
       '',
     ];
-    const held = await Promise.all(Array.from({ length: count }, (_, index) => hang(half[index % half.length] ?? '')));
-    try {
-      await others();
-      expect(held.filter((socket) => !socket.destroyed).length).toBeGreaterThan(0);
-    } finally {
-      for (const socket of held) socket.destroy();
-    }
-  }, 180_000);
+    await compare(async () => {
+      const held = await Promise.all(
+        Array.from({ length: count }, (_, index) => hang(half[index % half.length] ?? '')),
+      );
+      try {
+        const tookMs = await servedOthers();
+        expect(held.filter((socket) => !socket.destroyed).length).toBeGreaterThan(0);
+        return tookMs;
+      } finally {
+        for (const socket of held) socket.destroy();
+      }
+    });
+  }, 600_000);
 });
