@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,8 +8,8 @@ import { whenNpmEnds } from '../dev/launcher.ts';
 
 /**
  * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with one line,
- * `N passed, N failed`. `--full` runs the tests in their full sizes, and then a part of the fuzzing (test/fuzz), the same
- * at every time, counted as one test; `--torture` ends with two minutes of random faults, always from the same seed,
+ * `N passed, N failed`. `--full` runs the tests in their full sizes, and then a part of the fuzzing (test/fuzz), from a seed
+ * that it prints (`AMANAH_FUZZ_SEED` gives one), counted as one test; `--torture` ends with two minutes of random faults, always from the same seed,
  * counted as one test; other arguments go to jest.
  */
 const root = join(import.meta.dirname, '..');
@@ -85,8 +86,12 @@ whenNpmEnds(() => {
 const ours = ['--full', '--torture'];
 const args = process.argv.slice(2);
 const torture = ['--seed', '399', '--minutes', '2', '--no-shrink'];
-/** Few examples of each operation, which find what is broken for many; `npm run test:fuzz` has them all. */
-const fuzz = ['--examples', '2', '--callers', 'individual,partner', '--seed', '1', '--phases', 'examples,fuzzing'];
+/** Every kind of caller, with few examples of each operation, which find what is broken for many; `npm run test:fuzz` has them all. */
+const fuzzed = 'nobody,individual:2,partner:2,organization_admin,platform_admin,platform_super_admin';
+const fuzzSeed = process.env.AMANAH_FUZZ_SEED ?? String(randomInt(1, 2 ** 31));
+const fuzz = ['--examples', '1', '--callers', fuzzed, '--seed', fuzzSeed, '--phases', 'examples,fuzzing'];
+/** Minutes on two quiet cores; beyond this something hangs. */
+const fuzzMs = 30 * 60_000;
 /** It comes to rest within six minutes, or says what did not. */
 const tortureMs = 20 * 60_000;
 const outcomes = [
@@ -99,7 +104,7 @@ const outcomes = [
 ];
 if (args.includes('--full')) {
   const script = join(import.meta.dirname, 'fuzz', 'run.ts');
-  outcomes.push(await check(`fuzz ${fuzz.join(' ')}`, script, fuzz));
+  outcomes.push(await check(`fuzz ${fuzz.join(' ')}`, script, fuzz, fuzzMs));
 }
 if (args.includes('--torture')) {
   const script = join(import.meta.dirname, 'torture', 'run.ts');

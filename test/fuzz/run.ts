@@ -1,10 +1,13 @@
 /**
  * `npm run test:fuzz`: schemathesis, all its checks, over `/openapi.json` of a stack that is started for it, once as each
- * kind of caller. It is kept in the user's cache (Python and pip are needed). `--examples 3` says how many examples each
- * operation gets (50), `--callers partner,nobody` who calls (all), `--seed 1` makes a run repeatable, and `--phases` names
- * the phases of schemathesis (all); further arguments go to schemathesis, e.g. `-- --include-path /v1/partners/quotes`.
+ * kind of caller, and then every check of the books of that stack (`npm run verify`). It is kept in the user's cache (Python
+ * and pip are needed). `--examples 3` says how many examples each operation gets (50), `--callers partner:3,nobody` who
+ * calls (all), and which of them with how many examples of their own, `--seed 1` makes a run repeatable (it is drawn and
+ * printed otherwise), and `--phases` names the phases of schemathesis (all); further arguments go to schemathesis, e.g.
+ * `-- --include-path /v1/partners/quotes`.
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +39,14 @@ const { values } = parseArgs({
     phases: { type: 'string' },
   },
 });
-const callers = values.callers.split(',');
+const examplesOf = new Map(
+  values.callers.split(',').map((named): [string, string] => {
+    const [caller = '', examples = values.examples] = named.split(':');
+    return [caller, examples];
+  }),
+);
+const callers = [...examplesOf.keys()];
+const seed = values.seed ?? String(randomInt(1, 2 ** 31));
 const unknown = callers.filter((caller) => !everybody.includes(caller));
 if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} is none of ${everybody.join(', ')}`);
 /** These may take the fuzzer's own token or login from it, so they come last, in a run of their own. */
@@ -63,7 +73,10 @@ function install(): void {
 async function startStack(directory: string) {
   const settings = { DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn', TRUST_PROXY: 'true' };
   const env = { ...process.env, ...settings };
-  const stack = spawn(process.execPath, [join(root, 'dev', 'start.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  // It notices by the channel when we are gone.
+  const stdio: ['ignore', 'pipe', 'inherit', 'ipc'] = ['ignore', 'pipe', 'inherit', 'ipc'];
+  const stack = spawn(process.execPath, [join(root, 'dev', 'start.ts')], { env, stdio });
+  if (stack.stdout === null) throw new Error('the stack says nothing');
   const output: string[] = [];
   for await (const chunk of stack.stdout) {
     output.push(String(chunk));
@@ -96,10 +109,9 @@ try {
     // Credentials are put on at the last moment, over the bytes that are sent (hooks.py).
     '--generation-with-security-parameters',
     'false',
-    '--max-examples',
-    values.examples,
     '--no-color',
-    ...(values.seed === undefined ? [] : ['--seed', values.seed]),
+    '--seed',
+    seed,
     ...(values.phases === undefined ? [] : ['--phases', values.phases]),
   ];
   const env = {
@@ -111,9 +123,10 @@ try {
   let runs = 0;
   const fuzz = async (caller: string, paths: string[]) => {
     runs += 1;
-    process.stdout.write(`\nAs ${caller}: ${paths.join(' ')}\n`);
+    process.stdout.write(`\nAs ${caller}, seed ${seed}: ${paths.join(' ')}\n`);
     const asCaller = { ...env, FUZZ_CALLER: caller, FUZZ_ADDRESS: `198.51.100.${runs}` };
-    const fuzzer = spawn(tool, [...common, ...paths], { env: asCaller, stdio: 'inherit', cwd: directory });
+    const most = ['--max-examples', examplesOf.get(caller) ?? values.examples];
+    const fuzzer = spawn(tool, [...common, ...most, ...paths], { env: asCaller, stdio: 'inherit', cwd: directory });
     const [code] = await once(fuzzer, 'exit');
     process.exitCode = process.exitCode || (code ?? 1);
   };
@@ -123,6 +136,14 @@ try {
   if (chosen.length === 0) {
     for (const caller of callers) for (const path of last) await fuzz(caller, ['--include-path', path]);
   }
+  // Whatever was asked for, and half done, the books are in order.
+  const { DATABASE_URL: _, READER_DATABASE_URL: __, ...others } = process.env;
+  const verify = spawn(process.execPath, [join(root, 'src', 'commands', 'verify.ts')], {
+    env: { ...others, DATA_DIR: directory },
+    stdio: 'inherit',
+  });
+  const [code] = await once(verify, 'exit');
+  process.exitCode = process.exitCode || (code ?? 1);
 } finally {
   await stop();
   if (process.exitCode === 0) rmSync(directory, { recursive: true, force: true });
