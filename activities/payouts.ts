@@ -51,7 +51,7 @@ export function createPayoutActivities(deps: Dependencies) {
       deps,
       'reserveRefund',
       (em, { payoutId, opening }: OnePayout & { opening: Proved<RefundOpening> | null }) =>
-        reserveRefund(em, {
+        reserveRefund(em, sealer, {
           refundId: payoutId,
           opening: provenOpening(prover, { kind: 'payment_refund', resourceId: payoutId }, opening),
         }),

@@ -3,6 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
 import { refuseClosedOrganization, refuseInactivePartner } from '../partners/inactive.ts';
+import { openForOrder } from '../partners/open-for-order.ts';
 import { deadlineOf } from '../payments/payment-order.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
@@ -52,12 +53,16 @@ async function open(
   { paymentId, opening, at }: { paymentId: string; opening: PartnerPaymentOpening; at: string },
   find: (tx: EntityManager) => Promise<PartnerPayment | null>,
 ): Promise<Standing | null> {
-  const texts: PartnerTexts = JSON.parse(await sealer.open(partnerTextsPlace(paymentId), opening.textsSealed));
-  const payment = paymentInsert(opening, texts, new Date(at));
-  if (await openAtOnce(em, { paymentId, opening, payment }))
-    return { status: 'PENDING', expires_at: payment.expiresAt };
+  const texts = await openForOrder<PartnerTexts>(sealer, partnerTextsPlace(paymentId), opening.textsSealed);
+  const insert = () => paymentInsert(opening, texts.read(), new Date(at));
+  if (texts.isOpen) {
+    const payment = insert();
+    if (await openAtOnce(em, { paymentId, opening, payment }))
+      return { status: 'PENDING', expires_at: payment.expiresAt };
+  }
   const { partnerId, idempotency } = opening;
   const make = async (tx: EntityManager) => {
+    const payment = insert();
     await refuseInactivePartner(tx, partnerId);
     if (opening.organizationId) await refuseClosedOrganization(tx, opening.organizationId);
     await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payment', resourceId: paymentId });

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
+import { openForOrder } from '../partners/open-for-order.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { addMoney } from '../shared/money.ts';
@@ -42,10 +43,9 @@ async function reserveOnce(
   { payoutId, opening }: { payoutId: string; opening: PayoutOpening },
   find: (tx: EntityManager) => Promise<Payout | null>,
 ): Promise<Payout> {
-  // Before anything is locked: the key may be slow to come.
-  const texts: PayoutTexts = JSON.parse(await sealer.open(payoutTextsPlace(payoutId), opening.textsSealed));
+  const texts = await openForOrder<PayoutTexts>(sealer, payoutTextsPlace(payoutId), opening.textsSealed);
   const place = { resourceId: payoutId, kind: 'payout', stamp: opening.stamp } as const;
-  return openOnce(em, place, { find, make: (tx) => reserve(tx, payoutId, opening, texts) });
+  return openOnce(em, place, { find, make: (tx) => reserve(tx, payoutId, opening, texts.read()) });
 }
 
 async function reserve(

@@ -1,9 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
 import { refuseInactive } from '../partners/inactive.ts';
+import { openForOrder } from '../partners/open-for-order.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { type PayoutStanding, payoutReferenceOf } from '../payouts/payout.ts';
+import { type PayoutStanding, type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
 import { lockPayoutHeadroom, refuseBeyondAvailable, refusePayoutsOff } from '../payouts/payout-limits.ts';
 import { readProviderFee } from '../payouts/provider-fee.ts';
 import { standingOf } from '../payouts/standing-of.ts';
@@ -23,21 +25,31 @@ import type { RefundOpening } from './refund.ts';
  */
 export async function reserveRefund(
   em: EntityManager,
+  sealer: Sealer,
   { refundId, opening }: { refundId: string; opening: RefundOpening | null },
 ): Promise<PayoutStanding> {
   await failpoint('reserve-refund.before');
   const find = (tx: EntityManager) => tx.findOne(Payout, { id: refundId, kind: 'payment_refund' });
-  const payout =
-    opening === null
-      ? await find(em)
-      : await openOnce(
-          em,
-          { resourceId: refundId, kind: 'payment_refund', stamp: opening.stamp },
-          { find, make: (tx) => reserve(tx, refundId, opening) },
-        );
+  const payout = opening === null ? await find(em) : await reserveOnce(em, sealer, { refundId, opening }, find);
   if (payout === null) refuse('NOT_FOUND', `no refund ${refundId}`);
   await failpoint('reserve-refund.after');
   return standingOf(payout);
+}
+
+async function reserveOnce(
+  em: EntityManager,
+  sealer: Sealer,
+  { refundId, opening }: { refundId: string; opening: RefundOpening },
+  find: (tx: EntityManager) => Promise<Payout | null>,
+): Promise<Payout> {
+  const texts = await openForOrder<PayoutTexts>(sealer, payoutTextsPlace(refundId), opening.textsSealed);
+  const place = { resourceId: refundId, kind: 'payment_refund', stamp: opening.stamp } as const;
+  const make = (tx: EntityManager) => {
+    // Where nobody can read whom it pays, nothing is reserved for it.
+    texts.read();
+    return reserve(tx, refundId, opening);
+  };
+  return openOnce(em, place, { find, make });
 }
 
 async function reserve(tx: EntityManager, id: string, opening: RefundOpening): Promise<Payout> {

@@ -1,7 +1,5 @@
 import { decodeProtectedHeader } from 'jose';
 import { keysUrlBeside } from '../../dev/postgres.ts';
-import { createPersonalKeys } from '../../src/encryption/personal-keys.ts';
-import { createSealer } from '../../src/encryption/sealer.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
 import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
@@ -9,6 +7,7 @@ import { boundEndpoints } from '../../src/webhooks/bound-endpoints.ts';
 import { deliverWebhook } from '../../src/webhooks/deliver-webhook.ts';
 import { generous, magicAccount, settleAtProvider } from '../payouts/build-payouts.ts';
 import { fund } from '../support/build.ts';
+import { loseKey, sealerElsewhere } from '../support/lost-keys.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withClient } from '../support/with-client.ts';
@@ -208,22 +207,6 @@ describe('After the time for which customers and beneficiaries are kept', () => 
 });
 
 describe('Where a key was lost with its database', () => {
-  const lose = (id: string) =>
-    withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => {
-      await client.query("set session_replication_role = 'replica'");
-      await client.query('delete from order_keys where id = $1', [id]);
-    });
-  /** Another process, which has no key at hand. */
-  const elsewhere = () =>
-    createSealer(
-      stack.deps.config.DATA_ENCRYPTION_KEYS,
-      createPersonalKeys(
-        stack.deps.keysOrm,
-        createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS),
-        async () => undefined,
-      ),
-    );
-
   it('a payout whose transfer has ended is settled, with nobody named', async () => {
     const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
     await eventually(
@@ -235,7 +218,7 @@ describe('Where a key was lost with its database', () => {
           ]),
       (rows) => rows.length > 0,
     );
-    await lose(id);
+    await loseKey(stack, id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
     await eventually(
       () =>
@@ -244,7 +227,7 @@ describe('Where a key was lost with its database', () => {
           .execute<{ n: number }[]>("select 1 as n from payout_words where payout_id = ? and said = 'succeeded'", [id]),
       (rows) => rows.length > 0,
     );
-    await resolvePayout(stack.em(), elsewhere(), { payoutId: id });
+    await resolvePayout(stack.em(), sealerElsewhere(stack.deps), { payoutId: id });
     expect(await stack.em().execute('select status from payouts where id = ?', [id])).toEqual([
       { status: 'succeeded' },
     ]);
@@ -271,7 +254,7 @@ describe('Where a key was lost with its database', () => {
       [delivery?.body_sealed, delivery?.id],
     );
     const never = () => Promise.reject(new Error('nothing is sent'));
-    const tools = { sealer: elsewhere(), send: never, bounds: boundEndpoints() };
+    const tools = { sealer: sealerElsewhere(stack.deps), send: never, bounds: boundEndpoints() };
     const progress = await deliverWebhook(stack.em(), tools, {
       deliveryId: delivery?.id ?? '',
       attempt: 1,

@@ -1,0 +1,33 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { keysUrlBeside } from '../../dev/postgres.ts';
+import type { Dependencies } from '../../src/dependencies.ts';
+import { createPersonalKeys } from '../../src/encryption/personal-keys.ts';
+import { createSealer, type Sealer } from '../../src/encryption/sealer.ts';
+import { withClient } from './with-client.ts';
+
+const inKeys = (
+  place: { owner(): EntityManager },
+  sql: string,
+  params: unknown[],
+): Promise<Record<string, unknown>[]> =>
+  withClient(keysUrlBeside(String(place.owner().config.get('clientUrl'))), async (client) => {
+    await client.query("set session_replication_role = 'replica'");
+    return (await client.query(sql, params)).rows;
+  });
+
+/** Takes the key of an order away, as a failover of the keys to a server that was behind does; returns what gives it back. */
+export async function loseKey(place: { owner(): EntityManager }, id: string): Promise<() => Promise<unknown>> {
+  const [lost] = await inKeys(place, 'delete from order_keys where id = $1 returning *', [id]);
+  if (lost === undefined) throw new Error(`the order ${id} has no key`);
+  const insert = 'insert into order_keys select * from json_populate_record(null::order_keys, $1)';
+  return () => inKeys(place, insert, [JSON.stringify(lost)]);
+}
+
+/** The sealer of another process, which has no key at hand. */
+export function sealerElsewhere({ config, keysOrm }: Pick<Dependencies, 'config' | 'keysOrm'>): Sealer {
+  const keys = config.DATA_ENCRYPTION_KEYS;
+  return createSealer(
+    keys,
+    createPersonalKeys(keysOrm, createSealer(keys), async () => undefined),
+  );
+}
