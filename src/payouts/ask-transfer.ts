@@ -75,7 +75,6 @@ async function concludeFromIgnorance(
   }
   if (made.length > 0 && !isFrozen(payout)) return nothing;
   if ((await handlings[payout.kind].heldBy?.(tx, payout))?.isBarred) return nothing;
-  const { differs } = await buildRequest(sending, payout);
-  if (differs) return { said: 'request differs' };
+  if ((await buildRequest(sending, payout)) === null) return { said: 'request differs' };
   return mayRepeat(made, sending.resendHours) ? { said: 'not known', repeat: true } : nothing;
 }

@@ -39,7 +39,7 @@ const reasons: Record<string, string> = {
   silent: 'the transfer was sent and the provider gives no usable answer',
   'another amount': 'the provider has a transfer of another amount',
   accepted: 'the provider took the transfer more than a day ago, and has not ended it',
-  'request differs': 'the request would differ from the first one; nothing is sent',
+  'request differs': 'the request is no longer the one that was asked for, or cannot be read any more; nothing is sent',
 };
 
 /** SQL: since when the provider has had a payout that it has accepted. */

@@ -1,3 +1,4 @@
+import { unlessErased } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway, RefundRequest, TransferRequest } from '../gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
@@ -14,17 +15,18 @@ export interface Sending {
 }
 
 /**
- * The request a payout makes, the same for every attempt, and a digest of everything sent over the wire. The first
- * attempt freezes it: `differs` when what would be sent now is not what was sent then, as after a deployment that
- * changed the provider's bank names.
+ * The request a payout makes, the same for every attempt, and a digest of everything sent over the wire. Null when
+ * nothing may be sent: the first attempt freezes the request, and what would be sent now is not what was sent then, as
+ * after a deployment that changed the provider's bank names; or nobody can read any more where the payout goes.
  */
 export async function buildRequest(
   { gateway, sealer }: Pick<Sending, 'gateway' | 'sealer'>,
   payout: Payout,
-): Promise<{ request: TransferRequest | RefundRequest; digest: string; differs: boolean }> {
-  const request = await requestOf(sealer, payout);
+): Promise<{ request: TransferRequest | RefundRequest; digest: string } | null> {
+  const request = await unlessErased(requestOf(sealer, payout));
+  if (request === null) return null;
   const digest = gateway.digestTransfer(request);
-  return { request, digest, differs: isFrozen(payout) && payout.request_digest !== digest };
+  return isFrozen(payout) && payout.request_digest !== digest ? null : { request, digest };
 }
 
 async function requestOf(sealer: Sealer, payout: Payout): Promise<TransferRequest | RefundRequest> {

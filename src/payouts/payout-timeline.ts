@@ -34,7 +34,7 @@ const statusTexts = (it: string): Record<ProviderStatus, string> => ({
   'not known': `The outcome is unknown: the provider was asked and does not know the ${it} (yet).`,
   silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider reports another amount.',
-  'request differs': 'The outcome is unknown: the request is no longer the one that was made, and is not made again.',
+  'request differs': `The ${it} can no longer be requested as it was asked for: nothing is sent.`,
 });
 
 /** What the provider is asked to make. */
@@ -112,6 +112,12 @@ async function findNext(
     return {
       at,
       text: `Nothing was sent to the provider yet; the ${it} is sent then. The money stays reserved.`,
+    };
+  }
+  if (made.length === 0 && last_word === 'request differs') {
+    return {
+      at: null,
+      text: 'Nothing was sent to the provider, and nothing is: our operators look into it. The money stays reserved.',
     };
   }
   if (last_word === 'not known' && isFrozen(payout) && !payout.provider_transfer_id) {

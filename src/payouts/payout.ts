@@ -148,7 +148,7 @@ export type ProviderReport =
     }
   /** No answer, or none that can be understood. */
   | ({ said: 'silent' } & Rest)
-  /** What would be sent now differs from what was sent first: nothing is sent. */
+  /** What would be sent now differs from what was sent first, or cannot be read any more: nothing is sent. */
   | { said: 'request differs' }
   /** The provider has a transfer with this reference but another amount. */
   | { said: 'another amount'; providerTransferId: string };

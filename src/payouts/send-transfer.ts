@@ -88,7 +88,7 @@ function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport
 /**
  * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
  * the provider and may not be repeated now, no request may leave any more, or the payout is final; a status when nothing
- * may be sent, because people have not approved it, or the request is not the frozen one.
+ * may be sent, because people have not approved it, or `buildRequest` gives none.
  */
 async function beginAttempt(
   tx: EntityManager,
@@ -107,15 +107,15 @@ async function beginAttempt(
     const unheardOf = payout.last_word === 'not known' && !payout.provider_transfer_id;
     if (!unheardOf || !isFrozen(payout) || !mayRepeat(made, sending.resendHours)) return 'ask';
   }
-  const { request, digest, differs } = await buildRequest(sending, payout);
-  if (differs) {
+  const built = await buildRequest(sending, payout);
+  if (built === null) {
     const report: ProviderReport = { said: 'request differs' };
     await recordProviderStatus(tx, payout, report, at);
     return report;
   }
-  payout.request_digest = digest;
+  payout.request_digest = built.digest;
   await tx.flush();
-  return { number: await openAttempt(tx, payoutId), request };
+  return { number: await openAttempt(tx, payoutId), request: built.request };
 }
 
 async function makeRequest(

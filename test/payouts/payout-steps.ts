@@ -1,3 +1,4 @@
+import type { Sealer } from '../../src/encryption/sealer.ts';
 import type { CallBudget } from '../../src/gateway/call-budget.ts';
 import type { Gateway, RefundRequest, TransferRequest } from '../../src/gateway/gateway.ts';
 import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
@@ -11,6 +12,7 @@ import type { Stack } from '../support/stack.ts';
 export interface How {
   gateway?: Gateway;
   resendHours?: number;
+  sealer?: Sealer;
 }
 
 /** The steps of payouts, taken by the test instead of a workflow, and what they leave. */
@@ -47,7 +49,12 @@ export function openSteps(stack: Stack) {
     };
     return counted;
   }
-  const sendingWith = ({ gateway = openGateway(), resendHours = 24 }: How) => ({ gateway, sealer, resendHours });
+  const sendingWith = ({ gateway = openGateway(), resendHours = 24, ...how }: How) => ({
+    gateway,
+    sealer,
+    resendHours,
+    ...how,
+  });
   const stepOf = (payoutId: string) => ({
     payoutId,
     at: new Date().toISOString(),

@@ -1,5 +1,6 @@
 import { payoutTextsPlace } from '../../src/payouts/payout.ts';
 import { buildOperators, type Operators, plantDecision } from '../support/decide.ts';
+import { loseKey, sealerElsewhere } from '../support/lost-keys.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, transfersOf } from './build-payouts.ts';
@@ -169,10 +170,47 @@ describe('The same request', () => {
     expect(await steps.ask(id, { gateway })).toEqual({ said: 'request differs' });
     expect(await steps.send(id, { gateway })).toEqual({ said: 'request differs' });
     expect([gateway.requests, await steps.madeOf(id)]).toEqual([0, 1]);
-    expect(await stuckReasonOf(id)).toContain('the request would differ from the first one; nothing is sent');
+    expect(await stuckReasonOf(id)).toContain('the request is no longer the one that was asked for');
     await expect(
       stack.owner().execute('update payouts set request_digest = ? where id = ?', ['0'.repeat(64), id]),
     ).rejects.toThrow('never changed');
+  });
+
+  it('is never made when its key was lost before it was sent: operators are told, and it goes on when the key is back', async () => {
+    const id = await to('111111');
+    await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 1 } });
+    expect(await steps.send(id)).toMatchObject({ said: 'unsent' });
+    const giveBack = await loseKey(stack, id);
+    const sealer = sealerElsewhere(stack.deps);
+    await setFaults(stack, {});
+    expect(await steps.send(id, { sealer })).toEqual({ said: 'request differs' });
+    expect(await stuckReasonOf(id)).toBe(
+      'unknown: the request is no longer the one that was asked for, or cannot be read any more; nothing is sent',
+    );
+    const { items, next } = (await partner.get(`/payouts/${id}/timeline`)).body.data;
+    expect(items.at(-1).text).toBe('The transfer can no longer be requested as it was asked for: nothing is sent.');
+    expect(next).toEqual({
+      at: null,
+      text: 'Nothing was sent to the provider, and nothing is: our operators look into it. The money stays reserved.',
+    });
+    expect(await steps.ask(id, { sealer })).toEqual({ said: 'request differs' });
+    expect([await steps.madeOf(id), await transfersOf(stack, id)]).toEqual([0, []]);
+    await giveBack();
+    expect(await steps.ask(id, { sealer })).toEqual(repeat);
+    expect(await steps.send(id, { sealer })).toMatchObject({ said: 'accepted' });
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+  });
+
+  it('is never repeated when its key was lost since: two people end the payout', async () => {
+    const id = await to('900005');
+    await steps.send(id);
+    await ageAttempts(stack, id, 2);
+    await loseKey(stack, id);
+    const sealer = sealerElsewhere(stack.deps);
+    expect(await steps.ask(id, { sealer })).toEqual({ said: 'request differs' });
+    expect(await steps.send(id, { sealer })).toEqual({ said: 'request differs' });
+    expect(await steps.madeOf(id)).toBe(1);
+    expect(await settleAsFailed(id)).toMatchObject({ payout: 'failed', status: 'carried_out' });
   });
 
   it('is never repeated for an attempt from before requests were frozen', async () => {
