@@ -43,14 +43,28 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     connections.set(socket, known);
     return known;
   };
-  const settings = { requireHostHeader: false, connectionsCheckingInterval: lookEveryMs };
-  const server = createServer(settings, (request, response) => {
+  /** False for what comes after a refusal: nobody serves or answers it. */
+  const accepts = (request: IncomingMessage, response: ServerResponse): boolean => {
     const connection = connectionOf(request.socket);
-    if (connection.isRefused) return void request.socket.destroy();
+    if (connection.isRefused) {
+      // Answers that are still under way, the refusal among them, are not cut off: Node closes after the refusal.
+      if (connection.underWay.size === 0) request.socket.destroy();
+      return false;
+    }
     connection.arrived += 1;
     connection.underWay.add(request);
     response.once('close', () => connection.underWay.delete(request));
     response.once('finish', () => endUnlessReceived(request, restOfBodyMs));
+    return true;
+  };
+  const refuseRequest = (request: IncomingMessage, response: ServerResponse, message: string) => {
+    connectionOf(request.socket).isRefused = true;
+    const { status, headers, body } = presentRefusal('REQUEST_INVALID', message, request);
+    response.writeHead(status, headers).end(body);
+  };
+  const settings = { requireHostHeader: false, connectionsCheckingInterval: lookEveryMs };
+  const server = createServer(settings, (request, response) => {
+    if (!accepts(request, response)) return;
     const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
     if (isHostMissing) refuseRequest(request, response, 'The header Host is missing');
     else serve(request, response);
@@ -59,31 +73,35 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   server.headersTimeout = headersMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.maxConnections = maxConnections;
-  const refuse = (error: Error, socket: Socket) => {
+  // A refusal without a response object goes straight to the socket, ahead of every answer that is still awaited there.
+  const refuse = (socket: Socket, writeRefusal: () => void) => {
     const connection = connectionOf(socket);
     connection.isRefused = true;
     // What has wholly arrived is being carried out: a refusal here would be taken for that of it. No answer tells nothing.
     if ([...connection.underWay].some(({ complete }) => complete)) socket.destroy();
-    else refuseUnparsed(error, socket);
+    else writeRefusal();
   };
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket;
-    if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(error, socket);
+    const refuseIt = () => refuse(socket, () => refuseUnparsed(error, socket));
+    if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseIt();
     // A process that stood still looks at the clock before it reads what has long been there: then we are late, and not
     // the client. What was waiting is read before the next immediate.
     const { arrived } = connectionOf(socket);
     setImmediate(() => {
-      if (connectionOf(socket).arrived === arrived) refuse(error, socket);
+      if (connectionOf(socket).arrived === arrived) refuseIt();
     });
   });
-  server.on('checkExpectation', (request, response) =>
-    refuseRequest(request, response, 'Expect: only 100-continue is supported'),
-  );
+  server.on('checkExpectation', (request, response) => {
+    if (accepts(request, response)) refuseRequest(request, response, 'Expect: only 100-continue is supported');
+  });
   server.on('connect', (request, stream) => {
     stream.on('error', () => stream.destroy());
-    stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not supported', request)));
-    // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it for ever.
-    setTimeout(() => stream.destroy(), restOfBodyMs).unref();
+    refuse(stream as Socket, () => {
+      stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not supported', request)));
+      // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it for ever.
+      setTimeout(() => stream.destroy(), restOfBodyMs).unref();
+    });
   });
   return server;
 }
@@ -114,11 +132,6 @@ function refuseUnparsed(error: Error, socket: Socket): void {
     'The request is not well-formed HTTP',
   ];
   socket.end(writtenOut(presentRefusal(code, message, { url: pathOf(error) })));
-}
-
-function refuseRequest(request: IncomingMessage, response: ServerResponse, message: string): void {
-  const { status, headers, body } = presentRefusal('REQUEST_INVALID', message, request);
-  response.writeHead(status, headers).end(body);
 }
 
 interface Refusal {

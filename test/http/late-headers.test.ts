@@ -73,15 +73,47 @@ describe('Headers that arrive too late', () => {
 });
 
 describe('What nobody can read, after a request that is being carried out', () => {
-  it.each(['{}\r\n\r\n', 'POST /next HTTP/1.1\r\nhost: x\r\n'])(
-    'ends the connection without an answer, which would be taken for that of the request (%j)',
-    async (rest) => {
-      const { socket, heard } = await open();
-      socket.on('end', () => socket.end());
-      socket.write(`POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n${rest}`);
-      await once(socket, 'close');
-      expect(served).toEqual(['/slow']);
-      expect(['', 'HTTP/1.1 200 OK']).toContain(heard().split('\r\n')[0]);
-    },
-  );
+  it.each([
+    '{}\r\n\r\n',
+    'POST /next HTTP/1.1\r\nhost: x\r\n',
+    'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n',
+    'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\nGET /tunnelled HTTP/1.1\r\nhost: x\r\n\r\n',
+  ])('ends the connection without an answer, which would be taken for that of the request (%j)', async (rest) => {
+    const { socket, heard } = await open();
+    socket.on('end', () => socket.end());
+    socket.write(`POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n${rest}`);
+    await once(socket, 'close');
+    expect(served).toEqual(['/slow']);
+    expect(['', 'HTTP/1.1 200 OK']).toContain(heard().split('\r\n')[0]);
+  });
+});
+
+describe('What comes on a connection after a request that was refused for good', () => {
+  it.each([
+    'GET /nameless HTTP/1.1\r\n\r\n',
+    'GET /magic HTTP/1.1\r\nhost: x\r\nexpect: magic\r\n\r\n',
+    'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n',
+  ])('is not served, and the requests before it are answered in their order (%j)', async (refused) => {
+    const { socket, heard } = await open();
+    socket.on('end', () => socket.end());
+    socket.write('GET /first HTTP/1.1\r\nhost: x\r\n\r\n');
+    await eventually(
+      async () => heard(),
+      (text) => text.endsWith('served'),
+    );
+    socket.write(`${refused}POST /after HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`);
+    await once(socket, 'close');
+    expect(served).toEqual(['/first']);
+    expect(heard().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  it('is not served where the answer before the refusal is still awaited, which comes', async () => {
+    const { socket, heard } = await open();
+    socket.on('end', () => socket.end());
+    const [slow, nameless, after] = ['/slow HTTP/1.1\r\nhost: x', '/nameless HTTP/1.1', '/after HTTP/1.1\r\nhost: x'];
+    socket.write(`GET ${slow}\r\n\r\nGET ${nameless}\r\n\r\nGET ${after}\r\n\r\n`);
+    await once(socket, 'close');
+    expect(served).toEqual(['/slow']);
+    expect(heard().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
 });
