@@ -64,6 +64,8 @@ export function createCollectionActivities(deps: Dependencies) {
     releasePartnerPayment: step(deps, 'releasePartnerPayment', (em, input: Payment) =>
       releasePartnerPayment(em, sealer, input, { skipsTime: config.TEMPORAL_SKIPS_TIME }),
     ),
-    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) => inRounds(em, [sweepPartnerAnswers])),
+    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
+      inRounds(em, { partner_answers: sweepPartnerAnswers }),
+    ),
   };
 }

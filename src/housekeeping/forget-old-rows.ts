@@ -3,7 +3,7 @@ import { sweepReadEvents } from '../events/list-events.ts';
 import { forgetOpenings } from '../openings/forget-openings.ts';
 import { forgetRefusals } from '../payments/forget-refusals.ts';
 import { type ForgottenKind, forgetRows } from './forget-rows.ts';
-import { inRounds } from './in-rounds.ts';
+import { type Forget, inRounds } from './in-rounds.ts';
 import { forgetOldLooks } from './sweep-rows.ts';
 
 /** How long the first answer under a user's idempotency key is kept; the key itself stays with the row it created. */
@@ -20,16 +20,21 @@ export async function forgetOldRows(
   em: EntityManager,
   { bodiesKeptDays }: { bodiesKeptDays?: number | undefined } = {},
 ): Promise<number> {
-  const kept = (kind: ForgottenKind, age: string) => (tx: EntityManager, limit: number) =>
-    forgetRows(tx, kind, age, limit);
-  const bodies = bodiesKeptDays === undefined ? [] : (['callback_bodies', 'webhook_bodies'] as const);
-  return inRounds(em, [
-    ...bodies.map((kind) => kept(kind, `${bodiesKeptDays} days`)),
-    kept('idempotency_keys', `${userAnswersKeptDays} days`),
-    sweepReadEvents,
-    forgetOldLooks,
-    forgetRefusals,
-    forgetOpenings,
-    kept('payout_tallies', talliesKept),
-  ]);
+  const kept =
+    (kind: ForgottenKind, age: string): Forget =>
+    (tx, limit) =>
+      forgetRows(tx, kind, age, limit);
+  const bodies = `${bodiesKeptDays} days`;
+  return inRounds(em, {
+    ...(bodiesKeptDays !== undefined && {
+      callback_bodies: kept('callback_bodies', bodies),
+      webhook_bodies: kept('webhook_bodies', bodies),
+    }),
+    idempotency_keys: kept('idempotency_keys', `${userAnswersKeptDays} days`),
+    read_events: sweepReadEvents,
+    sweep_looks: forgetOldLooks,
+    refused_balance_payments: forgetRefusals,
+    openings: forgetOpenings,
+    payout_tallies: kept('payout_tallies', talliesKept),
+  });
 }

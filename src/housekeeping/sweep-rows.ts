@@ -167,7 +167,7 @@ export async function lookAtEverythingAgain(em: EntityManager): Promise<void> {
 export async function forgetOldLooks(em: EntityManager, limit: number): Promise<number> {
   const rows = await em.execute<unknown[]>(
     `delete from sweep_looks where ctid = any (array(select ctid from sweep_looks
-       where look_again_at < now() - make_interval(days => ?) order by look_again_at limit ?)) returning 1`,
+       where look_again_at < now() - make_interval(days => ?) order by look_again_at limit ? for update skip locked)) returning 1`,
     [forgottenAfterDays, limit],
   );
   return rows.length;

@@ -174,7 +174,7 @@ export async function sweepPartnerAnswers(em: EntityManager, limit: number): Pro
     `update partner_idempotency_keys set answer_status = null, answer_sealed = null
      where ctid = any (array(select ctid from partner_idempotency_keys
        where answer_status is not null and answered_at < now() - make_interval(days => ?)
-       order by answered_at limit ?)) returning 1`,
+       order by answered_at limit ? for update skip locked)) returning 1`,
     [answersKeptDays, limit],
   );
   return rows.length;

@@ -4,8 +4,9 @@
 
 -- Forgets rows of a kind that are older than `p_age`, up to `p_limit` of them, and answers how many. Each kind has a least
 -- age, below which nothing of it is forgotten whoever asks. Rows are named by where they stand, so that they are found
--- once only; one that is changed meanwhile stands elsewhere then, and is kept. In a table that is divided by month they are
--- named by their ids, and looked for in the months of those.
+-- once only; one that is changed meanwhile stands elsewhere then, and is kept. One that somebody holds is left for the next
+-- time, and holds up no other. In a table that is divided by month they are named by their ids, and looked for in the
+-- months of those.
 create function forget_rows(p_kind text, p_age interval, p_limit integer) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
 -- A day is as long as it is here, whatever zone the session is in.
@@ -40,14 +41,14 @@ begin
       select array_agg(old.id order by old.id) into chosen from (select e.id from events e where e.created_at < before
         and e.id < first_id_at(before + interval '24 hours')
         and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
-        order by e.created_at limit p_limit) old;
+        order by e.created_at limit p_limit for update skip locked) old;
       delete from events
         where id = any (chosen) and id between chosen[1] and chosen[cardinality(chosen)];
     when 'callback_bodies' then
       -- Of what was delivered, or can be delivered to nobody.
       select array_agg(old.id order by old.id) into chosen from (select c.id from gateway_callbacks c
         where c.body_sealed is not null and c.id < first_id_at(before) and num_nonnulls(c.delivered_at, c.unread) > 0
-        order by c.id limit p_limit) old;
+        order by c.id limit p_limit for update skip locked) old;
       update gateway_callbacks c set body_sealed = null
         where c.id = any (chosen) and c.id between chosen[1] and chosen[cardinality(chosen)]
           and num_nonnulls(c.delivered_at, c.unread) > 0;
@@ -55,21 +56,22 @@ begin
       -- Not of what is being sent, again or still.
       select array_agg(old.id order by old.id) into chosen from (select d.id from webhook_deliveries d
         where d.body_sealed is not null and d.id < first_id_at(before) and d.status <> 'pending'
-        order by d.id limit p_limit) old;
+        order by d.id limit p_limit for update skip locked) old;
       update webhook_deliveries d set body_sealed = null
         where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
     when 'idempotency_keys' then
       -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
       update idempotency_keys set answer_status = null, answer_body = null
         where ctid = any (array(select k.ctid from idempotency_keys k
-          where k.answer_body is not null and k.created_at < before order by k.created_at limit p_limit));
+          where k.answer_body is not null and k.created_at < before order by k.created_at limit p_limit
+          for update skip locked));
     when 'refused_balance_payments' then
       -- Refused again meanwhile, it is young.
       delete from refused_balance_payments where ctid = any (array(select r.ctid from refused_balance_payments r
-        where r.refused_at < before order by r.refused_at limit p_limit));
+        where r.refused_at < before order by r.refused_at limit p_limit for update skip locked));
     when 'openings' then
       delete from openings where ctid = any (array(select o.ctid from openings o
-        where o.decided_at < before order by o.decided_at limit p_limit));
+        where o.decided_at < before order by o.decided_at limit p_limit for update skip locked));
     when 'payout_tallies' then
       delete from payout_tallies where ctid = any (array(select t.ctid from payout_tallies t
         where t.starts_at < before order by t.starts_at limit p_limit for update skip locked));
@@ -78,7 +80,7 @@ begin
         where k.logged_in_at < before order by k.logged_in_at limit p_limit for update skip locked));
     when 'token_signing_keys' then
       delete from token_signing_keys where id in (select k.id from token_signing_keys k
-        where k.published_until < before limit p_limit);
+        where k.published_until < before limit p_limit for update skip locked);
     when 'revoked_tokens' then
       delete from revoked_tokens where ctid = any (array(select t.ctid from revoked_tokens t
         where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
