@@ -266,7 +266,7 @@ CASE kind
     WHEN 'settle_payout'::text THEN num_nonnulls(payout_id, outcome) = 2 AND num_nonnulls(receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     WHEN 'settle_receipt'::text THEN num_nonnulls(receipt_id, action) = 2 AND (account_id IS NOT NULL) = (action = 'credit'::text) AND num_nonnulls(payout_id, outcome, reconciliation_id, amount, reference) = 0
     WHEN 'explain_difference'::text THEN reconciliation_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
-    WHEN 'book_external'::text THEN num_nonnulls(amount, reference) = 2 AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
+    WHEN 'book_external'::text THEN num_nonnulls(amount, reference) = 2 AND (account_id IS NULL OR amount < 0::numeric) AND num_nonnulls(payout_id, outcome, receipt_id, action, reconciliation_id) = 0
     WHEN 'disburse'::text THEN withdrawal_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     WHEN 'erase_person'::text THEN user_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     WHEN 'refund_donation'::text THEN donation_id IS NOT NULL AND num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
@@ -2341,15 +2341,25 @@ declare
 begin
   perform refuse_old_snapshot();
   decided := approved_decision(p_decision_id, 'book_external');
+  if decided.account_id is not null then
+    if not exists (select from accounts a join users u on u.id = a.user_id
+        where a.id = decided.account_id and a.kind = 'user' and u.erased_at is not null) then
+      raise exception 'only money of a person who was erased is paid by others' using errcode = 'AM010',
+        detail = decided.account_id::text;
+    end if;
+    perform from account_balances b where b.account_id = decided.account_id and b.shard = 0 for update;
+    perform refuse_what_causes_keep(decided.account_id, -decided.amount);
+  end if;
   if not write_journal(p_journal_id, 'platform-external/' || decided.reference, 'platform.external',
-    array[clearing, revenue], array[-decided.amount, decided.amount]) then
+    array[clearing, coalesce(decided.account_id, revenue)], array[-decided.amount, decided.amount]) then
     return false;
-  elsif decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
+  elsif decided.account_id is null and decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
     raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
   end if;
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
     values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
-      jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id));
+      jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id)
+        || case when decided.account_id is null then '{}' else jsonb_build_object('account_id', decided.account_id) end);
   update decisions set status = 'carried_out' where id = decided.id;
   return true;
 end $function$;
@@ -2774,6 +2784,10 @@ begin
       then 'money that they paid is in suspense'
     when exists (select from withdrawals w join payouts p on p.id = w.id where w.user_id = p_user_id and p.status = 'pending')
       then 'a withdrawal of theirs is under way'
+    -- For as long as the provider is asked whether the bank has returned it.
+    when exists (select from withdrawals w join payouts p on p.id = w.id where w.user_id = p_user_id
+        and w.organization_id is null and p.status = 'succeeded' and p.look_again_at is not null)
+      then 'the bank may still return a withdrawal of theirs'
     when exists (select from donation_subscriptions s where s.user_id = p_user_id and s.status = 'active')
       then 'a donation subscription of theirs is active'
     when exists (select from saving_circle_members m join saving_circles c on c.id = m.saving_circle_id
@@ -2785,6 +2799,12 @@ begin
     when exists (select from saving_circle_replacements r join saving_circles c on c.id = r.saving_circle_id
         where r.user_id = p_user_id and r.status = 'pending' and r.joined_at is not null and c.status in ('new', 'active'))
       then 'they have agreed to take over a place in a saving circle'
+    -- Of a round that is not paid out, whoever has the place now: it goes back to who paid it when the circle is cancelled.
+    when exists (select from saving_circle_contributions k join saving_circles c on c.id = k.saving_circle_id
+        join accounts a on a.id = k.refund_account_id
+        where k.user_id = p_user_id and a.user_id = p_user_id and a.organization_id is null
+          and k.turn_number = c.current_turn and k.status in ('pending', 'completed') and c.status = 'active')
+      then 'what they have paid for a round of a saving circle may still come back'
     when exists (select from charitable_causes c where c.created_by = p_user_id and c.owner_type = 'individual'
         and c.status not in ('completed', 'cancelled', 'rejected', 'deactivated'))
       then 'a charitable cause of theirs is open'
@@ -4095,6 +4115,12 @@ begin
       where a.id = decided.account_id and a.kind in ('user', 'organization', 'partner_available')) then
     raise exception 'money in suspense goes to an account that its owner can use' using errcode = 'AM010',
       detail = settled.id::text;
+  end if;
+  -- Waits for an erasure under way, which waits for whoever was first, and then sees the money.
+  perform from accounts a join users u on u.id = a.user_id
+    where a.id = decided.account_id and a.organization_id is null and u.erased_at is not null for key share of u;
+  if found then
+    raise exception 'nobody can move money of a person who was erased' using errcode = 'AM010', detail = settled.id::text;
   end if;
   if not write_journal(p_journal_id, 'receipt/' || settled.id || '/settled', 'receipt.' || settled.state,
     array['00000000-0000-4000-8000-000000000004',

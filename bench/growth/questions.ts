@@ -277,7 +277,7 @@ function sweepQuestions(deps: Dependencies): Question[] {
     subscriptions: (of) => sweepSubscriptions(of, nobody, failed),
     deliveries: (of) => sweepDeliveries(of, nobody, failed),
     uploads: (of) => sweepUploads(of, deps),
-    "partners' answers": (of) => inRounds(of, [sweepPartnerAnswers]),
+    "partners' answers": (of) => inRounds(of, { partner_answers: sweepPartnerAnswers }),
     'what waits, for the metrics': readBacklog,
     'days to reconcile': (of) => findDaysToReconcile(of, { at: new Date().toISOString() }),
     retention: (of) => forgetOldRows(of, { bodiesKeptDays: 30 }),

@@ -41,8 +41,11 @@ export type Proposal =
   /** `account_id` with `credit` only. */
   | { kind: 'settle_receipt'; receipt_id: string; action: 'credit' | 'refund'; account_id?: string | undefined }
   | { kind: 'explain_difference'; reconciliation_id: string }
-  /** IDR, at most four decimals: above 0 what the platform paid in at the provider, below 0 what it took out. */
-  | { kind: 'book_external'; amount: Money; reference: string }
+  /**
+   * IDR, at most four decimals: above 0 what the platform paid in at the provider, below 0 what it took out; with
+   * `account_id` what it took out to pay it to the person who had this account and was erased.
+   */
+  | { kind: 'book_external'; amount: Money; reference: string; account_id?: string | undefined }
   | { kind: 'refund_donation'; donation_id: string }
   | { kind: 'erase_person'; user_id: string };
 export type ProposalOf<Kind extends ProposedKind> = Extract<Proposal, { kind: Kind }>;

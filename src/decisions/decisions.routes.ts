@@ -44,14 +44,23 @@ const Body = z.discriminatedUnion('kind', [
       }
     }),
   z.strictObject({ kind: z.literal('explain_difference'), reconciliation_id: uuid(), note }),
-  z.strictObject({
-    kind: z.literal('book_external'),
-    amount: nonZeroMoneyString().describe(
-      'IDR: above 0 for money that came to the provider, below 0 for money that left it.',
-    ),
-    reference: text(longestExternalReference).describe('The reference in the provider’s statement; booked once.'),
-    note,
-  }),
+  z
+    .strictObject({
+      kind: z.literal('book_external'),
+      amount: nonZeroMoneyString().describe(
+        'IDR: above 0 for money that came to the provider, below 0 for money that left it.',
+      ),
+      reference: text(longestExternalReference).describe('The reference in the provider’s statement; booked once.'),
+      account_id: uuid()
+        .optional()
+        .describe('An account of an erased person, to whom the platform paid what had come to it; `amount` below 0.'),
+      note,
+    })
+    .superRefine(({ amount, account_id }, ctx) => {
+      if (account_id !== undefined && !amount.startsWith('-')) {
+        ctx.addIssue({ code: 'custom', path: ['amount'], message: 'is below 0 for money that left an account' });
+      }
+    }),
   z.strictObject({
     kind: z.literal('erase_person'),
     user_id: uuid().describe('Whom nothing keeps: `POST /v1/users/:user_id/erasure`.'),

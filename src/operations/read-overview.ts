@@ -16,6 +16,7 @@ const forPeople: ReadonlySet<string> = new Set([
   'contradicted_payouts',
   'accepted_payouts',
   'suspended_receipts',
+  'money_of_erased',
   'unreceipted_payments',
   'settling_payments',
   'unread_callbacks',

@@ -11,6 +11,7 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { Account } from '../ledger/account.entity.ts';
 import type { AccountKind } from '../ledger/account.ts';
+import { findErasedOwner } from '../ledger/find-erased-owner.ts';
 import { assert } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
@@ -91,6 +92,9 @@ async function whyLapsed(
   if (isFinal(receiptLaw, state)) return `the receipt is now ${state}`;
   const powerless = await whyPowerless(tx, decision);
   if (powerless !== null) return powerless;
+  if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
+    return 'the person whose account would be credited has been erased';
+  }
   // The money is in suspense because the provider confirmed it. Silence, or a list that does not show it at the moment,
   // revokes that neither now nor when the decision was proposed.
   const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
@@ -112,6 +116,9 @@ export async function requireCreditable(em: EntityManager, accountId: string): P
   const field = 'account_id';
   const account = await em.findOne(Account, { id: accountId });
   if (account === null) return refuse('REQUEST_INVALID', 'no such account', { field });
+  if ((await findErasedOwner(em, accountId)) !== null) {
+    refuse('REQUEST_INVALID', 'the account of a person who was erased, who could not move the money', { field });
+  }
   if (creditableKinds.includes(account.kind)) return;
   const possible = creditableKinds.join(', ');
   refuse(

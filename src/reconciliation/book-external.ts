@@ -12,11 +12,15 @@ import { insufficientBalance } from '../ledger/post-journal.ts';
 import { errorCodeOf } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 
+/** SQLSTATE of a withdrawal from what an account keeps for its causes. */
+const keptForCauses = 'AM004';
+
 /**
  * Books money that the platform itself moved at the provider (a top-up, a withdrawal, a provider charge that no payment
  * explains), as two people have decided, once per reference. Its counter-account is fee revenue, the platform's own
- * money there: money owed to others cannot be withdrawn. A decision without approval waits; one about a movement
- * already booked, or about more than the platform's own money, ends `refused`.
+ * money there: money owed to others cannot be withdrawn, except that of a person who was erased, whose account is then
+ * the counter-account. A decision without approval waits; one about a movement already booked, or about more than there
+ * is, ends `refused`.
  */
 export async function bookExternal(em: EntityManager, decisionId: string): Promise<void> {
   const book = async (tx: EntityManager): Promise<void> => {
@@ -36,11 +40,12 @@ export async function bookExternal(em: EntityManager, decisionId: string): Promi
   try {
     await judgingAgain(() => em.fork().transactional(book));
   } catch (error) {
-    if (errorCodeOf(error) !== insufficientBalance) throw error;
+    if (!([insufficientBalance, keptForCauses] as unknown[]).includes(errorCodeOf(error))) throw error;
     // The transaction was rolled back; the decision is ended in its own.
     await em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, decisionId);
-      if (decision.status === 'pending') await refused(tx, decision, "it is more than the platform's own money");
+      const available = decision.account_id ? 'is free on the account' : "the platform's own money";
+      if (decision.status === 'pending') await refused(tx, decision, `it is more than ${available}`);
     });
   }
 }

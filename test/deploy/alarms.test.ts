@@ -139,6 +139,10 @@ const rules = (): Rule[] =>
     AmanahPayoutAcceptedForDays: payout('pending', { last_word: "'accepted'", created_at: ago('3 days') }),
     AmanahMoneyInSuspense: `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount,
       state, reason) values ('${newId()}', '${newId()}', 'pm', 'nobody', 5, 'suspended', 'late')`,
+    AmanahMoneyOfErased: `with someone as (insert into users (id, user_type, status, erased_at)
+        values ('${newId()}', 'individual', 'suspended', now()) returning id),
+      account as (insert into accounts (id, name, kind, user_id) select '${newId()}', 'a', 'user', id from someone returning id)
+      insert into account_balances (account_id, shard, balance) select id, 0, 5 from account`,
     AmanahReconciliationOpen: `insert into reconciliations (id, day, resource_type, subject, reference)
       values ('${newId()}', '2026-01-01', 'payout', 'disb-1', 'r')`,
     AmanahMoneyWithoutReceipt: `insert into reconciliations (id, day, resource_type, subject, reference, theirs, created_at)

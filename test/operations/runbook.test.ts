@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSync } from 'otplib';
+import { emptyRows } from '../../src/erasure/empty-rows.ts';
+import { User } from '../../src/identity/user.entity.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -112,11 +114,20 @@ beforeAll(async () => {
     'person id': (await buildIndividual(stack)).id,
     address: (await buildWithSecondFactor()).email,
     'journal id': journal?.id ?? '',
+    'account of the erased': await buildErasedWithMoney(),
+    'transfer at the provider': newId(),
   };
   // One who may everything, and a colleague who may too.
   environment = { AMANAH_URL: stack.url, TOKEN: second.approver.token, TOKEN_OF_ANOTHER: first.approver.token };
 }, 120_000);
 afterAll(() => stack.stop());
+
+/** The account of somebody who has got money after they were erased. */
+async function buildErasedWithMoney(): Promise<string> {
+  const { id, accountId } = await buildIndividual(stack, { balance: '500000' });
+  await stack.em().transactional(async (tx) => emptyRows(tx, await tx.findOneOrFail(User, id)));
+  return accountId;
+}
 
 /** Somebody who has lost a phone. */
 async function buildWithSecondFactor(): Promise<BuiltUser> {

@@ -38,8 +38,9 @@ create table decisions (
       and num_nonnulls(payout_id, outcome, reconciliation_id, amount, reference) = 0
     when 'explain_difference' then reconciliation_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
-    when 'book_external' then num_nonnulls(amount, reference) = 2
-      and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id) = 0
+    -- The account of a person who was erased, whose money left for them.
+    when 'book_external' then num_nonnulls(amount, reference) = 2 and (account_id is null or amount < 0)
+      and num_nonnulls(payout_id, outcome, receipt_id, action, reconciliation_id) = 0
     when 'disburse' then withdrawal_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     when 'erase_person' then user_id is not null
@@ -218,6 +219,12 @@ begin
     raise exception 'money in suspense goes to an account that its owner can use' using errcode = 'AM010',
       detail = settled.id::text;
   end if;
+  -- Waits for an erasure under way, which waits for whoever was first, and then sees the money.
+  perform from accounts a join users u on u.id = a.user_id
+    where a.id = decided.account_id and a.organization_id is null and u.erased_at is not null for key share of u;
+  if found then
+    raise exception 'nobody can move money of a person who was erased' using errcode = 'AM010', detail = settled.id::text;
+  end if;
   if not write_journal(p_journal_id, 'receipt/' || settled.id || '/settled', 'receipt.' || settled.state,
     array['00000000-0000-4000-8000-000000000004',
       coalesce(decided.account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
@@ -230,7 +237,8 @@ end $$;
 
 -- Books what the platform itself moved at the provider, as two people have decided, once for a reference, with the event
 -- that tells who did; with it the decision is carried out. Its counterpart is the platform's own money: revenue, as far as
--- it covers what the provider has cost. False when it is booked already.
+-- it covers what the provider has cost. Or it is an account of a person who was erased, who cannot ask for what came to it
+-- afterwards: it was paid to them otherwise. False when it is booked already.
 create function book_external(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -241,15 +249,25 @@ declare
 begin
   perform refuse_old_snapshot();
   decided := approved_decision(p_decision_id, 'book_external');
+  if decided.account_id is not null then
+    if not exists (select from accounts a join users u on u.id = a.user_id
+        where a.id = decided.account_id and a.kind = 'user' and u.erased_at is not null) then
+      raise exception 'only money of a person who was erased is paid by others' using errcode = 'AM010',
+        detail = decided.account_id::text;
+    end if;
+    perform from account_balances b where b.account_id = decided.account_id and b.shard = 0 for update;
+    perform refuse_what_causes_keep(decided.account_id, -decided.amount);
+  end if;
   if not write_journal(p_journal_id, 'platform-external/' || decided.reference, 'platform.external',
-    array[clearing, revenue], array[-decided.amount, decided.amount]) then
+    array[clearing, coalesce(decided.account_id, revenue)], array[-decided.amount, decided.amount]) then
     return false;
-  elsif decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
+  elsif decided.account_id is null and decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
     raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
   end if;
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
     values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
-      jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id));
+      jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id)
+        || case when decided.account_id is null then '{}' else jsonb_build_object('account_id', decided.account_id) end);
   update decisions set status = 'carried_out' where id = decided.id;
   return true;
 end $$;

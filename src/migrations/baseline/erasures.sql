@@ -55,6 +55,10 @@ begin
       then 'money that they paid is in suspense'
     when exists (select from withdrawals w join payouts p on p.id = w.id where w.user_id = p_user_id and p.status = 'pending')
       then 'a withdrawal of theirs is under way'
+    -- For as long as the provider is asked whether the bank has returned it.
+    when exists (select from withdrawals w join payouts p on p.id = w.id where w.user_id = p_user_id
+        and w.organization_id is null and p.status = 'succeeded' and p.look_again_at is not null)
+      then 'the bank may still return a withdrawal of theirs'
     when exists (select from donation_subscriptions s where s.user_id = p_user_id and s.status = 'active')
       then 'a donation subscription of theirs is active'
     when exists (select from saving_circle_members m join saving_circles c on c.id = m.saving_circle_id
@@ -66,6 +70,12 @@ begin
     when exists (select from saving_circle_replacements r join saving_circles c on c.id = r.saving_circle_id
         where r.user_id = p_user_id and r.status = 'pending' and r.joined_at is not null and c.status in ('new', 'active'))
       then 'they have agreed to take over a place in a saving circle'
+    -- Of a round that is not paid out, whoever has the place now: it goes back to who paid it when the circle is cancelled.
+    when exists (select from saving_circle_contributions k join saving_circles c on c.id = k.saving_circle_id
+        join accounts a on a.id = k.refund_account_id
+        where k.user_id = p_user_id and a.user_id = p_user_id and a.organization_id is null
+          and k.turn_number = c.current_turn and k.status in ('pending', 'completed') and c.status = 'active')
+      then 'what they have paid for a round of a saving circle may still come back'
     when exists (select from charitable_causes c where c.created_by = p_user_id and c.owner_type = 'individual'
         and c.status not in ('completed', 'cancelled', 'rejected', 'deactivated'))
       then 'a charitable cause of theirs is open'

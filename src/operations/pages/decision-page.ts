@@ -40,7 +40,8 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
   disburse: ({ withdrawal_id }) => `Release disbursement ${withdrawal_id}`,
   refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
   erase_person: ({ user_id }) => `Erase user ${user_id}`,
-  book_external: ({ amount, reference }) => `Book ${money(amount ?? '0')} at the provider, reference ${reference}`,
+  book_external: ({ amount, reference, account_id }) =>
+    `Book ${money(amount ?? '0')} at the provider, reference ${reference}${account_id ? `, from account ${account_id}` : ''}`,
 };
 /** What a decision would do. */
 export const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);

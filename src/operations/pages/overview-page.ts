@@ -53,6 +53,7 @@ const caseWords: Record<string, string> = {
   contradicted_payouts: 'Payouts that the provider contradicts',
   accepted_payouts: 'Payouts accepted for more than a day',
   suspended_receipts: 'Money in suspense',
+  money_of_erased: 'Accounts of erased people with money',
   unreceipted_payments: 'Payments without a receipt',
   settling_payments: 'Payments that do not settle',
   unread_callbacks: 'Callbacks that could not be read',

@@ -60,7 +60,11 @@ ${input('account_id', 'Account', filled, { about: 'Only where it goes to an acco
   book_external: (
     filled,
   ) => html`${input('amount', 'Amount in IDR', filled, { about: 'Above 0 for money that came to the provider, below 0 for money that left it.' })}
-${input('reference', 'Reference', filled, { about: 'As the provider’s statement has it.' })}`,
+${input('reference', 'Reference', filled, { about: 'As the provider’s statement has it.' })}
+${input('account_id', 'Account of an erased person', filled, {
+  about: 'Only for money that came to it after the erasure and was paid to the person.',
+  isRequired: false,
+})}`,
   refund_donation: (filled) => input('donation_id', 'Donation', filled),
   erase_person: (filled) =>
     input('user_id', 'User', filled, { about: 'For good, after a time in which it may be stopped.' }),
