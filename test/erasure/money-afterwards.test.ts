@@ -88,7 +88,9 @@ describe('An erasure waits', () => {
     expect(await findHold(stack.em(), leaving.id)).toBe(
       'what they have paid for a round of a saving circle may still come back',
     );
-    expect((await stack.post(`/v1/saving-circles/${id}/cancel`, {}, { token: operators.approver.token })).status).toBe(200);
+    expect((await stack.post(`/v1/saving-circles/${id}/cancel`, {}, { token: operators.approver.token })).status).toBe(
+      200,
+    );
     expect(await balanceOf(stack, leaving.accountId)).toBe(all);
     expect(await findHold(stack.em(), leaving.id)).toBe('there is money on their accounts');
   }, 60_000);
