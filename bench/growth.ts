@@ -87,5 +87,12 @@ printTable(
   ['', ...sizes.flatMap((rows) => [`${rows}: answers`, 'blocks', 'rows', 'ms']), 'faster than its answer'],
   lines,
 );
+for (const [index, found] of measured.entries()) {
+  const rowsOf = (isLately: boolean) =>
+    [...found]
+      .filter(([name]) => name.startsWith('check_') && name.endsWith(', lately') === isLately)
+      .reduce((sum, [, { rows = 0 }]) => sum + rows, 0);
+  say(`${sizes[index]} deeds: all checks read ${rowsOf(false)} rows, and ${rowsOf(true)} of what came lately`);
+}
 if (!flag('smallest')) for (const name of grown) problems.push(`${name} grows faster than its answer`);
 endBench({ problems, bounds: [{ figure: 'what grows faster than its answer', value: grown.length, most: 0 }] }, say);

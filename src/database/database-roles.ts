@@ -94,6 +94,7 @@ const provenTables = [
 ];
 /** The functions that the role may call (`baseline/roles.sql`); any other moves money or deletes without checks. */
 const ownFunctions = [
+  'are_agreed_keys',
   'pay_from_balance',
   'pay_from_balances',
   'lock_source',
