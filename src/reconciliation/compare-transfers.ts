@@ -54,13 +54,16 @@ export async function findMissingTransfers(
   { day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
   const rows = await em.execute<(PayoutRow & { at: string; refund_of: string | null })[]>(
+    // A look-up for each row. As an anti-join, the planner, who knows nothing of records that were listed a moment ago,
+    // compares all with all.
     `select p.id, p.status, p.net_amount, p.refund_of, a.sent_at::text as at
      from payout_attempts a join payouts p on p.id = a.payout_id
      where a.sent_at >= ? and a.sent_at < ? and (a.sent_at, a.payout_id) > (?, ?) and p.status <> 'failed'
        and a.outcome is distinct from 'unsent'
        and not exists (select from payout_attempts b
          where b.payout_id = a.payout_id and b.number < a.number and b.outcome is distinct from 'unsent')
-       and not exists (select from reconciled_records r where r.day = ? and r.kind = 'transfer' and r.key = p.id::text)
+       and (select r.key from reconciled_records r
+         where r.day = ? and r.kind = 'transfer' and r.key = p.id::text) is null
      order by a.sent_at, a.payout_id limit ?`,
     [from, to, ...readCursor(after, from), day, missingPerPage],
   );
