@@ -2460,7 +2460,10 @@ CREATE OR REPLACE FUNCTION public.committed_until(p_day date)
  RETURNS timestamp with time zone
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN (end_of_day(p_day) + '00:30:00'::interval);
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select end_of_day(p_day) + interval '30 minutes'
+$function$;
 
 CREATE OR REPLACE FUNCTION public.count_changed_donations()
  RETURNS trigger

@@ -57,7 +57,9 @@ create function end_of_day(p_day date) returns timestamptz language sql immutabl
 -- posts one lasts this long, so that a seal which covers this much of the next day has every journal of the day before.
 -- Seals are made at 01:00 UTC+7; the rest is a margin for differences of clocks.
 create function committed_until(p_day date) returns timestamptz language sql immutable parallel safe
-  return end_of_day(p_day) + interval '30 minutes';
+set search_path = pg_catalog, public, pg_temp as $$
+  select end_of_day(p_day) + interval '30 minutes'
+$$;
 -- Whether no more journals are added to a day, so that what is read of it is final.
 create function is_day_sealed(p_day date) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
