@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Dependencies } from '../src/dependencies.ts';
 import { closeDays } from '../src/seals/close-days.ts';
 import { makeSeal } from '../src/seals/make-seal.ts';
@@ -7,14 +8,12 @@ import { beating, step } from './step.ts';
 export function createSealActivities(deps: Dependencies) {
   return {
     /** A pass that has come to its end also closes the days that it sealed. */
-    makeSeal: step(deps, 'makeSeal', (em, { pass }: { pass: string }) =>
-      beating(
-        (async () => {
-          const made = await makeSeal(em, { storage: deps.storage, keys: deps.sealKeys }, pass);
-          if (made.done) await closeDays(em);
-          return made;
-        })(),
-      ),
-    ),
+    makeSeal: step(deps, 'makeSeal', (em, { pass }: { pass: string }) => beating(sealAndClose(em, deps, pass))),
   };
+}
+
+async function sealAndClose(em: EntityManager, { storage, sealKeys: keys }: Dependencies, pass: string) {
+  const made = await makeSeal(em, { storage, keys }, pass);
+  if (made.done) await closeDays(em);
+  return made;
 }

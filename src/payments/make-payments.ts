@@ -34,6 +34,13 @@ export interface BalancePayment {
 /** The placeholder in an answer that the new balance replaces. */
 export const newBalancePlace = '<new_balance>';
 
+/** The body of the answer to a payment that is made, where the database did not make it: with this new balance. */
+export const bodyOf = async (
+  tx: EntityManager,
+  answer: NonNullable<BalancePayment['answer']>,
+  newBalance: Money,
+): Promise<string> => (typeof answer === 'function' ? answer(tx) : answer.replace(newBalancePlace, newBalance));
+
 /** A request's idempotency key and fingerprint. */
 export interface NumberedKey {
   keyHash: string;

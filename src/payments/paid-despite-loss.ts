@@ -6,7 +6,7 @@ import { isDomainError } from '../shared/errors.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { withPatience } from '../shared/patience.ts';
 import { type BalancePaymentOutcome, withAmount } from './balance-payment-outcome.ts';
-import { type BalancePayment, newBalancePlace, waitForSource } from './make-payments.ts';
+import { type BalancePayment, bodyOf, waitForSource } from './make-payments.ts';
 
 /**
  * Pays, and says what became of it when the connection was lost meanwhile, whose commit may have been done. A payment
@@ -75,7 +75,7 @@ async function findMade(em: EntityManager, payment: BalancePayment): Promise<Bal
     if (row === undefined) return null;
     const { batch_id: journalId, amount, balance: newBalance } = row;
     const { answer } = compareMoney(amount, payment.amount) === 0 ? payment : withAmount(payment, amount);
-    const body = typeof answer === 'function' ? await answer(tx) : (answer ?? '').replace(newBalancePlace, newBalance);
+    const body = await bodyOf(tx, answer ?? '', newBalance);
     return { outcome: 'paid', transactionId, journalId, amount, newBalance, body };
   });
 }

@@ -5,7 +5,7 @@ import { must } from '../shared/assert.ts';
 import type { DomainError } from '../shared/errors.ts';
 import type { BalancePaymentOutcome } from './balance-payment-outcome.ts';
 import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
-import { type BalancePayment, type NumberedKey, newBalancePlace } from './make-payments.ts';
+import { type BalancePayment, bodyOf, type NumberedKey } from './make-payments.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {
@@ -82,11 +82,7 @@ async function tellAgain(
      where id = ? and user_id = ?`,
     [transactionId, userId],
   );
-  if (row === undefined) return null;
-  return {
-    status: 201,
-    body: typeof answer === 'function' ? await answer(em) : answer.replace(newBalancePlace, row.balance),
-  };
+  return row === undefined ? null : { status: 201, body: await bodyOf(em, answer, row.balance) };
 }
 
 /** Writes the refusal down and throws it, or returns the answer of a payment made under the key meanwhile. */
