@@ -7,7 +7,8 @@ import type { Stack } from '../support/stack.ts';
 import { readCircle } from './build-circle.ts';
 
 const day = 24 * 60 * 60 * 1000;
-const begin = Date.parse('2026-01-01T00:00:00+07:00');
+/** So late that the sweep of a stack with a worker finds nothing to begin, to cancel or to pay. */
+const begin = Date.parse('2126-01-01T00:00:00+07:00');
 /** So many days after the circle began. */
 export const onDay = (days: number): string => new Date(begin + days * day).toISOString();
 
@@ -17,7 +18,7 @@ export interface BegunCircle {
   memberIds: string[];
 }
 
-/** A daily circle of IDR 100,000 that nobody has joined yet, and which any sweep begins or cancels; its id. */
+/** A daily circle of IDR 100,000 that nobody has joined yet, by default one that no sweep touches; its id. */
 export async function opened(
   stack: Stack,
   creator: BuiltUser,
@@ -46,18 +47,19 @@ export async function opened(
   return id;
 }
 
-/** A daily circle of IDR 100,000 that began with its first round open. */
+/** A daily circle of IDR 100,000 that has begun, with its first round open; by default no sweep finds it due. */
 export async function begun(
   stack: Stack,
   size: number,
   terms: Partial<CircleTerms>,
   balances: string[] = [],
+  startsAt = onDay(0),
 ): Promise<BegunCircle> {
   const members = await Promise.all(
     Array.from({ length: size }, (_, index) => buildIndividual(stack, { balance: balances[index] ?? '1000000' })),
   );
   const [creator] = members as [BuiltUser];
-  const id = await opened(stack, creator, terms);
+  const id = await opened(stack, creator, terms, startsAt);
   for (const member of members) {
     const consent = terms.on_default === 'winner_first' ? { consent: true } : {};
     const joined = await stack.post(
@@ -67,7 +69,7 @@ export async function begun(
     );
     expect(joined).toMatchObject({ status: 201 });
   }
-  await startCircle(stack.em(), stack.deps.sealer, { circleId: id, at: onDay(0) });
+  await startCircle(stack.em(), stack.deps.sealer, { circleId: id, at: startsAt });
   const memberIds = (await readCircle(stack, creator, id)).members.map(({ id: memberId }: { id: string }) => memberId);
   return { id, members, memberIds };
 }

@@ -1,8 +1,9 @@
 import { payRound } from '../../src/circles/pay-round.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
+import type { CircleTerms } from '../../src/circles/terms.ts';
 import type { BuiltUser } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { begun, onDay } from './begin-circle.ts';
+import { begun as begunAt } from './begin-circle.ts';
 import { contribute } from './build-circle.ts';
 
 let stack: Stack;
@@ -12,6 +13,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
+
+const longAgo = new Date('2026-01-01T00:00:00+07:00').toISOString();
+const begun = (size: number, terms: Partial<CircleTerms>) => begunAt(stack, size, terms, [], longAgo);
 
 /** Whether the next sweep wakes this circle, however often earlier ones have. */
 async function isWoken(circleId: string): Promise<boolean> {
@@ -53,7 +57,7 @@ async function looks(circleId: string): Promise<{ before: string | null; contrib
 
 describe('The sweep of circles', () => {
   it('passes over a round of which nothing is due, and finds it when the last contribution was not heard of', async () => {
-    const { id, members } = await begun(stack, 3, {});
+    const { id, members } = await begun(3, {});
     await endIn('20 days', id);
     expect(await isWoken(id)).toBe(false);
     expect(await looks(id)).toEqual({ before: '1 day', contributions: 0 });
@@ -69,7 +73,7 @@ describe('The sweep of circles', () => {
     await waitForSignals(id);
     expect(await isWoken(id)).toBe(true);
     expect(await isWoken(id)).toBe(true);
-    await payRound(stack.em(), { circleId: id, at: onDay(0) });
+    await payRound(stack.em(), { circleId: id, at: longAgo });
     await stack
       .owner()
       .execute("update saving_circles set next_opens_at = now() + interval '1 hour' where id = ?", [id]);
@@ -77,7 +81,7 @@ describe('The sweep of circles', () => {
   });
 
   it('finds each thing that becomes due of a round, and nothing between them', async () => {
-    const { id } = await begun(stack, 2, { grace_days: 2, on_default: 'cover' });
+    const { id } = await begun(2, { grace_days: 2, on_default: 'cover' });
     await endIn('25 hours', id);
     expect(await isWoken(id)).toBe(false);
     await endIn('23 hours', id);
@@ -99,7 +103,7 @@ describe('The sweep of circles', () => {
   });
 
   it('never looks again at a round that only waits for its members', async () => {
-    const { id } = await begun(stack, 2, { on_default: 'wait' });
+    const { id } = await begun(2, { on_default: 'wait' });
     await update('reminded_at = now(), overdue_reported_at = now(), defaulted_at = now()', id);
     await endIn('-30 days', id);
     expect(await isWoken(id)).toBe(false);
@@ -107,7 +111,7 @@ describe('The sweep of circles', () => {
   });
 
   it('finds a round whose standing orders were not tried when it opened', async () => {
-    const { id, memberIds, members } = await begun(stack, 2, {});
+    const { id, memberIds, members } = await begun(2, {});
     await endIn('20 days', id);
     await stack
       .owner()
