@@ -1165,6 +1165,15 @@ create table provider_budget (
   constraint provider_budget_paused_until_is_real CHECK (paused_until >= '2000-01-01 00:00:00+00'::timestamp with time zone AND paused_until < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 
+create table provider_callers (
+  partner_id uuid not null,
+  calls double precision not null,
+  counted_at timestamp with time zone not null,
+  constraint provider_callers_pkey PRIMARY KEY (partner_id),
+  constraint provider_callers_calls_check CHECK (calls > 0::double precision AND calls < 'Infinity'::double precision),
+  constraint provider_callers_counted_at_is_real CHECK (counted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND counted_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+) with (fillfactor=60);
+
 create table receipts (
   id uuid not null,
   provider_payment_id text not null,
@@ -1999,6 +2008,8 @@ alter table permissions add constraint permissions_category_id_fkey FOREIGN KEY 
 
 alter table products add constraint products_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table products add constraint products_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+
+alter table provider_callers add constraint provider_callers_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
 
 alter table receipts add constraint receipts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table receipts add constraint receipts_order_id_fkey FOREIGN KEY (order_id) REFERENCES payment_orders(id);
@@ -4209,7 +4220,7 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.take_provider_call(p_per_minute integer, p_payout boolean)
+CREATE OR REPLACE FUNCTION public.take_provider_call(p_per_minute integer, p_payout boolean, p_partner uuid)
  RETURNS double precision
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -4220,7 +4231,8 @@ declare
   most double precision := p_per_minute / 6.0;
   per_second double precision := (p_per_minute - p_per_minute / 6.0) / 60;
   available double precision;
-  needed double precision := 1 + case when p_payout then 0 else p_per_minute / 12.0 end;
+  recent double precision;
+  needed double precision;
 begin
   select * into strict budget from provider_budget for update;
   instant := clock_timestamp();
@@ -4232,11 +4244,19 @@ begin
     update provider_budget set filled_at = instant;
     budget.filled_at := instant;
   end if;
+  select c.calls * exp(-abs(extract(epoch from instant - c.counted_at)) / 60) into recent
+    from provider_callers c where c.partner_id = p_partner;
+  needed := 1 + most * case when recent > p_per_minute / 4.0 then case when p_payout then 0.625 else 0.75 end
+    when p_payout then 0 else 0.5 end;
   available := least(most, budget.tokens + extract(epoch from instant - budget.filled_at) * per_second);
   if available < needed then
     return (needed - available) / per_second;
   end if;
   update provider_budget set tokens = available - 1, filled_at = instant;
+  if p_partner is not null then
+    insert into provider_callers as c (partner_id, calls, counted_at) values (p_partner, coalesce(recent, 0) + 1, instant)
+      on conflict (partner_id) do update set calls = excluded.calls, counted_at = excluded.counted_at;
+  end if;
   return 0;
 end $function$;
 
@@ -6024,9 +6044,9 @@ revoke execute on function suspend_receipt(uuid,uuid,text,text,text,numeric,nume
 
 grant execute on function suspend_receipt(uuid,uuid,text,text,text,numeric,numeric,text) to amanah_app;
 
-revoke execute on function take_provider_call(integer,boolean) from public;
+revoke execute on function take_provider_call(integer,boolean,uuid) from public;
 
-grant execute on function take_provider_call(integer,boolean) to amanah_app;
+grant execute on function take_provider_call(integer,boolean,uuid) to amanah_app;
 
 revoke execute on function tally_payout() from public;
 
@@ -6515,6 +6535,10 @@ grant select (check_name), select (proved_at) on table proved_checks to amanah_r
 grant select (filled_at), select (id), select (paused_until), select (tokens) on table provider_budget to amanah_reader;
 
 grant select, update (filled_at), update (paused_until), update (tokens) on table provider_budget to amanah_app;
+
+grant insert, select, update (calls), update (counted_at) on table provider_callers to amanah_app;
+
+grant select (calls), select (counted_at), select (partner_id) on table provider_callers to amanah_reader;
 
 grant select (account_id), select (amount), select (id), select (note), select (order_id), select (partner_payment_id), select (provider_payment_id), select (provider_payment_method_id), select (reason), select (received_at), select (reference), select (settled_at), select (settled_by), select (state) on table receipts to amanah_reader;
 

@@ -14,16 +14,22 @@ interface Question {
 }
 
 /** Asks the provider about a partner's payment, as `confirmInstrument`. Throws ProviderUnknown. */
-export function confirmPartnerPayment(
+export async function confirmPartnerPayment(
   em: EntityManager,
   gateway: Gateway,
   { paymentId, signal, briefly }: Question,
 ): Promise<Confirmation> {
+  const asked = await em.findOne(
+    PartnerPayment,
+    { id: paymentId },
+    { fields: ['partner_id'], disableIdentityMap: true },
+  );
   return confirmInstrument(em, gateway, {
     table: 'partner_payments',
     reference: paymentId,
     signal,
     briefly,
+    partnerId: asked?.partner_id ?? null,
     expect: async () => {
       const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
       const { amount: total, status, provider_payment_request_id: requestId } = payment;
@@ -39,5 +45,5 @@ export async function expirePartnerInstrument(
   { paymentId, signal }: Question,
 ): Promise<void> {
   const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
-  await expireAtProvider(em, gateway, { row: payment, signal });
+  await expireAtProvider(em, gateway, { row: payment, signal, partnerId: payment.partner_id });
 }

@@ -41,7 +41,8 @@ export async function requestPartnerInstrument(
     returnUrl: returnUrl ?? returnUrlOf(publicUrl, payment.id),
   };
   const after = 'request-partner-instrument.after';
-  const answer = await obtainInstrument(em, gateway, { table, attempt, request, signal, after });
+  const search = { table, attempt, request, signal, after, partnerId: payment.partner_id } as const;
+  const answer = await obtainInstrument(em, gateway, search);
   if (answer.outcome === 'refused') {
     return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });
   }

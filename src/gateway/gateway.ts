@@ -127,6 +127,8 @@ export interface CallOptions {
    * Called right before a request is sent, after any wait; false makes the outcome unknown and the request never sent.
    */
   beforeSend?: () => Promise<boolean>;
+  /** The partner for whom the call is made, if it is one's: many calls for one give way to those for others. */
+  partnerId?: string | null;
 }
 
 export interface Gateway {

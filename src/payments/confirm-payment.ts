@@ -50,6 +50,8 @@ export interface InstrumentQuestion {
   signal: AbortSignal;
   /** Payments are not looked for while the provider waits for one. */
   briefly?: boolean | undefined;
+  /** The partner whose instrument it is, if it is one's. */
+  partnerId?: string | null;
   expect: () => Promise<ExpectedPayment>;
 }
 
@@ -59,8 +61,8 @@ export async function confirmInstrument(
   gateway: Gateway,
   question: InstrumentQuestion,
 ): Promise<Confirmation> {
-  const { reference, signal, briefly = false } = question;
-  const state = await gateway.findInstrument(reference, { signal, briefly });
+  const { reference, signal, briefly = false, partnerId = null } = question;
+  const state = await gateway.findInstrument(reference, { signal, briefly, partnerId });
   const expected = await question.expect();
   const verdict = await judge(em, question, state, expected);
   return {

@@ -29,12 +29,12 @@ interface Expiring {
 export async function expireAtProvider(
   em: EntityManager,
   gateway: Gateway,
-  { row, signal }: { row: Expiring; signal: AbortSignal },
+  { row, ...options }: { row: Expiring; signal: AbortSignal; partnerId?: string },
 ): Promise<void> {
   const methodId =
     row.provider_payment_method_id ??
-    (await gateway.findInstrument(row.id, { signal }))?.instrument.providerPaymentMethodId;
-  if (methodId !== undefined) return gateway.expireInstrument(methodId, { signal });
+    (await gateway.findInstrument(row.id, options))?.instrument.providerPaymentMethodId;
+  if (methodId !== undefined) return gateway.expireInstrument(methodId, options);
   if (row.cancelled_at && mayYetAppear(row.instrument_asked_at, await readDatabaseClock(em))) {
     throw new ProviderUnknown('expire instrument: what was asked for may yet appear');
   }

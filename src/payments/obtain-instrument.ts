@@ -30,6 +30,8 @@ export interface InstrumentSearch {
   attempt: Attempt;
   request: InstrumentRequest;
   signal: AbortSignal;
+  /** The partner whose instrument it is, if it is one's. */
+  partnerId?: string;
   /** The failpoint between the provider's answer and its handling. */
   after: string;
 }
@@ -44,20 +46,20 @@ export interface InstrumentSearch {
 export async function obtainInstrument(
   em: EntityManager,
   gateway: Gateway,
-  { table, attempt: earlier, request, signal, after }: InstrumentSearch,
+  { table, attempt: earlier, request, after, ...options }: InstrumentSearch,
 ): Promise<InstrumentOutcome> {
   const { reference } = request;
-  const answer = await gateway.requestInstrument(request, { signal }).catch(async (error: unknown) => {
+  const answer = await gateway.requestInstrument(request, options).catch(async (error: unknown) => {
     if (isNeverSent(error)) await forgetAttempt(em, table, reference, earlier);
     if (isNeverSent(error) || earlier.at === null) throw error;
     // The provider may only ever answer that it was asked for something else before: then that is the instrument.
-    const made = await gateway.findInstrument(reference, { signal });
+    const made = await gateway.findInstrument(reference, options);
     if (made === null) throw error;
     return { outcome: 'accepted' as const, instrument: made.instrument };
   });
   await failpoint(after);
   if (answer.outcome === 'accepted') return answer;
-  const made = await gateway.findInstrument(reference, { signal });
+  const made = await gateway.findInstrument(reference, options);
   if (made !== null) return { outcome: 'accepted', instrument: made.instrument };
   await forgetAttempt(em, table, reference, earlier);
   if (earlier.at !== null && earlier.age < listingGraceSeconds) {

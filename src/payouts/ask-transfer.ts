@@ -14,11 +14,11 @@ import { mayRepeat } from './repeating.ts';
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
 export async function hearProvider(
   gateway: Gateway,
-  { id, net_amount: amount, refund_of: refundOf }: Payout,
+  { id, net_amount: amount, refund_of: refundOf, partner_id: partnerId = null }: Payout,
   signal: AbortSignal,
 ): Promise<ProviderReport> {
   try {
-    const transfer = await gateway.findTransfer(id, { signal, refundOf });
+    const transfer = await gateway.findTransfer(id, { signal, refundOf, partnerId });
     if (transfer === null) return { said: 'not known' };
     const { status, providerTransferId, failureCode } = transfer;
     return compareMoney(transfer.amount, amount) === 0

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import {
+  type CallOptions,
   type Gateway,
   isNeverSent,
   isProviderUnknown,
@@ -37,9 +38,10 @@ export async function sendTransfer(
   if (begun === 'ask') return askTransfer(em.fork(), sending, { payoutId, at, signal });
   if ('said' in begun) return begun;
   await failpoint('send-transfer.attempt-written');
-  const { number, request } = begun;
+  const { number, request, partnerId } = begun;
   const heard = await makeRequest(sending.gateway, request, {
     signal,
+    partnerId,
     beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: budgets.provider.sendWithin }),
   });
   await failpoint('send-transfer.after');
@@ -85,6 +87,12 @@ function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport
   });
 }
 
+interface Begun {
+  number: number;
+  request: TransferRequest | RefundRequest;
+  partnerId: string | null;
+}
+
 /**
  * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
  * the provider and may not be repeated now, no request may leave any more, or the payout is final; a status when nothing
@@ -95,7 +103,7 @@ async function beginAttempt(
   sending: Sending,
   payoutId: string,
   at: Date,
-): Promise<{ number: number; request: TransferRequest | RefundRequest } | ProviderReport | 'ask'> {
+): Promise<Begun | ProviderReport | 'ask'> {
   const payout = await lockPayout(tx, payoutId);
   if (isFinalPayout(payout.status)) return 'ask';
   // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
@@ -115,13 +123,13 @@ async function beginAttempt(
   }
   payout.request_digest = built.digest;
   await tx.flush();
-  return { number: await openAttempt(tx, payoutId), request: built.request };
+  return { number: await openAttempt(tx, payoutId), request: built.request, partnerId: payout.partner_id ?? null };
 }
 
 async function makeRequest(
   gateway: Gateway,
   transfer: TransferRequest | RefundRequest,
-  options: { signal: AbortSignal; beforeSend: () => Promise<boolean> },
+  options: CallOptions,
 ): Promise<ProviderReport> {
   try {
     const answer = await gateway.requestTransfer(transfer, options);

@@ -10,7 +10,7 @@ import { within } from '../support/within.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ worker: true, sandbox: true, env: { PROVIDER_CALLS_PER_MINUTE: '6000' } });
 }, 60_000);
 afterAll(() => stack.stop());
 afterEach(async () => {
@@ -25,10 +25,10 @@ const fill = (tokens: number) =>
   stack
     .owner()
     .execute('update provider_budget set tokens = ?, filled_at = clock_timestamp(), paused_until = null', [tokens]);
-const takeMany = async (count: number, payout: boolean) => {
+const takeMany = async (count: number, payout: boolean, partnerId: string | null = null) => {
   const began = performance.now();
   const budget = createCallBudget(stack.deps.orm, perMinute);
-  const rests = await Promise.all(Array.from({ length: count }, () => budget.take({ payout })));
+  const rests = await Promise.all(Array.from({ length: count }, () => budget.take({ payout, partnerId })));
   const refilled = Math.ceil(((performance.now() - began) / 1000) * perSecond) + 1;
   return { taken: rests.filter((restMs) => restMs === 0).length, refilled, rests };
 };
@@ -53,6 +53,34 @@ describe('The budget of calls to the provider', () => {
     expect(rest).toBeGreaterThan(1_000);
   });
 
+  it('lets everybody go before a partner that takes more than a quarter of all calls, which gets what they leave', async () => {
+    const [large, small] = [(await buildPayer(stack)).id, (await buildPayer(stack)).id];
+    await fill(100);
+    expect((await takeMany(20, false, large)).taken).toBe(20);
+    const [{ calls }] = await stack
+      .em()
+      .execute<[{ calls: number }]>('select calls from provider_callers where partner_id = ?', [large]);
+    expect(calls).toBeGreaterThan(10);
+    expect(calls).toBeLessThanOrEqual(20);
+    await stack
+      .owner()
+      .execute('update provider_callers set calls = 10000, counted_at = clock_timestamp() where partner_id = ?', [
+        large,
+      ]);
+    await fill(100);
+    const others = await takeMany(60, false, large);
+    expect(others.taken).toBeGreaterThanOrEqual(25);
+    expect(others.taken).toBeLessThanOrEqual(25 + others.refilled);
+    await fill(100);
+    const payouts = await takeMany(60, true, large);
+    expect(payouts.taken).toBeGreaterThanOrEqual(37);
+    expect(payouts.taken).toBeLessThanOrEqual(38 + payouts.refilled);
+    await fill(62);
+    expect(await takeMany(1, true, large)).toMatchObject({ taken: 0 });
+    expect(await takeMany(11, false, small)).toMatchObject({ taken: 11 });
+    expect(await takeMany(40, true, small)).toMatchObject({ taken: 40 });
+  });
+
   it('never holds up everybody because the clock was set back', async () => {
     await stack.owner().execute(
       `update provider_budget set tokens = 0, filled_at = clock_timestamp() + interval '1 hour',
@@ -60,14 +88,14 @@ describe('The budget of calls to the provider', () => {
     );
     const budget = createCallBudget(stack.deps.orm, perMinute);
     await eventually(
-      () => budget.take({ payout: true }),
+      () => budget.take({ payout: true, partnerId: null }),
       (restMs) => restMs === 0,
     );
   });
 
   it('has no limit when set to 0', async () => {
     await fill(0);
-    expect(await createCallBudget(stack.deps.orm, 0).take({ payout: false })).toBe(0);
+    expect(await createCallBudget(stack.deps.orm, 0).take({ payout: false, partnerId: null })).toBe(0);
   });
 });
 
@@ -135,8 +163,33 @@ describe('A step whose call was not made because calls are limited', () => {
   });
 });
 
+describe('What is asked for a partner', () => {
+  it('is counted as its own, and what is asked for others is not', async () => {
+    await fill(100);
+    const [partner, payer] = [await buildPayer(stack), await buildIndividual(stack)];
+    const calls = async () =>
+      (
+        await stack
+          .em()
+          .execute<{ calls: number }[]>('select calls from provider_callers where partner_id = ?', [partner.id])
+      )[0]?.calls ?? 0;
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    expect((await stack.post('/v1/payments/gateway', body, { token: payer.token })).status).toBe(201);
+    expect(await calls()).toBe(0);
+    const payment = { method: 'virtual_account', channel: 'BCA', amount: '50000' };
+    const { body: made } = await partner.post('/payments', payment);
+    expect(made).toMatchObject({ data: { payment_code: expect.any(String) } });
+    const asked = await calls();
+    expect(asked).toBeGreaterThan(0);
+    const { id } = await pay(partner);
+    await payoutWhen(partner, id, 'succeeded');
+    expect(await calls()).toBeGreaterThan(asked);
+  }, 60_000);
+});
+
 describe('While the provider answers 429', () => {
   it('payouts and payments never fail or become a case for people; they continue by themselves afterwards', async () => {
+    await fill(100);
     const [partner, payer, operator] = [
       await buildPayer(stack),
       await buildIndividual(stack),

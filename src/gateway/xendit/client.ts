@@ -189,14 +189,14 @@ function describe(error: unknown): string {
 export async function exchange<T>(
   settings: ClientSettings,
   call: string,
-  { signal, beforeSend }: CallOptions,
+  { signal, ...options }: CallOptions,
   talk: (client: Client) => Promise<T>,
 ): Promise<T> {
   const left = Math.min(settings.timeoutMs, Math.floor(askingTimeLeft()));
   if (left <= 0 || signal?.aborted) throw new ProviderUnknown(`${call}: no time was left to ask`, { neverSent: true });
   const deadline = AbortSignal.timeout(left);
   const passage: Passage = { sent: 0, restMs: 0 };
-  const bounds = { signal: signal ? AbortSignal.any([signal, deadline]) : deadline, beforeSend };
+  const bounds = { ...options, signal: signal ? AbortSignal.any([signal, deadline]) : deadline };
   try {
     return await talk(createClient(settings, passThrough({ ...settings, timeoutMs: left }, passage, bounds)));
   } catch (error) {

@@ -1,5 +1,5 @@
 import { awaitCall } from '../call-budget.ts';
-import { ProviderUnknown } from '../gateway.ts';
+import { type CallOptions, ProviderUnknown } from '../gateway.ts';
 import type { ClientSettings } from './settings.ts';
 
 /** What happened to the requests of one exchange. */
@@ -20,12 +20,12 @@ const patience = 3 / 8;
 export function passThrough(
   { fetch: send, budget, payout, timeoutMs }: ClientSettings,
   passage: Passage,
-  { signal, beforeSend }: { signal: AbortSignal; beforeSend: (() => Promise<boolean>) | undefined },
+  { signal, beforeSend, partnerId = null }: CallOptions & { signal: AbortSignal },
 ) {
   // A suspended process sees its signal's time-out only after it resumes.
   const endsAt = performance.now() + timeoutMs;
   return async (input: string, init: RequestInit): Promise<Response> => {
-    await awaitCall(budget, { payout, patienceMs: timeoutMs * patience, signal });
+    await awaitCall(budget, { payout, partnerId, patienceMs: timeoutMs * patience, signal });
     if (beforeSend && !(await beforeSend())) throw new ProviderUnknown('the request may not be made any more');
     signal.throwIfAborted();
     if (performance.now() > endsAt) throw new ProviderUnknown('the time for the request is over');

@@ -10,11 +10,21 @@ create table provider_budget (
 );
 insert into provider_budget default values;
 
+-- How many calls were made for a partner in about the last minute: each counts for less with every second, so that calls
+-- made evenly add up to those of a minute.
+create table provider_callers (
+  partner_id uuid primary key references partners (id),
+  calls double precision not null check (calls > 0 and calls < 'Infinity'),
+  counted_at timestamptz not null
+) with (fillfactor = 60);
+
 -- Takes one call out of the budget: 0 when it may be made now, otherwise the seconds after which to try again. A sixth
 -- of a minute's calls may be made at once; the rest comes evenly, so that no minute has more. Half of what may be made
--- at once is left to payouts. It survives a clock that is set back (a correction, a failover): what was filled, or is
+-- at once is left to payouts. A partner for which more than a quarter of a minute's calls have just been made gives way:
+-- its payouts leave five eighths of what may be made at once to everybody else, and its other calls three quarters. So
+-- it gets all that nobody else needs, and never less than that quarter. It survives a clock that is set back (a correction, a failover): what was filled, or is
 -- to be waited for, in what is now the future does not hold up every call until that time has come again.
-create function take_provider_call(p_per_minute integer, p_payout boolean) returns double precision
+create function take_provider_call(p_per_minute integer, p_payout boolean, p_partner uuid) returns double precision
   language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   budget provider_budget;
@@ -22,7 +32,8 @@ declare
   most double precision := p_per_minute / 6.0;
   per_second double precision := (p_per_minute - p_per_minute / 6.0) / 60;
   available double precision;
-  needed double precision := 1 + case when p_payout then 0 else p_per_minute / 12.0 end;
+  recent double precision;
+  needed double precision;
 begin
   select * into strict budget from provider_budget for update;
   instant := clock_timestamp();
@@ -34,10 +45,18 @@ begin
     update provider_budget set filled_at = instant;
     budget.filled_at := instant;
   end if;
+  select c.calls * exp(-abs(extract(epoch from instant - c.counted_at)) / 60) into recent
+    from provider_callers c where c.partner_id = p_partner;
+  needed := 1 + most * case when recent > p_per_minute / 4.0 then case when p_payout then 0.625 else 0.75 end
+    when p_payout then 0 else 0.5 end;
   available := least(most, budget.tokens + extract(epoch from instant - budget.filled_at) * per_second);
   if available < needed then
     return (needed - available) / per_second;
   end if;
   update provider_budget set tokens = available - 1, filled_at = instant;
+  if p_partner is not null then
+    insert into provider_callers as c (partner_id, calls, counted_at) values (p_partner, coalesce(recent, 0) + 1, instant)
+      on conflict (partner_id) do update set calls = excluded.calls, counted_at = excluded.counted_at;
+  end if;
   return 0;
 end $$;

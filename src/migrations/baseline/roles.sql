@@ -105,6 +105,7 @@ grant insert, update (status, attempts, body_sealed, last_status, last_error, ne
 -- The provider, and what waits.
 grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;
 grant update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
+grant insert, update (calls, counted_at) on provider_callers to amanah_app;
 grant insert, update (looks, look_again_at) on sweep_looks to amanah_app;
 grant insert, update (proved_at) on proved_checks to amanah_app;
 grant insert, update (state, phase, cursor, compared, differences, unsettled, taken_by, takes, beat_at, started_at,
