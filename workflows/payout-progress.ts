@@ -30,7 +30,8 @@ const statusTexts: Record<ProviderStatus, string> = {
   'not known': 'OUTCOME UNKNOWN: the transfer was requested, and the provider does not know it',
   silent: 'OUTCOME UNKNOWN: the transfer was sent, and the provider gives no usable answer',
   'another amount': 'OUTCOME UNKNOWN: the provider has a transfer of another amount under this reference',
-  'request differs': 'STOPPED: the request is not the one asked for, or cannot be read any more, so nothing is sent',
+  'request differs':
+    'STOPPED: the request is not the one asked for, or cannot be read any more, so it is not made (again)',
 };
 
 /** After this long, an accepted transfer is listed for operators. */

@@ -42,6 +42,14 @@ const reasons: Record<string, string> = {
   'request differs': 'the request is no longer the one that was asked for, or cannot be read any more; nothing is sent',
 };
 
+/** The same for 'request differs' after a request that may have been carried out. */
+const reasonNotAgain = 'the transfer was requested, and that request can no longer be made again, or read';
+
+const reasonOf = (lastWord: string | null, attempts: number): string =>
+  lastWord === 'request differs' && attempts > 0
+    ? reasonNotAgain
+    : (reasons[lastWord ?? ''] ?? 'the provider has not answered');
+
 /** SQL: since when the provider has had a payout that it has accepted. */
 export const acceptedSince = `coalesce(${firstSentAt('payouts.id')}, created_at)`;
 
@@ -95,7 +103,7 @@ export async function findStuckPayouts(
       unknown_since: new Date(since).toISOString(),
       reason: contradicted
         ? `contradicted: we say ${status}, the provider says ${last_word}`
-        : `unknown: ${reasons[last_word ?? ''] ?? 'the provider has not answered'}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
+        : `unknown: ${reasonOf(last_word, attempts)}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
     })),
     total: counted?.total ?? 0,
     next,

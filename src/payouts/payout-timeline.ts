@@ -5,7 +5,7 @@ import { overdueGraceMs } from '../shared/asking-intervals.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { addMoney } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
-import { findMadeAttempts } from './attempts.ts';
+import { findMadeAttempts, firstSentAt } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
 import { handlings } from './handlings.ts';
 import { showPayoutTexts } from './open-payout-texts.ts';
@@ -22,8 +22,11 @@ import {
 } from './payout.ts';
 import { mayRepeatInMs } from './repeating.ts';
 
-/** What the provider says, in words; `it` is "transfer", or "refund" to the wallet that paid. */
-const statusTexts = (it: string): Record<ProviderStatus, string> => ({
+/**
+ * What the provider says, in words; `it` is "transfer", or "refund" to the wallet that paid, and `wasSent` whether a
+ * request for it had been made by then.
+ */
+const statusTexts = (it: string, wasSent: boolean): Record<ProviderStatus, string> => ({
   accepted: `The provider accepted the ${it}.`,
   succeeded: `The provider says that the ${it} succeeded.`,
   failed: `The provider says that the ${it} failed`,
@@ -34,7 +37,9 @@ const statusTexts = (it: string): Record<ProviderStatus, string> => ({
   'not known': `The outcome is unknown: the provider was asked and does not know the ${it} (yet).`,
   silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider reports another amount.',
-  'request differs': `The ${it} can no longer be requested as it was asked for: nothing is sent.`,
+  'request differs': wasSent
+    ? `The outcome is unknown: the ${it} was requested, and that request can no longer be made again.`
+    : `The ${it} can no longer be requested as it was asked for: nothing is sent.`,
 });
 
 /** What the provider is asked to make. */
@@ -176,18 +181,21 @@ function contradictionText(payout: Payout, name: string, { status, said }: Contr
 /** What the provider said. After the payout's end, statuses that leave the outcome open are omitted. */
 async function findProviderStatuses(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
   const { id, finalized_at } = payout;
-  const rows = await em.execute<{ said: ProviderStatus; failure_code: string | null; at: Date | string }[]>(
-    'select said, failure_code, at from payout_words where payout_id = ? order by id limit 200',
+  const rows = await em.execute<
+    { said: ProviderStatus; failure_code: string | null; at: Date | string; was_sent: boolean }[]
+  >(
+    `select said, failure_code, at, coalesce(at >= ${firstSentAt('payout_words.payout_id')}, false) as was_sent
+     from payout_words where payout_id = ? order by id limit 200`,
     [id],
   );
-  return rows.flatMap(({ said, failure_code, at: instant }): TimelineItem[] => {
+  return rows.flatMap(({ said, failure_code, at: instant, was_sent: wasSent }): TimelineItem[] => {
     const at = new Date(instant);
     const status = statusAt(payout, at);
     if (contradicts(status, said))
       return [{ at, type: 'provider', text: contradictionText(payout, name, { status, said }) }];
     if (finalized_at && at >= finalized_at && isUnknown(said)) return [];
     const hasReason = said === 'failed' || said === 'refused' || said === 'repeat refused';
-    const words = statusTexts(askedOf(payout))[said];
+    const words = statusTexts(askedOf(payout), wasSent)[said];
     return [{ at, type: 'provider', text: hasReason ? `${words}: ${failure_code ?? 'no reason given'}.` : words }];
   });
 }

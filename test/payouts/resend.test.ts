@@ -170,7 +170,13 @@ describe('The same request', () => {
     expect(await steps.ask(id, { gateway })).toEqual({ said: 'request differs' });
     expect(await steps.send(id, { gateway })).toEqual({ said: 'request differs' });
     expect([gateway.requests, await steps.madeOf(id)]).toEqual([0, 1]);
-    expect(await stuckReasonOf(id)).toContain('the request is no longer the one that was asked for');
+    expect(await stuckReasonOf(id)).toBe(
+      'unknown: the transfer was requested, and that request can no longer be made again, or read',
+    );
+    const { items } = (await partner.get(`/payouts/${id}/timeline`)).body.data;
+    expect(items.at(-1).text).toBe(
+      'The outcome is unknown: the transfer was requested, and that request can no longer be made again.',
+    );
     await expect(
       stack.owner().execute('update payouts set request_digest = ? where id = ?', ['0'.repeat(64), id]),
     ).rejects.toThrow('never changed');
