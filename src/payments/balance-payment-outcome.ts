@@ -17,9 +17,14 @@ export type BalancePaymentOutcome =
 /** The payment with the amount that its target takes (IDR, scale 4) instead of the one named; its answer says so. */
 export function withAmount(payment: BalancePayment, amount: Money): BalancePayment {
   const { answer } = payment;
-  if (typeof answer !== 'string') return { ...payment, amount };
+  return { ...payment, amount, ...(answer !== undefined && { answer: answerNaming(answer, amount) }) };
+}
+
+/** The body of an answer, with the amount that was paid (IDR, scale 4); one that is made in the transaction reads it. */
+export function answerNaming<Answer extends NonNullable<BalancePayment['answer']>>(answer: Answer, amount: Money) {
+  if (typeof answer !== 'string') return answer;
   const body = JSON.parse(answer);
-  return { ...payment, amount, answer: JSON.stringify({ ...body, data: { ...body.data, amount } }) };
+  return JSON.stringify({ ...body, data: { ...body.data, amount } });
 }
 
 /** What became of a payment, from its row; throws its refusal. Not for 'unclear' and 'busy', which are made again. */

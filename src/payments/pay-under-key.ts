@@ -3,7 +3,8 @@ import type { Caller } from '../identity/caller.ts';
 import { isVerdict, toStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
 import type { DomainError } from '../shared/errors.ts';
-import type { BalancePaymentOutcome } from './balance-payment-outcome.ts';
+import type { Money } from '../shared/money.ts';
+import { answerNaming, type BalancePaymentOutcome } from './balance-payment-outcome.ts';
 import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
 import { type BalancePayment, bodyOf, type NumberedKey } from './make-payments.ts';
 
@@ -69,20 +70,22 @@ async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim
 }
 
 /**
- * The answer to what was paid under the key, made again: with the balance that the statement has after it, and of a
- * contribution with what stands. Null when nothing was paid.
+ * The answer to what was paid under the key, made again: with what was paid, which may be more than the amount asked for,
+ * with the balance that the statement has after it, and of a contribution with what stands. Null when nothing was paid.
  */
 async function tellAgain(
   em: EntityManager,
   userId: string,
   { transactionId, answer }: Asked,
 ): Promise<StoredAnswer | null> {
-  const [row] = await em.execute<{ balance: string }[]>(
-    `select balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
+  const [row] = await em.execute<{ amount: Money; balance: Money }[]>(
+    `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
      where id = ? and user_id = ?`,
     [transactionId, userId],
   );
-  return row === undefined ? null : { status: 201, body: await bodyOf(em, answer, row.balance) };
+  return row === undefined
+    ? null
+    : { status: 201, body: await bodyOf(em, answerNaming(answer, row.amount), row.balance) };
 }
 
 /** Writes the refusal down and throws it, or returns the answer of a payment made under the key meanwhile. */

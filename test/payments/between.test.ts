@@ -2,6 +2,7 @@ import { startWorker } from '../../dev/service-parts.ts';
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
 import { paymentOrderIdFor } from '../../src/shared/ids.ts';
 import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import { begun } from '../circles/begin-circle.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -166,6 +167,29 @@ describe('An idempotency key for a transfer', () => {
     );
     expect([other.status, other.body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
     expect(await balanceOf(stack, one.accountId)).toBe('8500.0000');
+  });
+});
+
+describe('An idempotency key for a first contribution, which a guarantee is paid with', () => {
+  it('answers with all that was paid, even after its answer was forgotten', async () => {
+    const { id, members } = await begun(stack, 2, { on_default: 'cover', guarantee_percent: 50 });
+    const [payer] = members as [BuiltUser];
+    const key = freshKey();
+    const contribution = {
+      reference_type: 'saving_circle_contribution',
+      reference_id: id,
+      source_account_id: payer.accountId,
+      amount: 100_000,
+    };
+    const contribute = () =>
+      stack.post('/v1/payments/balance', contribution, { token: payer.token, headers: { 'idempotency-key': key } });
+    const first = await contribute();
+    expect(first).toMatchObject({ status: 201, body: { data: { amount: '150000.0000', new_balance: '850000.0000' } } });
+    await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
+    await forgetOldRows(stack.em());
+    const again = await contribute();
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect(await balanceOf(stack, payer.accountId)).toBe('850000.0000');
   });
 });
 
