@@ -16,7 +16,7 @@ const field = 'donation_id';
 export const refundingDonation: DecisionHandling<'refund_donation'> = {
   async look(em, _, { donation_id: id }) {
     const facts = (await readRefund(em, id)) ?? refuse('NOT_FOUND', 'there is no such donation', { field });
-    const why = whyNotRefundable(facts);
+    const why = whyNotRefundable(facts, { byDecision: true });
     if (why !== null) refuse('REQUEST_INVALID', why, { field });
     const { status, amount, cause_id, paid_at, account_id, refund_account_id } = facts;
     const paidAt = new Date(must(paid_at, 'a refundable donation was paid')).toISOString();
@@ -40,7 +40,7 @@ async function refund(tx: EntityManager, decisionId: string): Promise<void> {
   const reason = (await whyPowerless(tx, decision)) ?? (await refundingDonation.whyMoved(tx, decision));
   if (reason !== null) return endDecision(tx, decision, { status: 'lapsed', reason });
   const facts = must(await readRefund(tx, donationId, decision.created_at), 'a donation is kept');
-  const why = whyNotRefundable(facts);
+  const why = whyNotRefundable(facts, { byDecision: true });
   if (why !== null) return endDecision(tx, decision, { status: 'refused', reason: why });
   await giveBack(tx, facts, { actorId: decision.approved_by, requestId: null, decisionId });
   await endDecision(tx, decision, { status: 'carried_out' });

@@ -36,6 +36,8 @@ export interface RefundFacts {
   refund_account_id: string | null;
   /** Whether money of the cause has left it by disbursements. */
   disbursed: boolean;
+  /** Whether the account that holds it is of a person who was erased, and cannot use it any more. */
+  owner_erased: boolean;
 }
 
 /** Locks the donation and the balance that holds it, until the transaction ends: its facts are then exact. */
@@ -58,7 +60,9 @@ export async function readRefund(
        d.amount <= account_balance(held.account_id)
          and (d.cause_id is null or d.amount <= disbursable_of_cause(d.cause_id)) as covered,
        held.account_id, refund_account(d.id) as refund_account_id,
-       d.cause_id is not null and disbursed_of_cause(d.cause_id) > 0 as disbursed
+       d.cause_id is not null and disbursed_of_cause(d.cause_id) > 0 as disbursed,
+       exists (select from accounts a join users u on u.id = a.user_id
+         where a.id = held.account_id and a.organization_id is null and u.erased_at is not null) as owner_erased
      from donations d
      left join transactions t on t.id = d.transaction_id
      left join charitable_causes c on c.id = d.cause_id
@@ -69,12 +73,16 @@ export async function readRefund(
   return facts ?? null;
 }
 
-/** Why a donation cannot be refunded; null when it can. */
-export function whyNotRefundable(facts: RefundFacts): string | null {
+/**
+ * Why a donation cannot be refunded; null when it can. Where the owner of its cause's account was erased, what is there
+ * came back from the bank and nobody else can move it: `byDecision` it then goes back whatever its age.
+ */
+export function whyNotRefundable(facts: RefundFacts, { byDecision }: { byDecision: boolean }): string | null {
   if (facts.status !== 'completed') return `the donation is ${facts.status}, not completed`;
   if (facts.allocated) return 'an open donation that was allocated is not refunded';
-  if (!facts.in_time) return `a donation is refunded within ${refundDays} days`;
-  if (facts.disbursed_since) return 'money of its charitable cause has been disbursed since';
+  const isStranded = byDecision && facts.owner_erased;
+  if (!facts.in_time && !isStranded) return `a donation is refunded within ${refundDays} days`;
+  if (facts.disbursed_since && !isStranded) return 'money of its charitable cause has been disbursed since';
   if (!facts.covered) return 'what its charitable cause still has does not cover it';
   return facts.refund_account_id === null ? 'its donor has no account that it could be refunded to' : null;
 }
@@ -95,7 +103,7 @@ export async function refundDonation(
     }
     await lockRefund(tx, donationId);
     const facts = must(await readRefund(tx, donationId), 'a donation is kept');
-    const why = whyNotRefundable(facts);
+    const why = whyNotRefundable(facts, { byDecision: false });
     if (why !== null) refuse('REQUEST_INVALID', why, { field: 'id' });
     await readPayer(tx, donorId);
     await giveBack(tx, facts, { actorId: caller.userId, requestId });

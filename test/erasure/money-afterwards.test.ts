@@ -5,10 +5,25 @@ import { newId } from '../../src/shared/ids.ts';
 import { begun } from '../circles/begin-circle.ts';
 import { contribute } from '../circles/build-circle.ts';
 import { settleAtProvider } from '../payouts/build-payouts.ts';
-import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
-import { approve, buildOperators, decide, type Operators, plantDecision, propose } from '../support/decide.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
+import {
+  approve,
+  buildOperators,
+  decide,
+  type Operators,
+  plantDecision,
+  propose,
+  secureSession,
+} from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
+import {
+  buildOwner,
+  buildWaitingDisbursement,
+  noWait,
+  withdraw,
+  withdrawalWhen,
+} from '../withdrawals/build-withdrawals.ts';
 
 let stack: Stack;
 let operators: Operators;
@@ -133,6 +148,47 @@ describe('Money that comes to a person after the erasure', () => {
         [paid.reference],
       );
     expect(event?.data).toMatchObject({ account_id: accountId, amount: '-60000.0000' });
+  }, 60_000);
+
+  it('goes back to who gave it to a cause of theirs, however long ago, by two people', async () => {
+    const { owner, causeId, id, decisionId } = await buildWaitingDisbursement(stack);
+    for (const token of [operators.approver.token, await secureSession(stack, (await buildSuperAdmin(stack)).id)])
+      expect((await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token })).status).toBe(200);
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+    const { id: rest } = await withdraw(stack, owner);
+    await withdrawalWhen(stack, owner, rest, 'succeeded');
+    await stack.patch(`/v1/charitable-causes/${causeId}`, { status: 'cancelled' }, { token: owner.token });
+    for (const withdrawalId of [id, rest]) await lookNoMore(withdrawalId);
+    const [donation] = await stack
+      .em()
+      .execute<[{ id: string; donor: string }]>('select id, user_id as donor from donations where cause_id = ?', [
+        causeId,
+      ]);
+    await withoutTriggers(
+      stack,
+      `update transactions t set created_at = t.created_at - interval '8 days' from donations d
+       where d.id = ? and t.id = d.transaction_id`,
+      [donation.id],
+    );
+    const back = { kind: 'refund_donation', donation_id: donation.id };
+    expect(await refusal(back)).toEqual([400, 'donation_id: a donation is refunded within 7 days']);
+    await erase(owner);
+    await settleAtProvider(stack, id, 'REVERSED');
+    await eventually(
+      () => balanceOf(stack, owner.accountId),
+      (balance) => balance === '400000.0000',
+    );
+    expect(await waiting()).toMatchObject({ rows: 1 });
+    const booked = { kind: 'book_external', amount: '-1', reference: `kept ${newId()}`, account_id: owner.accountId };
+    expect(await refusal(booked)).toEqual([400, 'amount: it is more than is free on the account, 0.0000']);
+    expect(await decide(stack, operators, back)).toMatchObject({ status: 'carried_out' });
+    expect(await waiting()).toMatchObject({ rows: 0 });
+    const [given] = await stack
+      .em()
+      .execute<[{ balance: string }]>('select account_balance(id)::text as balance from accounts where user_id = ?', [
+        donation.donor,
+      ]);
+    expect(given.balance).toBe('400000.0000');
   }, 60_000);
 
   it('is not put there from suspense, neither when that is proposed nor when it is carried out', async () => {
