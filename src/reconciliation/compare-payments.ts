@@ -4,7 +4,7 @@ import type { ReceiptState } from '../payments/receipt.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 import { canonicalId, isUuid } from '../shared/uuid.ts';
-import { cursorAfter, type FoundMissing, type MissingPage, missingPerPage, readCursor } from './missing-page.ts';
+import { type FoundMissing, findMissing, type MissingPage, readCursor, soughtPerPage } from './missing-page.ts';
 import type { Difference } from './reconciliation.ts';
 
 interface OrderRow {
@@ -90,33 +90,30 @@ export async function findMissingPayments(
   { day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
   const rows = await em.execute<
-    (ReceiptRow & {
-      provider_payment_method_id: string;
-      reference: string;
-      resource_id: string | null;
+    (Omit<ReceiptRow, 'provider_payment_id'> & {
       at: string;
+      key: string;
+      provider_payment_method_id: string;
+      resource_id: string | null;
     })[]
   >(
-    // A look-up for each row. As an anti-join, the planner, who knows nothing of records that were listed a moment ago,
-    // compares all with all.
-    `select id, provider_payment_id, provider_payment_method_id, reference, amount, state, received_at::text as at,
+    `select id, received_at::text as at, provider_payment_id as key, provider_payment_method_id, reference, amount, state,
        coalesce(order_id, partner_payment_id) as resource_id
      from receipts where received_at >= ? and received_at < ? and (received_at, id) > (?, ?)
-       and (select r.key from reconciled_records r
-         where r.day = ? and r.kind = 'payment' and r.key = receipts.provider_payment_id) is null
      order by received_at, id limit ?`,
-    [from, to, ...readCursor(after, from), day, missingPerPage],
+    [from, to, ...readCursor(after, from), soughtPerPage],
   );
+  const { missing, next } = await findMissing(em, { day, kind: 'payment', rows });
   const differences: Difference[] = [];
-  for (const row of rows) {
-    const { provider_payment_method_id: methodId, provider_payment_id: subject, reference, resource_id } = row;
+  for (const row of missing) {
+    const { provider_payment_method_id: methodId, key: subject, reference, resource_id } = row;
     const payment = await gateway.findPayment(methodId, subject, { ...(signal && { signal }) });
     if (payment !== null && agrees(row, payment)) continue;
     const ours = { status: row.state, amount: row.amount };
     const theirs = payment && { status: payment.status, amount: payment.amount };
     differences.push({ resourceType: 'payment', subject, resourceId: resource_id, reference, ours, theirs });
   }
-  return { differences, next: cursorAfter(rows) };
+  return { differences, next };
 }
 
 /** Since when the provider lists a succeeded payment without a receipt of ours. */

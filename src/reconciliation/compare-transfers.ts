@@ -4,7 +4,7 @@ import type { PayoutStatus } from '../payouts/payout.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 import { canonicalId, isUuid } from '../shared/uuid.ts';
-import { cursorAfter, type FoundMissing, type MissingPage, missingPerPage, readCursor } from './missing-page.ts';
+import { type FoundMissing, findMissing, type MissingPage, readCursor, soughtPerPage } from './missing-page.ts';
 import type { Difference } from './reconciliation.ts';
 
 interface PayoutRow {
@@ -53,22 +53,19 @@ export async function findMissingTransfers(
   gateway: Gateway,
   { day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
-  const rows = await em.execute<(PayoutRow & { at: string; refund_of: string | null })[]>(
-    // A look-up for each row. As an anti-join, the planner, who knows nothing of records that were listed a moment ago,
-    // compares all with all.
-    `select p.id, p.status, p.net_amount, p.refund_of, a.sent_at::text as at
+  const rows = await em.execute<(PayoutRow & { at: string; key: string; refund_of: string | null })[]>(
+    `select p.id, p.id::text as key, p.status, p.net_amount, p.refund_of, a.sent_at::text as at
      from payout_attempts a join payouts p on p.id = a.payout_id
      where a.sent_at >= ? and a.sent_at < ? and (a.sent_at, a.payout_id) > (?, ?) and p.status <> 'failed'
        and a.outcome is distinct from 'unsent'
        and not exists (select from payout_attempts b
          where b.payout_id = a.payout_id and b.number < a.number and b.outcome is distinct from 'unsent')
-       and (select r.key from reconciled_records r
-         where r.day = ? and r.kind = 'transfer' and r.key = p.id::text) is null
      order by a.sent_at, a.payout_id limit ?`,
-    [from, to, ...readCursor(after, from), day, missingPerPage],
+    [from, to, ...readCursor(after, from), soughtPerPage],
   );
+  const { missing, next } = await findMissing(em, { day, kind: 'transfer', rows });
   const differences: Difference[] = [];
-  for (const { id, status, net_amount: amount, refund_of: refundOf } of rows) {
+  for (const { id, status, net_amount: amount, refund_of: refundOf } of missing) {
     const transfer = await gateway.findTransfer(id, { refundOf, ...(signal && { signal }) });
     const theirs = transfer && {
       status: transfer.status === 'accepted' ? ('pending' as const) : transfer.status,
@@ -85,5 +82,5 @@ export async function findMissingTransfers(
       theirs,
     });
   }
-  return { differences, next: cursorAfter(rows) };
+  return { differences, next };
 }
