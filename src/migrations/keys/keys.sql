@@ -24,18 +24,6 @@ create table look_up_keys (
   key_sealed text not null
 );
 
--- Whether this database has the keys that were agreed on, by how their look-up key is stored; raises where it has not. A
--- part of each statement on keys, as a connection made anew may lead elsewhere. Stable, so that as a condition of its own it
--- is judged once and first, whatever rows there are.
-create function are_agreed_keys(p_look_up_key_sealed text) returns boolean language plpgsql stable
-set search_path = pg_catalog, public, pg_temp as $$
-begin
-  if not exists (select from look_up_keys where id = 'email' and key_sealed = p_look_up_key_sealed) then
-    raise exception 'other keys than those agreed on' using errcode = 'AM011';
-  end if;
-  return true;
-end $$;
-
 -- What was destroyed stays destroyed, and a key in use is never replaced or swept: only sealed anew, or destroyed.
 create function keep_personal_key() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -55,7 +43,6 @@ create trigger personal_keys_are_kept before update or delete on personal_keys
   for each row execute function keep_personal_key();
 
 revoke execute on all functions in schema public from public;
-grant execute on function are_agreed_keys to amanah_app;
 -- PostgreSQL lets everybody call a new function; this is said of functions that the owner makes later.
 alter default privileges revoke execute on functions from public;
 grant select, insert, delete on personal_keys to amanah_app;
