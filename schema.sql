@@ -4132,8 +4132,9 @@ begin
   end if;
   -- Waits for an erasure under way, which waits for whoever was first, and then sees the money.
   perform from accounts a join users u on u.id = a.user_id
-    where a.id = decided.account_id and a.organization_id is null and u.erased_at is not null for key share of u;
-  if found then
+    where a.id = decided.account_id and a.organization_id is null for key share of u;
+  if exists (select from accounts a join users u on u.id = a.user_id
+      where a.id = decided.account_id and a.organization_id is null and u.erased_at is not null) then
     raise exception 'nobody can move money of a person who was erased' using errcode = 'AM010', detail = settled.id::text;
   end if;
   if not write_journal(p_journal_id, 'receipt/' || settled.id || '/settled', 'receipt.' || settled.state,
@@ -4892,7 +4893,9 @@ create view check_idempotency_keys_complete as
    FROM idempotency_keys k
   WHERE answer_status IS NULL AND created_at >= (now() - '30 days'::interval) AND created_at <= (now() - '01:00:00'::interval) AND created_at >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM payment_orders o
-          WHERE o.id = k.resource_id));
+          WHERE o.id = k.resource_id)) AND NOT (EXISTS ( SELECT
+           FROM users u
+          WHERE u.id = k.user_id AND u.erased_at IS NOT NULL));
 
 create view check_journals_are_sealed as
  SELECT id AS journal_id,

@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/postgresql';
 import { emptyRows } from '../../src/erasure/empty-rows.ts';
 import { findHold } from '../../src/erasure/find-hold.ts';
 import { User } from '../../src/identity/user.entity.ts';
+import { systemAccounts } from '../../src/ledger/account.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { begun, opened } from '../circles/begin-circle.ts';
 import { balanceOf, buildIndividual, fund } from '../support/build.ts';
@@ -116,6 +117,27 @@ describe('What names a person beside their rows', () => {
     expect(await logins()).toBe(0);
     expect(await bodies()).toEqual(before.map(({ body_digest }) => ({ has_body: false, body_digest })));
   }, 60_000);
+});
+
+describe('The keys of what a person has paid', () => {
+  it('stay without their answers, which no check misses', async () => {
+    const person = await buildIndividual(stack, { balance: '10000' });
+    const gift = {
+      reference_type: 'charitable_cause_open_donate',
+      reference_id: systemAccounts.openDonationPool,
+      source_account_id: person.accountId,
+      amount: 10_000,
+    };
+    const headers = { 'idempotency-key': newId() };
+    expect((await stack.post('/v1/payments/balance', gift, { token: person.token, headers })).status).toBe(201);
+    await stack
+      .owner()
+      .execute("update idempotency_keys set created_at = now() - interval '2 hours' where user_id = ?", [person.id]);
+    await erase(person.id, async () => undefined);
+    const kept = 'select answer_body from idempotency_keys where user_id = ?';
+    expect(await stack.em().execute(kept, [person.id])).toEqual([{ answer_body: null }]);
+    await expectChecksEmpty(stack);
+  });
 });
 
 describe('Whoever has agreed to take over a place in a circle', () => {

@@ -221,8 +221,9 @@ begin
   end if;
   -- Waits for an erasure under way, which waits for whoever was first, and then sees the money.
   perform from accounts a join users u on u.id = a.user_id
-    where a.id = decided.account_id and a.organization_id is null and u.erased_at is not null for key share of u;
-  if found then
+    where a.id = decided.account_id and a.organization_id is null for key share of u;
+  if exists (select from accounts a join users u on u.id = a.user_id
+      where a.id = decided.account_id and a.organization_id is null and u.erased_at is not null) then
     raise exception 'nobody can move money of a person who was erased' using errcode = 'AM010', detail = settled.id::text;
   end if;
   if not write_journal(p_journal_id, 'receipt/' || settled.id || '/settled', 'receipt.' || settled.state,

@@ -484,12 +484,14 @@ create view check_orders_posted_once as
     or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
     or (count(j.journal_id) = 1 and sum(p.landed) is distinct from o.nominal)
     or coalesce(sum(p.cost), 0) <> o.provider_fee;
--- A key of a payment from a balance has its answer, until that is forgotten; one of an order may wait for it.
+-- A key of a payment from a balance has its answer, until that is forgotten, by its age or with whom it belonged to; one of
+-- an order may wait for it.
 create view check_idempotency_keys_complete as
   select k.user_id, k.resource_id from idempotency_keys k
   where k.answer_status is null and k.created_at between now() - interval '30 days' and now() - interval '1 hour'
     and k.created_at >= checks_since_time()
-    and not exists (select from payment_orders o where o.id = k.resource_id);
+    and not exists (select from payment_orders o where o.id = k.resource_id)
+    and not exists (select from users u where u.id = k.user_id and u.erased_at is not null);
 -- For people, who do not read the keys' hashes: what was refused, and what was paid under the same key and body.
 create view refusals_of_balance_payments as
   select r.user_id, r.refused_at, r.refused_upto, r.refusal, k.number, k.resource_id as transaction_id
