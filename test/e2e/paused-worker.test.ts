@@ -146,6 +146,13 @@ const kinds: Record<string, Kind> = {
           async expectOnce() {
             const { refunds, transfers } = await atProvider(stack, made.id);
             expect(refunds.length + transfers.length).toBe(1);
+            // The provider makes one of two requests under one key: how often it was asked is in the rows only.
+            const attempts = await stack
+              .em()
+              .execute<{ outcome: string | null }[]>('select outcome from payout_attempts where payout_id = ?', [
+                made.id,
+              ]);
+            expect(attempts.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
             expect(await readBalance(partner)).toMatchObject({ pending: '0.0000' });
           },
         };

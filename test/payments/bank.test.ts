@@ -156,6 +156,10 @@ describe('The bank', () => {
     );
     const moved = await expectClerksEven(stack, clerks);
     expect(moved.length).toBeGreaterThan(partners);
+    const ended = await stack
+      .em()
+      .execute<{ kind: string }[]>("select distinct kind from payouts where status = 'succeeded'");
+    expect(ended.map(({ kind }) => kind).toSorted()).toEqual(['partner_payout', 'payment_refund']);
     // What a partner has not, has paid out or refunded already, or that its wallet refunds something else just now.
     const whys = new Set(clerks.flatMap(({ refused }) => [...refused.keys()]));
     const may = /^(422 FUNDS_(INSUFFICIENT_BALANCE|REFUND_EXCEEDED)|50[34] .*)$/;

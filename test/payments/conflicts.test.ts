@@ -1,6 +1,14 @@
 import { must } from '../../src/shared/assert.ts';
 import { askFor, balanceWays, expectOneUnder, notAtAll, readPaid, wholly } from '../e2e/balance-ways.ts';
-import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from '../payouts/build-payouts.ts';
+import {
+  buildPayer,
+  magicAccount,
+  payoutBody,
+  payoutWhen,
+  readBalance,
+  settleAtProvider,
+  transfersOf,
+} from '../payouts/build-payouts.ts';
 import { balanceOf, buildIndividual } from '../support/build.ts';
 import { holdTable } from '../support/hold-table.ts';
 import { untilLocked } from '../support/lock-waits.ts';
@@ -47,6 +55,10 @@ async function plant(trigger: string, code: string, count: number): Promise<void
       `alter sequence planted_conflicts restart; ${trigger} execute function plant_conflict('${code}', '${count}')`,
     );
 }
+
+/** How many transactions met the planted conflict, or came after it. */
+const met = async (): Promise<number> =>
+  Number((await stack.owner().execute<[{ met: string }]>('select last_value as met from planted_conflicts'))[0].met);
 
 const every = Object.entries(conflicts).flatMap(([conflict, code]) =>
   Object.entries(moments).map(([moment, trigger]) => ({ conflict, code, moment, trigger })),
@@ -99,6 +111,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, trigger }) 
       ({ status }) => status === 'PAID',
       90_000,
     );
+    expect(await met()).toBeGreaterThan(3);
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
     expect((await stack.get('/v1/transactions', { token: payer.token })).body.data.count).toBe(2);
   }, 120_000);
@@ -106,15 +119,24 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, trigger }) 
   it('that reserves or ends a payout is repeated until it is booked once', async () => {
     const partner = await buildPayer(stack);
     const key = freshKey();
+    // It does not end before the conflicts of its end are planted.
+    const bank_account_number = magicAccount('131313');
     await plant(trigger, code, 2);
     const answer = await eventually(
-      () => partner.post('/payouts', payoutBody(), key),
+      () => partner.post('/payouts', payoutBody({ bank_account_number }), key),
       ({ status }) => status !== 503,
     );
     expect(answer.status).toBe(200);
+    expect(await met()).toBeGreaterThan(2);
     const { id } = answer.body.data;
+    await eventually(
+      () => transfersOf(stack, id),
+      ({ length }) => length === 1,
+    );
     await plant(trigger, code, 2);
+    await settleAtProvider(stack, id, 'SUCCEEDED');
     await payoutWhen(partner, id, 'succeeded', 90_000);
+    expect(await met()).toBeGreaterThan(2);
     expect(await transfersOf(stack, id)).toHaveLength(1);
     expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
   }, 120_000);
