@@ -4670,7 +4670,10 @@ create view check_circle_pots_paid_once as
             count(DISTINCT saving_circle_covers.debtor_member_id) AS count
            FROM saving_circle_covers
           WHERE saving_circle_covers.saving_circle_id = r.saving_circle_id AND saving_circle_covers.turn_number = r.turn_number) g ON true
-     LEFT JOIN journal_keys j ON j.business_key = (((('saving-circle/'::text || r.saving_circle_id) || '/turn/'::text) || r.turn_number) || '/pot'::text)
+     LEFT JOIN LATERAL ( SELECT k.journal_id
+           FROM journal_keys k
+          WHERE k.business_key = (((('saving-circle/'::text || r.saving_circle_id) || '/turn/'::text) || r.turn_number) || '/pot'::text)
+         LIMIT 1) j ON true
      LEFT JOIN LATERAL ( SELECT sum(postings.amount) AS amount
            FROM postings
           WHERE postings.journal_id = j.journal_id AND (postings.account_id = ANY (ARRAY[m.account_id, ( SELECT t.destination_account_id

@@ -355,8 +355,9 @@ create view check_circle_pots_paid_once as
   left join lateral (select coalesce(sum(amount), 0) as amount, count(distinct debtor_member_id) as count
     from saving_circle_covers
     where saving_circle_id = r.saving_circle_id and turn_number = r.turn_number) g on true
-  left join journal_keys j
-    on j.business_key = 'saving-circle/' || r.saving_circle_id || '/turn/' || r.turn_number || '/pot'
+  -- A look-up for each round: joined, the planner reads the keys of all that was ever posted.
+  left join lateral (select k.journal_id from journal_keys k
+    where k.business_key = 'saving-circle/' || r.saving_circle_id || '/turn/' || r.turn_number || '/pot' limit 1) j on true
   left join lateral (select sum(amount) as amount from postings
     where journal_id = j.journal_id and account_id in (m.account_id, (select t.destination_account_id
       from transactions t where t.batch_id = j.journal_id))) p on true
