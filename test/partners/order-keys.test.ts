@@ -207,7 +207,10 @@ describe('After the time for which customers and beneficiaries are kept', () => 
 });
 
 describe('Where a key was lost with its database', () => {
-  it('a payout whose transfer has ended is settled, with nobody named', async () => {
+  it.each([
+    ['', false],
+    [', and a second one made in its place', true],
+  ])('a payout whose transfer has ended is settled, with nobody named%s', async (_, hasSecond) => {
     const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
     await eventually(
       () =>
@@ -219,6 +222,8 @@ describe('Where a key was lost with its database', () => {
       (rows) => rows.length > 0,
     );
     await loseKey(stack, id);
+    const place = { table: 'payouts', column: 'texts_sealed', row: id, order: { id, isNew: true as const } };
+    if (hasSecond) await sealerElsewhere(stack.deps).seal(place, 'a request that came before the row was there');
     await settleAtProvider(stack, id, 'SUCCEEDED');
     await eventually(
       () =>
