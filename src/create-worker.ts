@@ -20,10 +20,10 @@ const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, w
 const maxConcurrentWorkflowTasks = 40;
 /**
  * Workflows that a worker keeps in memory; one that it has dropped is replayed from its history with its next event,
- * which takes it about 10 ms of CPU time for a payment. Each takes up to 0.6 MB, and a worker 300 MB beside them, so it
+ * which takes it about 10 ms of CPU time for a payment. Each takes up to 0.8 MB, and a worker 300 MB beside them, so it
  * stays below 700 MB. By itself the SDK would keep as many as V8's heap may hold: 2,300 on a machine with 8 GB.
  */
-const maxCachedWorkflows = 500;
+const maxCachedWorkflows = 400;
 
 /**
  * This worker's deployment version, when one is configured. Workflows are upgraded to the newest version automatically,
