@@ -12,12 +12,15 @@ import { documentedAccess } from './documented-access.ts';
 import { expectChecksEmptyBut, withoutIds } from './foreign-answers.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
-/** The fields of a schema that are ids, as its document shows them: `name`, `list[]`, `list[].name`. */
+/**
+ * The fields of a schema that are ids, as its document shows them: `name`, `list[]`, `list[].name`. That of a product may
+ * be any text, and what is no id finds nothing.
+ */
 function idFieldsOf(schema: z.ZodType | undefined): string[] {
   const found = new Set<string>();
   const walk = (part: unknown, path: string): void => {
     const { format, properties = {}, items, ...rest } = Object(part);
-    if (format === 'uuid') found.add(path);
+    if (format === 'uuid' || path === 'product_id') found.add(path);
     for (const [name, inner] of Object.entries(properties)) walk(inner, path === '' ? name : `${path}.${name}`);
     if (items) walk(items, `${path}[]`);
     for (const inner of [rest.anyOf, rest.oneOf, rest.allOf].flatMap((choices: unknown[] = []) => choices))
@@ -209,6 +212,14 @@ describe('An id in a query', () => {
     actor_id: async () => stranger.user.id,
     account_id: async () => stranger.user.accountId,
     product_id: () => buildTransaction(stack, stranger.user),
+    'GET /v1/transactions product_id': async () => {
+      const [row] = await stack
+        .em()
+        .execute<[{ reference_id: string }]>('select reference_id from transactions where id = ?', [
+          await buildTransaction(stack, stranger.user),
+        ]);
+      return row.reference_id;
+    },
     category_id: async () => newId(),
     cause_id: async () =>
       String(
@@ -235,7 +246,7 @@ describe('An id in a query', () => {
       const reached: string[] = [];
       for (const caller of admittedHere) {
         for (const field of idFieldsOf(route.query)) {
-          const value = values[field];
+          const value = values[`${name} ${field}`] ?? values[field];
           if (value === undefined) throw new Error(`${name}: nothing gives ${field} a value`);
           const query = `?limit=100&${field}=${await value()}`;
           const [status, text] = await call(route, caller, { type: 'receipt' }, { query });
