@@ -2009,8 +2009,6 @@ alter table permissions add constraint permissions_category_id_fkey FOREIGN KEY 
 alter table products add constraint products_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table products add constraint products_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 
-alter table provider_callers add constraint provider_callers_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id);
-
 alter table receipts add constraint receipts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table receipts add constraint receipts_order_id_fkey FOREIGN KEY (order_id) REFERENCES payment_orders(id);
 alter table receipts add constraint receipts_partner_payment_id_fkey FOREIGN KEY (partner_payment_id) REFERENCES partner_payments(id);
@@ -4245,7 +4243,8 @@ begin
     update provider_budget set filled_at = instant;
     budget.filled_at := instant;
   end if;
-  select c.calls * exp(-abs(extract(epoch from instant - c.counted_at)) / 60) into recent
+  -- Bounded, as a power too small for a number is an error.
+  select c.calls * exp(-least(abs(extract(epoch from instant - c.counted_at)) / 60, 100)) into recent
     from provider_callers c where c.partner_id = p_partner;
   needed := 1 + most * case when recent > p_per_minute / 4.0 then case when p_payout then 0.625 else 0.75 end
     when p_payout then 0 else 0.5 end;

@@ -44,7 +44,7 @@ const ofOrder = 'order:';
 export const isUnderOwnKey = (keyId: string): boolean => keyId.startsWith(ofPerson) || keyId.startsWith(ofOrder);
 
 /**
- * Whether a value does not open under the key that its order has now: the one it was sealed under was lost with a copy of
+ * Whether a value does not open under the key that was found for its order: the one it was sealed under was lost with a copy of
  * the database of the keys, and a request that came before the order was there then made a second one.
  */
 const isUnderAnotherKey = (sealed: string, error: unknown): boolean =>
@@ -83,11 +83,17 @@ export function createSealer(
         .encrypt(key);
     },
     async open({ table, column, row }, sealed) {
-      const { plaintext, protectedHeader } = await compactDecrypt(sealed, keyOf, {
+      let isKeyHad = false;
+      const find = async (header: CompactJWEHeaderParameters): Promise<Uint8Array> => {
+        const key = await keyOf(header);
+        isKeyHad = true;
+        return key;
+      };
+      const { plaintext, protectedHeader } = await compactDecrypt(sealed, find, {
         keyManagementAlgorithms: ['dir'],
         contentEncryptionAlgorithms: ['A256GCM'],
       }).catch((error: unknown) => {
-        throw isUnderAnotherKey(sealed, error)
+        throw isKeyHad && isUnderAnotherKey(sealed, error)
           ? new KeyErased('an order has another key than it was sealed under')
           : error;
       });

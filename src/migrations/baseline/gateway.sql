@@ -11,9 +11,10 @@ create table provider_budget (
 insert into provider_budget default values;
 
 -- How many calls were made for a partner in about the last minute: each counts for less with every second, so that calls
--- made evenly add up to those of a minute.
+-- made evenly add up to those of a minute. (Without a foreign key: it would wait for the partner's lock under that of the
+-- budget, which holds up everybody's calls.)
 create table provider_callers (
-  partner_id uuid primary key references partners (id),
+  partner_id uuid primary key,
   calls double precision not null check (calls > 0 and calls < 'Infinity'),
   counted_at timestamptz not null
 ) with (fillfactor = 60);
@@ -22,8 +23,9 @@ create table provider_callers (
 -- of a minute's calls may be made at once; the rest comes evenly, so that no minute has more. Half of what may be made
 -- at once is left to payouts. A partner for which more than a quarter of a minute's calls have just been made gives way:
 -- its payouts leave five eighths of what may be made at once to everybody else, and its other calls three quarters. So
--- it gets all that nobody else needs, and never less than that quarter. It survives a clock that is set back (a correction, a failover): what was filled, or is
--- to be waited for, in what is now the future does not hold up every call until that time has come again.
+-- it gets all that nobody else needs; below that quarter it gives way to nobody. It survives a clock that is set back (a
+-- correction, a failover): what was filled, or is to be waited for, in what is now the future does not hold up every call
+-- until that time has come again.
 create function take_provider_call(p_per_minute integer, p_payout boolean, p_partner uuid) returns double precision
   language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -45,7 +47,8 @@ begin
     update provider_budget set filled_at = instant;
     budget.filled_at := instant;
   end if;
-  select c.calls * exp(-abs(extract(epoch from instant - c.counted_at)) / 60) into recent
+  -- Bounded, as a power too small for a number is an error.
+  select c.calls * exp(-least(abs(extract(epoch from instant - c.counted_at)) / 60, 100)) into recent
     from provider_callers c where c.partner_id = p_partner;
   needed := 1 + most * case when recent > p_per_minute / 4.0 then case when p_payout then 0.625 else 0.75 end
     when p_payout then 0 else 0.5 end;
