@@ -354,6 +354,9 @@ const rules = (): Rule[] =>
       await asOwner([
         ...tables.map((table) => `delete from ${table}`),
         "delete from events where event = 'PLANTED'",
+        `delete from account_balances b using accounts a, users u
+         where a.id = b.account_id and u.id = a.user_id and u.erased_at is not null`,
+        'delete from accounts a using users u where u.id = a.user_id and u.erased_at is not null',
         'update clearing_comparisons set difference = 0, agreed = true, measured_at = now()',
       ]);
       await afterCache();
