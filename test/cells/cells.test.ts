@@ -37,6 +37,8 @@ interface Cell {
   taskQueue: string;
   accounts: string[];
   process: Part | undefined;
+  /** Ends when the process that is being started runs, or has not come up. */
+  starting: Promise<Part | undefined> | undefined;
   deaths: number;
   ends: boolean;
   supervised: Promise<void>;
@@ -97,11 +99,15 @@ async function buildCell(name: string): Promise<Cell> {
     port: await findFreePort(),
     taskQueue: `cell-${name}-${newId()}`,
     process: undefined,
+    starting: undefined,
     deaths: 0,
     ends: true,
     supervised: Promise.resolve(),
   };
 }
+
+/** Until this has ended no process is started. */
+let mayStart = Promise.resolve();
 
 /** Runs a cell's process, and another each time it dies, as a supervisor does. */
 function start(cell: Cell, other: Cell, chance: number): void {
@@ -117,7 +123,8 @@ function start(cell: Cell, other: Cell, chance: number): void {
   cell.ends = false;
   cell.supervised = (async () => {
     while (!cell.ends) {
-      const part = await startPart({
+      for (let gate: unknown; gate !== mayStart; await gate) gate = mayStart;
+      cell.starting = startPart({
         name: `The cell ${cell.name}`,
         script: join(import.meta.dirname, 'cell.ts'),
         env: { PATH: process.env.PATH, HOME: process.env.HOME },
@@ -125,6 +132,7 @@ function start(cell: Cell, other: Cell, chance: number): void {
         logFile: join(testRun().directory, 'cells', `${cell.name}.log`),
         readyWithinMs: 120_000,
       }).catch(() => undefined);
+      const part = await cell.starting;
       if (part === undefined) continue;
       cell.process = part;
       if (cell.ends) part.kill('SIGKILL');
@@ -173,8 +181,11 @@ const held = async (cell: Cell): Promise<string> => {
   return sum;
 };
 
-/** Nobody moves: the processes stand still, and the statements they had sent have ended. */
+/** Nobody moves: the processes stand still, none is started, and the statements they had sent have ended. */
 async function whileStill<T>(work: () => Promise<T>): Promise<T> {
+  const { promise, resolve: letStart } = Promise.withResolvers<void>();
+  mayStart = promise;
+  await Promise.all(both().map(({ starting }) => starting));
   const stilled = both().flatMap(({ process }) => process ?? []);
   for (const part of stilled) part.kill('SIGSTOP');
   try {
@@ -195,6 +206,7 @@ async function whileStill<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     for (const part of stilled) part.kill('SIGCONT');
+    letStart();
   }
 }
 
