@@ -72,6 +72,10 @@ export function payPot(circle: Circle, covered: readonly string[] = []): void {
   else circle.turn += 1;
 }
 
+/** As positions are read: whoever was excluded comes last. Of shares that are alike, the first gets what cannot be split. */
+const inTurnOrder = (members: readonly Member[]): Member[] =>
+  members.toSorted((left, right) => (left.turn ?? members.length + 1) - (right.turn ?? members.length + 1));
+
 export function end(circle: Circle, status: 'completed' | 'cancelled'): void {
   circle.status = status;
   const due = new Map(
@@ -80,7 +84,7 @@ export function end(circle: Circle, status: 'completed' | 'cancelled'): void {
       subtractMoney(addMoney(paid, guarantee), received),
     ]),
   );
-  const shares = shareOut(circle.members, { isCancelled: status === 'cancelled' });
+  const shares = shareOut(inTurnOrder(circle.members), { isCancelled: status === 'cancelled' });
   expect(sum(shares.map(({ amount }) => amount))).toBe(circle.held);
   for (const { member_id, amount } of shares) {
     expect(compareMoney(amount, due.get(member_id) ?? '0')).not.toBe(1);
@@ -95,7 +99,7 @@ export function end(circle: Circle, status: 'completed' | 'cancelled'): void {
     const got = shares.find((share) => share.member_id === member_id)?.amount ?? '0';
     expect(compareMoney(got, owedAtMost)).not.toBe(-1);
   }
-  const { members, debts } = settle(circle.members, { hasEnded: true });
+  const { members, debts } = settle(inTurnOrder(circle.members), { hasEnded: true });
   for (const { member_id, net_position } of members) {
     const owed = debts.filter(({ debtor_member_id }) => debtor_member_id === member_id).map(({ amount }) => amount);
     const owing = debts.filter(({ creditor_member_id }) => creditor_member_id === member_id);
