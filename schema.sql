@@ -3190,6 +3190,11 @@ CREATE OR REPLACE FUNCTION public.kept_for_causes(p_account_id uuid)
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   select coalesce(sum(disbursable_of_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
+    and (not exists (select from accounts a join users u on u.id = a.user_id
+        where a.id = c.account_id and a.organization_id is null and u.erased_at is not null)
+      or exists (select from donations d where d.cause_id = c.id and d.status = 'completed'
+        and d.allocation_batch_id is null and d.amount <= disbursable_of_cause(c.id)
+        and refund_account(d.id) is not null))
 $function$;
 
 CREATE OR REPLACE FUNCTION public.list_transactions()

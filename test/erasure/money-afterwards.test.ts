@@ -5,25 +5,11 @@ import { newId } from '../../src/shared/ids.ts';
 import { begun } from '../circles/begin-circle.ts';
 import { contribute } from '../circles/build-circle.ts';
 import { settleAtProvider } from '../payouts/build-payouts.ts';
-import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
-import {
-  approve,
-  buildOperators,
-  decide,
-  type Operators,
-  plantDecision,
-  propose,
-  secureSession,
-} from '../support/decide.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { approve, buildOperators, decide, type Operators, plantDecision, propose } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { withoutTriggers } from '../support/without-triggers.ts';
-import {
-  buildOwner,
-  buildWaitingDisbursement,
-  noWait,
-  withdraw,
-  withdrawalWhen,
-} from '../withdrawals/build-withdrawals.ts';
+import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { buildStrandedCause, erase, lookNoMore } from './stranded-cause.ts';
 
 let stack: Stack;
 let operators: Operators;
@@ -43,23 +29,11 @@ async function gone(): Promise<{ person: BuiltUser; withdrawalId: string }> {
   await withdrawalWhen(stack, person, withdrawalId, 'succeeded');
   return { person, withdrawalId };
 }
-/** As if the provider had been asked for the last time. */
-const lookNoMore = (withdrawalId: string) =>
-  stack.owner().execute('update payouts set look_again_at = null where id = ?', [withdrawalId]);
-const erase = async ({ id }: BuiltUser) => {
-  expect(await decide(stack, operators, { kind: 'erase_person', user_id: id })).toMatchObject({
-    status: 'carried_out',
-  });
-  await eventually(
-    async () => (await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token })).body.data,
-    (erasure) => erasure?.status === 'erased',
-  );
-};
 /** Somebody erased whose withdrawal the bank returned long after. */
 async function returned(): Promise<BuiltUser> {
   const { person, withdrawalId } = await gone();
-  await lookNoMore(withdrawalId);
-  await erase(person);
+  await lookNoMore(stack, withdrawalId);
+  await erase(stack, operators, person);
   await settleAtProvider(stack, withdrawalId, 'REVERSED');
   await eventually(
     () => balanceOf(stack, person.accountId),
@@ -151,49 +125,19 @@ describe('Money that comes to a person after the erasure', () => {
   }, 60_000);
 
   it('goes back to who gave it to a cause of theirs, however long ago, by two people', async () => {
-    const { owner, causeId, id, decisionId } = await buildWaitingDisbursement(stack);
-    for (const token of [operators.approver.token, await secureSession(stack, (await buildSuperAdmin(stack)).id)])
-      expect((await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token })).status).toBe(200);
-    await withdrawalWhen(stack, owner, id, 'succeeded');
-    const { id: rest } = await withdraw(stack, owner);
-    await withdrawalWhen(stack, owner, rest, 'succeeded');
-    await stack.patch(`/v1/charitable-causes/${causeId}`, { status: 'cancelled' }, { token: owner.token });
-    for (const withdrawalId of [id, rest]) await lookNoMore(withdrawalId);
-    const [donation] = await stack
-      .em()
-      .execute<[{ id: string; donor: string }]>('select id, user_id as donor from donations where cause_id = ?', [
-        causeId,
-      ]);
-    await withoutTriggers(
-      stack,
-      `update transactions t set created_at = t.created_at - interval '8 days' from donations d
-       where d.id = ? and t.id = d.transaction_id`,
-      [donation.id],
-    );
-    const back = { kind: 'refund_donation', donation_id: donation.id };
-    expect(await refusal(back)).toEqual([400, 'donation_id: a donation is refunded within 7 days']);
-    await erase(owner);
-    await settleAtProvider(stack, id, 'REVERSED');
-    await eventually(
-      () => balanceOf(stack, owner.accountId),
-      (balance) => balance === '400000.0000',
-    );
+    const { owner, donorAccountId, donationId } = await buildStrandedCause(stack, operators);
+    const back = { kind: 'refund_donation', donation_id: donationId };
     expect(await waiting()).toMatchObject({ rows: 1 });
     const booked = { kind: 'book_external', amount: '-1', reference: `kept ${newId()}`, account_id: owner.accountId };
     expect(await refusal(booked)).toEqual([400, 'amount: it is more than is free on the account, 0.0000']);
     expect(await decide(stack, operators, back)).toMatchObject({ status: 'carried_out' });
     expect(await waiting()).toMatchObject({ rows: 0 });
-    const [given] = await stack
-      .em()
-      .execute<[{ balance: string }]>('select account_balance(id)::text as balance from accounts where user_id = ?', [
-        donation.donor,
-      ]);
-    expect(given.balance).toBe('400000.0000');
+    expect(await balanceOf(stack, donorAccountId)).toBe('400000.0000');
   }, 60_000);
 
   it('is not put there from suspense, neither when that is proposed nor when it is carried out', async () => {
     const { person, withdrawalId } = await gone();
-    await lookNoMore(withdrawalId);
+    await lookNoMore(stack, withdrawalId);
     const payer = await buildIndividual(stack);
     const top = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const { data: order } = (await stack.post('/v1/payments/gateway', top, { token: payer.token })).body;
@@ -210,7 +154,7 @@ describe('Money that comes to a person after the erasure', () => {
     const credit = { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'credit', account_id: person.accountId };
     const before = await propose(stack, operators, credit);
     expect(before.status).toBe(201);
-    await erase(person);
+    await erase(stack, operators, person);
     expect(await refusal(credit)).toEqual([
       400,
       'account_id: the account of a person who was erased, who could not move the money',

@@ -78,10 +78,16 @@ set search_path = pg_catalog, public, pg_temp as $$
   select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
 $$;
 
--- What of an account's balance leaves it by disbursements only: what was given to its causes.
+-- What of an account's balance leaves it by disbursements only: what was given to its causes. Where its owner was erased
+-- nobody can disburse: a cause then keeps what can be given back, and nothing once that covers none of its donations.
 create function kept_for_causes(p_account_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(disbursable_of_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
+    and (not exists (select from accounts a join users u on u.id = a.user_id
+        where a.id = c.account_id and a.organization_id is null and u.erased_at is not null)
+      or exists (select from donations d where d.cause_id = c.id and d.status = 'completed'
+        and d.allocation_batch_id is null and d.amount <= disbursable_of_cause(c.id)
+        and refund_account(d.id) is not null))
 $$;
 
 -- Refuses to take so much from an account that less is left than it keeps for its causes, under the lock of its balance;

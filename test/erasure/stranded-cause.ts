@@ -1,0 +1,64 @@
+import { settleAtProvider } from '../payouts/build-payouts.ts';
+import { type BuiltUser, balanceOf, buildSuperAdmin } from '../support/build.ts';
+import { decide, type Operators, secureSession } from '../support/decide.ts';
+import { eventually, type Stack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
+import { buildWaitingDisbursement, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+
+/** As if the provider had been asked about a withdrawal for the last time. */
+export const lookNoMore = (stack: Stack, withdrawalId: string) =>
+  stack.owner().execute('update payouts set look_again_at = null where id = ?', [withdrawalId]);
+
+/** Erases a person by two people, to the end. */
+export async function erase(stack: Stack, operators: Operators, { id }: BuiltUser): Promise<void> {
+  expect(await decide(stack, operators, { kind: 'erase_person', user_id: id })).toMatchObject({
+    status: 'carried_out',
+  });
+  await eventually(
+    async () => (await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token })).body.data,
+    (erasure) => erasure?.status === 'erased',
+  );
+}
+
+export interface StrandedCause {
+  owner: BuiltUser;
+  /** What its only donation, of IDR 400,000, was paid from. */
+  donorAccountId: string;
+  donationId: string;
+}
+
+/**
+ * A cause whose owner was erased, eight days after its only donation, all of which was disbursed; then the bank returned
+ * that, less the fee.
+ */
+export async function buildStrandedCause(stack: Stack, operators: Operators): Promise<StrandedCause> {
+  const { owner, causeId, id, decisionId } = await buildWaitingDisbursement(stack);
+  for (const token of [operators.approver.token, await secureSession(stack, (await buildSuperAdmin(stack)).id)])
+    expect((await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token })).status).toBe(200);
+  await withdrawalWhen(stack, owner, id, 'succeeded');
+  const { id: rest } = await withdraw(stack, owner);
+  await withdrawalWhen(stack, owner, rest, 'succeeded');
+  await stack.patch(`/v1/charitable-causes/${causeId}`, { status: 'cancelled' }, { token: owner.token });
+  for (const withdrawalId of [id, rest]) await lookNoMore(stack, withdrawalId);
+  const [donation] = await stack.em().execute<[{ id: string; account_id: string }]>(
+    `select d.id, t.source_account_id as account_id from donations d join transactions t on t.id = d.transaction_id
+         where d.cause_id = ?`,
+    [causeId],
+  );
+  await withoutTriggers(
+    stack,
+    `update transactions t set created_at = t.created_at - interval '8 days' from donations d
+       where d.id = ? and t.id = d.transaction_id`,
+    [donation.id],
+  );
+  const back = { note: 'ticket 4711', kind: 'refund_donation', donation_id: donation.id };
+  const early = await stack.post('/v1/decisions', back, { token: operators.proposer.token });
+  expect([early.status, early.body.message]).toEqual([400, 'donation_id: a donation is refunded within 7 days']);
+  await erase(stack, operators, owner);
+  await settleAtProvider(stack, id, 'REVERSED');
+  await eventually(
+    () => balanceOf(stack, owner.accountId),
+    (balance) => balance !== '0.0000',
+  );
+  return { owner, donorAccountId: donation.account_id, donationId: donation.id };
+}
