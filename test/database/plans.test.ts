@@ -107,6 +107,8 @@ const idleIndexes: Record<string, string> = {
   webhook_deliveries_with_body: 'the same',
   events_by_time: 'so small that it pays over many events only',
   donations_of_batch: 'for who follows an allocation to its donations',
+  transaction_organizations_by_time:
+    'used over fewer rows; over a million the check of what came since takes another way',
   partner_idempotency_keys_by_id: 're-encryption goes through the table by it',
 };
 

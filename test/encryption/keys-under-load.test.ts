@@ -7,6 +7,7 @@ import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { startApi, startWorker } from '../../dev/service-parts.ts';
 import { findSealedColumns } from '../../src/encryption/reencrypt.ts';
+import { isUnderOwnKey } from '../../src/encryption/sealer.ts';
 import { buildPayer, payoutBody, setFaults } from '../payouts/build-payouts.ts';
 import { createHttp, type Http, type HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey, signature } from '../support/partner.ts';
@@ -174,11 +175,11 @@ whenFull('While keys are rotated under load', () => {
         .em()
         .execute<{ sealed: string }[]>(`select ${column} as sealed from ${table} where ${column} is not null`);
       const ids = new Set(rows.map(({ sealed }) => decodeProtectedHeader(sealed).kid));
-      // What is under a person's own key stays as it is: that key is sealed anew.
-      const others = [...ids].filter((id) => id !== 'fresh' && !id?.startsWith('person:'));
+      // What is under the own key of a person or an order stays as it is: that key is sealed anew.
+      const others = [...ids].filter((id = '') => id !== 'fresh' && !isUnderOwnKey(id));
       expect([table, column, others]).toEqual([table, column, []]);
     }
-    for (const table of ['personal_keys', 'look_up_keys']) {
+    for (const table of ['personal_keys', 'order_keys', 'look_up_keys']) {
       const rows = await stack.deps.keysOrm.em
         .fork()
         .execute<{ sealed: string }[]>(`select key_sealed as sealed from ${table} where key_sealed is not null`);
