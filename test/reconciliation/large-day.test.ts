@@ -4,6 +4,8 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 const day = '2026-03-02';
 const payments = 20_000;
+/** More of one stretch than a page looks up at the provider, and the last of all. */
+const unlisted = [...Array.from({ length: 120 }, (_, index) => `py-${5_001 + index}`), `py-${payments}`];
 
 let stack: Stack;
 beforeAll(async () => {
@@ -22,14 +24,15 @@ beforeAll(async () => {
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     await tx.execute(
-      `insert into reconciled_records (day, kind, key) select ?, 'payment', 'py-' || n from generate_series(1, ${payments - 1}) n`,
-      [day],
+      `insert into reconciled_records (day, kind, key) select ?, 'payment', 'py-' || n from generate_series(1, ${payments}) n
+         where 'py-' || n <> all(?::text[])`,
+      [day, `{${unlisted.join(',')}}`],
     );
   });
 });
 afterAll(() => stack.stop());
 
-it('A day of twenty thousand payments is read page by page, to the only one that is not among the records', async () => {
+it('A day of twenty thousand payments is read page by page, to the last one that is not among the records', async () => {
   const { from, to } = bookDay(day);
   const gateway = { ...stack.deps.gateway, findPayment: async () => null };
   const found: string[] = [];
@@ -39,5 +42,5 @@ it('A day of twenty thousand payments is read page by page, to the only one that
     found.push(...page.differences.map(({ subject }) => subject));
     after = page.next;
   } while (after !== null);
-  expect(found).toEqual([`py-${payments}`]);
+  expect(found).toEqual(unlisted);
 });
