@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt, decodeProtectedHeader } from 'jose';
+import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt } from 'jose';
 import { must } from '../shared/assert.ts';
-import { errorCodeOf } from '../shared/errors.ts';
-import { KeyErased } from './own-keys.ts';
 import { type PersonalKeys, unlessErased } from './personal-keys.ts';
 
 /** Where a sealed value is stored; bound into the ciphertext, so that a value moved elsewhere does not open. */
@@ -29,7 +27,7 @@ export interface Sealer {
   seal(place: Place, plain: string): Promise<string>;
   /**
    * Decrypts what was sealed for exactly this place, with whichever key sealed it. Throws KeyErased when that key was
-   * destroyed or an order's is another one now, KeysAway when it cannot be reached, and on anything else.
+   * destroyed, KeysAway when it cannot be reached, and on anything else.
    */
   open(place: Place, sealed: string): Promise<string>;
   /** The keyed digest by which a sealed text is found: HMAC-SHA256 in hex under a key of its own. Throws KeysAway. */
@@ -42,13 +40,6 @@ const ofOrder = 'order:';
 
 /** Whether a value with this key id moves to no newer encryption key: it is its own key that does. */
 export const isUnderOwnKey = (keyId: string): boolean => keyId.startsWith(ofPerson) || keyId.startsWith(ofOrder);
-
-/**
- * Whether a value does not open under the key that was found for its order: the one it was sealed under was lost with a copy of
- * the database of the keys, and a request that came before the order was there then made a second one.
- */
-const isUnderAnotherKey = (sealed: string, error: unknown): boolean =>
-  errorCodeOf(error) === 'ERR_JWE_DECRYPTION_FAILED' && (decodeProtectedHeader(sealed).kid ?? '').startsWith(ofOrder);
 
 /**
  * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row are
@@ -83,19 +74,9 @@ export function createSealer(
         .encrypt(key);
     },
     async open({ table, column, row }, sealed) {
-      let isKeyHad = false;
-      const find = async (header: CompactJWEHeaderParameters): Promise<Uint8Array> => {
-        const key = await keyOf(header);
-        isKeyHad = true;
-        return key;
-      };
-      const { plaintext, protectedHeader } = await compactDecrypt(sealed, find, {
+      const { plaintext, protectedHeader } = await compactDecrypt(sealed, keyOf, {
         keyManagementAlgorithms: ['dir'],
         contentEncryptionAlgorithms: ['A256GCM'],
-      }).catch((error: unknown) => {
-        throw isKeyHad && isUnderAnotherKey(sealed, error)
-          ? new KeyErased('an order has another key than it was sealed under')
-          : error;
       });
       if (protectedHeader.tbl !== table || protectedHeader.col !== column || protectedHeader.row !== row) {
         throw new Error(`a value sealed for another place was found in ${table}.${column}`);
