@@ -27,9 +27,10 @@ type Claim = { userId: string; keyHash: string; fingerprint: string };
 
 /**
  * Pays from a balance under the request's idempotency key, if any: returns the stored answer of the key's first
- * request, or that of `pay`. Where that answer was forgotten by its age, it is made again. A refusal is final: another request with the key may have paid since this one was judged,
- * or be about to, so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile
- * is returned instead. Throws as `pay` does, and IDEMPOTENCY_KEY_REUSED for a key of another request.
+ * request, or that of `pay`. Where that answer was forgotten by its age, it is made again. A refusal is final: another
+ * request with the key may have paid since this one was judged, or be about to, so a refusal is written down under the
+ * key's lock before it is returned, and what was paid meanwhile is returned instead. Throws as `pay` does, and
+ * IDEMPOTENCY_KEY_REUSED for a key of another request.
  */
 export async function payUnderKey(
   em: EntityManager,
