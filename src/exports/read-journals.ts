@@ -46,9 +46,9 @@ export function readJournals(
       [day.from, day.to],
     );
     // Forces a row-by-row scan along the primary key, whatever the planner's statistics of a growing table say: with a
-    // sort or hash, each batch would cost as much as the whole day.
+    // sort or hash, or a scan of the month on its first day, each batch would cost as much as the whole day.
     await tx.execute(
-      'set local enable_bitmapscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off',
+      'set local enable_seqscan = off; set local enable_sort = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off',
     );
     let after = range?.first == null ? null : String(BigInt(range.first) - 1n);
     while (after !== null) {
