@@ -1,7 +1,7 @@
 import { allocationBatchIdFor, paymentOrderIdFor, subscriptionIdFor } from '../../src/shared/ids.ts';
 import { buildActiveCircle } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
-import { asAClient } from '../support/as-a-client.ts';
+import { asAClient, asAKeyedClient } from '../support/as-a-client.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause, buildGoal } from '../support/build-targets.ts';
 import { whileBurning } from '../support/burn.ts';
@@ -29,7 +29,7 @@ interface Racer {
 
 async function askUntilTold({ id, ask, hasNoKey = false }: Racer) {
   let inDoubt = false;
-  const { status } = await asAClient(async () => {
+  const { status } = await (hasNoKey ? asAClient : asAKeyedClient)(async () => {
     const answer = await ask();
     inDoubt ||= hasNoKey && answer.status === 503;
     return answer;

@@ -1,5 +1,5 @@
 import { payoutIdFor } from '../../src/shared/ids.ts';
-import { asAClient } from '../support/as-a-client.ts';
+import { asAKeyedClient } from '../support/as-a-client.ts';
 import { whileBurning } from '../support/burn.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
@@ -28,7 +28,7 @@ interface Race {
 /** A payout of the least amount, under one key however often it is asked for. */
 async function payAsAClient(partner: BuiltPartner): Promise<HttpAnswer & { id: string }> {
   const key = freshKey();
-  const answer = await asAClient(() => partner.post('/payouts', payoutBody({ amount: '10000' }), key));
+  const answer = await asAKeyedClient(() => partner.post('/payouts', payoutBody({ amount: '10000' }), key));
   return { ...answer, id: payoutIdFor(partner.id, key) };
 }
 
@@ -45,7 +45,7 @@ async function race(partner: BuiltPartner): Promise<Race> {
   const watching = (async () => {
     let readings = 0;
     for (; racing; readings += 1) {
-      const { status, body } = await asAClient(() => partner.get('/balance'));
+      const { status, body } = await asAKeyedClient(() => partner.get('/balance'));
       expect(status).toBe(200);
       const { available, pending, balance } = body.data;
       expect(Number(available) + Number(pending)).toBe(Number(balance));

@@ -2,7 +2,7 @@ import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { startApi } from '../../dev/service-parts.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
-import { asAClient } from '../support/as-a-client.ts';
+import { asAKeyedClient } from '../support/as-a-client.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { createHttp, type Http, type HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey, signature } from '../support/partner.ts';
@@ -36,7 +36,7 @@ const twins = isFullRun() ? 200 : 20;
 
 const atOnce = (ask: (api: Http, index: number) => Promise<HttpAnswer>): Promise<HttpAnswer[]> =>
   Promise.all(
-    Array.from({ length: twins }, (_, index) => asAClient(() => ask(apis[index % apis.length] as Http, index))),
+    Array.from({ length: twins }, (_, index) => asAKeyedClient(() => ask(apis[index % apis.length] as Http, index))),
   );
 function payAt(api: Http, key: string, changes: object = {}): Promise<HttpAnswer> {
   const raw = JSON.stringify(payoutBody(changes));

@@ -1,5 +1,5 @@
 import { generous, payoutBody, readBalance } from '../payouts/build-payouts.ts';
-import { asAClient } from '../support/as-a-client.ts';
+import { asAKeyedClient } from '../support/as-a-client.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { askRefund, buildPaid } from './build-refunds.ts';
@@ -32,7 +32,7 @@ it(`${racers} refunds of a tenth of one payment: ten are made`, async () => {
   const answers = await Promise.all(
     Array.from({ length: racers }, () => {
       const key = freshKey();
-      return asAClient(() => askRefund(partner, paymentId, { amount: '10000' }, key));
+      return asAKeyedClient(() => askRefund(partner, paymentId, { amount: '10000' }, key));
     }),
   );
   expect([made(answers), new Set(answers.map(({ status }) => status))]).toEqual([10, new Set([200, 422])]);
@@ -47,7 +47,7 @@ it(`${racers} refunds and payouts of one balance: never more than it holds`, asy
     Promise.all(
       Array.from({ length: racers / 2 }, () => {
         const key = freshKey();
-        return asAClient(() => ask(key));
+        return asAKeyedClient(() => ask(key));
       }),
     );
   const [refunds, payouts] = await Promise.all([

@@ -1,5 +1,5 @@
 import { withdrawalIdFor } from '../../src/shared/ids.ts';
-import { asAClient } from '../support/as-a-client.ts';
+import { asAKeyedClient } from '../support/as-a-client.ts';
 import { type BuiltUser, balanceOf, fund } from '../support/build.ts';
 import { whileBurning } from '../support/burn.ts';
 import { isFullRun } from '../support/run.ts';
@@ -26,7 +26,7 @@ async function race(owner: BuiltUser, accounts: string[]) {
       Array.from({ length: racers }, async (_, place) => {
         const key = someKey();
         const from = { token: owner.token, accountId: accounts[place % accounts.length] ?? '' };
-        const { status } = await asAClient(() => ask(stack, from, { bank_account_id, amount: '10000' }, key));
+        const { status } = await asAKeyedClient(() => ask(stack, from, { bank_account_id, amount: '10000' }, key));
         return { status, id: withdrawalIdFor(owner.id, key) };
       }),
     ),
