@@ -120,6 +120,15 @@ create table cause_managers (
 CREATE INDEX cause_managers_of_creator ON cause_managers USING btree (created_by);
 CREATE INDEX cause_managers_of_user ON cause_managers USING btree (user_id);
 
+create table cause_remainders (
+  cause_id uuid not null,
+  decision_id uuid not null,
+  amount numeric(20,4) not null,
+  constraint cause_remainders_pkey PRIMARY KEY (cause_id, decision_id),
+  constraint cause_remainders_amount_check CHECK (amount > 0::numeric)
+);
+CREATE INDEX cause_remainders_of_decision ON cause_remainders USING btree (decision_id);
+
 create table cause_totals (
   cause_id uuid not null,
   shard smallint not null,
@@ -1915,6 +1924,9 @@ alter table cause_managers add constraint cause_managers_cause_id_fkey FOREIGN K
 alter table cause_managers add constraint cause_managers_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table cause_managers add constraint cause_managers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
+alter table cause_remainders add constraint cause_remainders_cause_id_fkey FOREIGN KEY (cause_id) REFERENCES charitable_causes(id);
+alter table cause_remainders add constraint cause_remainders_decision_id_fkey FOREIGN KEY (decision_id) REFERENCES decisions(id);
+
 alter table charitable_causes add constraint charitable_causes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table charitable_causes add constraint charitable_causes_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES users(id);
 alter table charitable_causes add constraint charitable_causes_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
@@ -2347,6 +2359,8 @@ declare
   revenue constant uuid := '00000000-0000-4000-8000-000000000002';
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
   decided decisions;
+  -- What of it was given to causes.
+  of_causes numeric;
 begin
   perform refuse_old_snapshot();
   decided := approved_decision(p_decision_id, 'book_external');
@@ -2358,6 +2372,8 @@ begin
     end if;
     perform from account_balances b where b.account_id = decided.account_id and b.shard = 0 for update;
     perform refuse_what_causes_keep(decided.account_id, -decided.amount);
+    select -decided.amount - greatest(account_balance(decided.account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0)
+      into of_causes from charitable_causes c where c.account_id = decided.account_id;
   end if;
   if not write_journal(p_journal_id, 'platform-external/' || decided.reference, 'platform.external',
     array[clearing, coalesce(decided.account_id, revenue)], array[-decided.amount, decided.amount]) then
@@ -2365,6 +2381,13 @@ begin
   elsif decided.account_id is null and decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
     raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
   end if;
+  insert into cause_remainders (cause_id, decision_id, amount)
+    select l.cause_id, decided.id, least(l.amount, of_causes - l.before)
+    from (select c.id as cause_id, disbursable_of_cause(c.id) as amount,
+        coalesce(sum(disbursable_of_cause(c.id)) over (order by c.id rows between unbounded preceding and 1 preceding), 0) as before
+      from charitable_causes c
+      where c.account_id = decided.account_id and of_causes > 0 and disbursable_of_cause(c.id) > 0 and kept_for_cause(c.id) = 0) l
+    where l.before < of_causes;
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
     values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
       jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id)
@@ -2545,8 +2568,9 @@ CREATE OR REPLACE FUNCTION public.disbursed_of_cause(p_cause_id uuid)
  STABLE
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select coalesce(sum(case p.status when 'failed' then 0 when 'reversed' then p.fee else p.net_amount + p.fee end), 0)
-  from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id
+  select coalesce((select sum(case p.status when 'failed' then 0 when 'reversed' then p.fee else p.net_amount + p.fee end)
+      from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id), 0)
+    + coalesce((select sum(r.amount) from cause_remainders r where r.cause_id = p_cause_id), 0)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.empty_saving_goal(p_id uuid, p_order_id uuid, p_actor_id uuid)
@@ -3183,18 +3207,28 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.kept_for_cause(p_cause_id uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(sum(l.amount), 0)
+  from charitable_causes c cross join lateral (select disbursable_of_cause(c.id) as amount offset 0) l
+  where c.id = p_cause_id and l.amount > 0
+    and (not exists (select from accounts a join users u on u.id = a.user_id
+        where a.id = c.account_id and a.organization_id is null and u.erased_at is not null)
+      or exists (select from donations d where d.cause_id = c.id and d.status = 'completed'
+        and d.allocation_batch_id is null and d.amount <= l.amount and refund_account(d.id) is not null))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.kept_for_causes(p_account_id uuid)
  RETURNS numeric
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select coalesce(sum(disbursable_of_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
-    and (not exists (select from accounts a join users u on u.id = a.user_id
-        where a.id = c.account_id and a.organization_id is null and u.erased_at is not null)
-      or exists (select from donations d where d.cause_id = c.id and d.status = 'completed'
-        and d.allocation_batch_id is null and d.amount <= disbursable_of_cause(c.id)
-        and refund_account(d.id) is not null))
+  select coalesce(sum(kept_for_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
 $function$;
 
 CREATE OR REPLACE FUNCTION public.list_transactions()
@@ -4353,9 +4387,12 @@ CREATE TRIGGER callback_keys_are_kept BEFORE TRUNCATE ON callback_keys FOR EACH 
 
 CREATE TRIGGER cause_managers_of_nobody_erased BEFORE INSERT ON cause_managers FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
 
+CREATE TRIGGER cause_remainders_are_final BEFORE DELETE OR UPDATE ON cause_remainders FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
 CREATE TRIGGER totals_follow_donations BEFORE INSERT OR DELETE OR UPDATE ON cause_totals FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER charitable_causes_of_nobody_erased BEFORE INSERT ON charitable_causes FOR EACH ROW EXECUTE FUNCTION refuse_erased('created_by');
+CREATE TRIGGER charitable_causes_reopened_for_nobody_erased BEFORE UPDATE OF status ON charitable_causes FOR EACH ROW WHEN (new.owner_type = 'individual'::text AND new.status <> old.status AND (new.status <> ALL (ARRAY['completed'::text, 'cancelled'::text, 'rejected'::text, 'deactivated'::text]))) EXECUTE FUNCTION refuse_erased('created_by');
 CREATE TRIGGER charitable_causes_status_law BEFORE INSERT OR UPDATE OF status ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', '*');
 CREATE TRIGGER charitable_causes_take_money_for_people BEFORE INSERT OR UPDATE OF account_id ON charitable_causes FOR EACH ROW EXECUTE FUNCTION keep_account_kinds('account_id', 'user organization');
 
@@ -4625,11 +4662,13 @@ UNION ALL
 
 create view check_causes_keep_what_was_given as
  SELECT account_id,
-    kept_for_causes(account_id) AS kept,
+    kept,
     account_balance(account_id) AS balance
-   FROM ( SELECT DISTINCT charitable_causes.account_id
-           FROM charitable_causes) c
-  WHERE kept_for_causes(account_id) > account_balance(account_id);
+   FROM ( SELECT charitable_causes.account_id,
+            sum(disbursable_of_cause(charitable_causes.id)) AS kept
+           FROM charitable_causes
+          GROUP BY charitable_causes.account_id) c
+  WHERE kept > account_balance(account_id);
 
 create view check_circle_contributions_once as
  SELECT saving_circle_id,
@@ -5902,6 +5941,12 @@ revoke execute on function keep_status() from public;
 
 revoke execute on function keep_withdrawal() from public;
 
+revoke execute on function kept_for_cause(uuid) from public;
+
+grant execute on function kept_for_cause(uuid) to amanah_app;
+
+grant execute on function kept_for_cause(uuid) to amanah_reader;
+
 revoke execute on function kept_for_causes(uuid) from public;
 
 grant execute on function kept_for_causes(uuid) to amanah_app;
@@ -6113,6 +6158,10 @@ grant select (callback_id), select (webhook_id) on table callback_keys to amanah
 grant delete, insert, select on table cause_managers to amanah_app;
 
 grant select (cause_id), select (created_at), select (created_by), select (user_id) on table cause_managers to amanah_reader;
+
+grant select (amount), select (cause_id), select (decision_id) on table cause_remainders to amanah_reader;
+
+grant select on table cause_remainders to amanah_app;
 
 grant select (cause_id), select (donated), select (donations), select (shard) on table cause_totals to amanah_reader;
 

@@ -245,7 +245,7 @@ routes.post(
     description:
       'It is again what it was when it was stopped, and takes donations if that is `active`. A period of a subscription ' +
       'that was refused meanwhile is tried again one and two days later; a subscription that has `failed` stays so. ' +
-      '400 when it is not stopped.',
+      '400 when it is not stopped, 403 when it would be open and its owner was erased.',
     access: ofTheSuperAdmin,
     params,
     body: why,

@@ -141,6 +141,7 @@ const ownFunctions = [
   'tally_start',
   'disbursed_of_cause',
   'disbursable_of_cause',
+  'kept_for_cause',
   'kept_for_causes',
   'refund_account',
   'refunded_of_payment',

@@ -3,7 +3,12 @@ import { type BuiltUser, balanceOf, buildSuperAdmin } from '../support/build.ts'
 import { decide, type Operators, secureSession } from '../support/decide.ts';
 import { eventually, type Stack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { buildWaitingDisbursement, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import {
+  askDisbursement,
+  buildWaitingDisbursement,
+  withdraw,
+  withdrawalWhen,
+} from '../withdrawals/build-withdrawals.ts';
 
 /** As if the provider had been asked about a withdrawal for the last time. */
 export const lookNoMore = (stack: Stack, withdrawalId: string) =>
@@ -25,21 +30,30 @@ export interface StrandedCause {
   /** What its only donation, of IDR 400,000, was paid from. */
   donorAccountId: string;
   donationId: string;
+  causeId: string;
+  /** What was disbursed; the bank has returned the first. */
+  disbursements: string[];
 }
 
 /**
- * A cause whose owner was erased, eight days after its only donation, all of which was disbursed; then the bank returned
- * that, less the fee.
+ * A cause whose owner was erased, eight days after its only donation, all of which was disbursed, in two parts if the
+ * first is less; then the bank returned the first, less the fee.
  */
-export async function buildStrandedCause(stack: Stack, operators: Operators): Promise<StrandedCause> {
-  const { owner, causeId, id, decisionId } = await buildWaitingDisbursement(stack);
-  for (const token of [operators.approver.token, await secureSession(stack, (await buildSuperAdmin(stack)).id)])
-    expect((await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token })).status).toBe(200);
-  await withdrawalWhen(stack, owner, id, 'succeeded');
+export async function buildStrandedCause(stack: Stack, operators: Operators, first = 400_000): Promise<StrandedCause> {
+  const waiting = await buildWaitingDisbursement(stack, String(first));
+  const { owner, causeId, id } = waiting;
+  const others = first < 400_000 ? [await askDisbursement(stack, owner, causeId, String(400_000 - first))] : [];
+  const second = await secureSession(stack, (await buildSuperAdmin(stack)).id);
+  for (const { id: withdrawalId, decisionId } of [waiting, ...others]) {
+    for (const token of [operators.approver.token, second])
+      expect((await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token })).status).toBe(200);
+    await withdrawalWhen(stack, owner, withdrawalId, 'succeeded');
+  }
+  const disbursements = [id, ...others.map((other) => other.id)];
   const { id: rest } = await withdraw(stack, owner);
   await withdrawalWhen(stack, owner, rest, 'succeeded');
   await stack.patch(`/v1/charitable-causes/${causeId}`, { status: 'cancelled' }, { token: owner.token });
-  for (const withdrawalId of [id, rest]) await lookNoMore(stack, withdrawalId);
+  for (const withdrawalId of [...disbursements, rest]) await lookNoMore(stack, withdrawalId);
   const [donation] = await stack.em().execute<[{ id: string; account_id: string }]>(
     `select d.id, t.source_account_id as account_id from donations d join transactions t on t.id = d.transaction_id
          where d.cause_id = ?`,
@@ -60,5 +74,5 @@ export async function buildStrandedCause(stack: Stack, operators: Operators): Pr
     () => balanceOf(stack, owner.accountId),
     (balance) => balance !== '0.0000',
   );
-  return { owner, donorAccountId: donation.account_id, donationId: donation.id };
+  return { owner, causeId, disbursements, donorAccountId: donation.account_id, donationId: donation.id };
 }

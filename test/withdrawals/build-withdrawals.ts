@@ -48,24 +48,34 @@ export async function withdraw(
 export interface WaitingDisbursement {
   owner: BuiltUser;
   causeId: string;
-  /** The disbursement, IDR 400,000, and the decision that it waits for. */
+  /** The disbursement, IDR 400,000 unless asked otherwise, and the decision that it waits for. */
   id: string;
   decisionId: string;
 }
 
 /** A disbursement of a person, who has IDR 100,000 besides, that waits for two people. */
-export async function buildWaitingDisbursement(stack: PayoutPlace): Promise<WaitingDisbursement> {
+export async function buildWaitingDisbursement(stack: PayoutPlace, amount = '400000'): Promise<WaitingDisbursement> {
   const owner = await buildOwner(stack, '100000');
   const { id: causeId } = await buildActiveCause(stack, owner);
   const donor = await buildIndividual(stack, { balance: '400000' });
   expect((await give(stack, donor, 400_000, causeId)).status).toBe(201);
+  return { owner, causeId, ...(await askDisbursement(stack, owner, causeId, amount)) };
+}
+
+/** Asks for a disbursement of a cause, which waits for a decision. */
+export async function askDisbursement(
+  stack: PayoutPlace,
+  owner: BuiltUser,
+  causeId: string,
+  amount: string,
+): Promise<Pick<WaitingDisbursement, 'id' | 'decisionId'>> {
   const bank_account_id = await addBankAccount(stack, owner);
-  const body = { bank_account_id, amount: '400000', cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
+  const body = { bank_account_id, amount, cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
   const { id } = (await ask(stack, owner, body)).body.data;
   const [decision] = await stack
     .em()
     .execute<[{ id: string }]>('select id from decisions where withdrawal_id = ?', [id]);
-  return { owner, causeId, id, decisionId: decision.id };
+  return { id, decisionId: decision.id };
 }
 
 export const readWithdrawal = async (stack: PayoutPlace, { token }: BuiltUser, id: string) =>

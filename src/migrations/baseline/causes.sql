@@ -40,6 +40,11 @@ create index charitable_causes_of_organization on charitable_causes (organizatio
 create index charitable_causes_of_account on charitable_causes (account_id, created_at, id);
 create trigger charitable_causes_of_nobody_erased before insert on charitable_causes
   for each row execute function refuse_erased('created_by');
+-- Nor is one opened again that was closed, or stopped, when its owner was erased.
+create trigger charitable_causes_reopened_for_nobody_erased before update of status on charitable_causes
+  for each row when (new.owner_type = 'individual' and new.status <> old.status
+    and new.status not in ('completed', 'cancelled', 'rejected', 'deactivated'))
+  execute function refuse_erased('created_by');
 create index charitable_causes_of_approver on charitable_causes (approved_by) where approved_by is not null;
 create index charitable_causes_of_creator on charitable_causes (created_by, created_at, id);
 create trigger charitable_causes_status_law before insert or update of status on charitable_causes

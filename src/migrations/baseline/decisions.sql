@@ -80,6 +80,7 @@ create index decisions_of_first_approver on decisions (first_approved_by) where 
 create index decisions_of_rejecter on decisions (rejected_by) where rejected_by is not null;
 
 alter table erasures add foreign key (decision_id) references decisions (id);
+alter table cause_remainders add foreign key (decision_id) references decisions (id);
 
 create trigger decisions_are_kept before delete on decisions for each row execute function refuse_change();
 create trigger decisions_status_law before insert or update of status on decisions
@@ -247,6 +248,8 @@ declare
   revenue constant uuid := '00000000-0000-4000-8000-000000000002';
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
   decided decisions;
+  -- What of it was given to causes.
+  of_causes numeric;
 begin
   perform refuse_old_snapshot();
   decided := approved_decision(p_decision_id, 'book_external');
@@ -258,6 +261,8 @@ begin
     end if;
     perform from account_balances b where b.account_id = decided.account_id and b.shard = 0 for update;
     perform refuse_what_causes_keep(decided.account_id, -decided.amount);
+    select -decided.amount - greatest(account_balance(decided.account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0)
+      into of_causes from charitable_causes c where c.account_id = decided.account_id;
   end if;
   if not write_journal(p_journal_id, 'platform-external/' || decided.reference, 'platform.external',
     array[clearing, coalesce(decided.account_id, revenue)], array[-decided.amount, decided.amount]) then
@@ -265,6 +270,13 @@ begin
   elsif decided.account_id is null and decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
     raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
   end if;
+  insert into cause_remainders (cause_id, decision_id, amount)
+    select l.cause_id, decided.id, least(l.amount, of_causes - l.before)
+    from (select c.id as cause_id, disbursable_of_cause(c.id) as amount,
+        coalesce(sum(disbursable_of_cause(c.id)) over (order by c.id rows between unbounded preceding and 1 preceding), 0) as before
+      from charitable_causes c
+      where c.account_id = decided.account_id and of_causes > 0 and disbursable_of_cause(c.id) > 0 and kept_for_cause(c.id) = 0) l
+    where l.before < of_causes;
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
     values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
       jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id)

@@ -128,7 +128,8 @@ grant execute on function
   to amanah_app;
 grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,
-  outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, kept_for_causes,
+  outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, kept_for_cause,
+  kept_for_causes,
   refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_exceeds,
   refund_is_void, hold_of_person, first_id_at, is_archived, find_month_problems, checks_since, checks_since_time,
   checks_read_all

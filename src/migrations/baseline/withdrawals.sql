@@ -65,11 +65,22 @@ create view check_withdrawals_are_told as
     or told.successful is distinct from p.net_amount + p.fee
     or told.reversed <> case p.status when 'failed' then p.net_amount + p.fee when 'reversed' then p.net_amount else 0 end);
 
--- What of a cause has been disbursed: pending ones included, less what came back.
+-- What of a cause of a person who was erased was paid out by a decision (book_external), as nobody can disburse it.
+create table cause_remainders (
+  cause_id uuid not null references charitable_causes (id),
+  decision_id uuid not null,
+  amount numeric(20, 4) not null check (amount > 0),
+  primary key (cause_id, decision_id)
+);
+create index cause_remainders_of_decision on cause_remainders (decision_id);
+create trigger cause_remainders_are_final before update or delete on cause_remainders for each row execute function refuse_change();
+
+-- What of a cause has been disbursed: pending ones included, less what came back; and what was paid out in their place.
 create function disbursed_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
-  select coalesce(sum(case p.status when 'failed' then 0 when 'reversed' then p.fee else p.net_amount + p.fee end), 0)
-  from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id
+  select coalesce((select sum(case p.status when 'failed' then 0 when 'reversed' then p.fee else p.net_amount + p.fee end)
+      from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id), 0)
+    + coalesce((select sum(r.amount) from cause_remainders r where r.cause_id = p_cause_id), 0)
 $$;
 
 -- What of a cause may be disbursed: what it has received and not disbursed yet.
@@ -78,16 +89,23 @@ set search_path = pg_catalog, public, pg_temp as $$
   select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
 $$;
 
--- What of an account's balance leaves it by disbursements only: what was given to its causes. Where its owner was erased
--- nobody can disburse: a cause then keeps what can be given back, and nothing once that covers none of its donations.
-create function kept_for_causes(p_account_id uuid) returns numeric language sql stable
+-- What of a cause leaves its account by disbursements or back to donors only. Where the account's owner was erased nobody
+-- can disburse: it then keeps what can be given back, and nothing once that covers none of its donations.
+create function kept_for_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
-  select coalesce(sum(disbursable_of_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
+  select coalesce(sum(l.amount), 0)
+  from charitable_causes c cross join lateral (select disbursable_of_cause(c.id) as amount offset 0) l
+  where c.id = p_cause_id and l.amount > 0
     and (not exists (select from accounts a join users u on u.id = a.user_id
         where a.id = c.account_id and a.organization_id is null and u.erased_at is not null)
       or exists (select from donations d where d.cause_id = c.id and d.status = 'completed'
-        and d.allocation_batch_id is null and d.amount <= disbursable_of_cause(c.id)
-        and refund_account(d.id) is not null))
+        and d.allocation_batch_id is null and d.amount <= l.amount and refund_account(d.id) is not null))
+$$;
+
+-- What of an account's balance was given to its causes and stays for them.
+create function kept_for_causes(p_account_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(sum(kept_for_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
 $$;
 
 -- Refuses to take so much from an account that less is left than it keeps for its causes, under the lock of its balance;
@@ -105,8 +123,8 @@ begin
   end if;
 end $$;
 
--- What was given to the causes of an account is there, or was disbursed.
+-- What was given to the causes of an account is there, or was disbursed or paid out in its place.
 create view check_causes_keep_what_was_given as
-  select c.account_id, kept_for_causes(c.account_id) as kept, account_balance(c.account_id) as balance
-  from (select distinct account_id from charitable_causes) c
-  where kept_for_causes(c.account_id) > account_balance(c.account_id);
+  select c.account_id, c.kept, account_balance(c.account_id) as balance
+  from (select account_id, sum(disbursable_of_cause(id)) as kept from charitable_causes group by account_id) c
+  where c.kept > account_balance(c.account_id);
