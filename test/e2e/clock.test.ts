@@ -70,9 +70,10 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
     );
   });
 
-  it('tokens expire and invitations last their seven days by the true time', async () => {
+  it('all tokens of a person are ended at once, and invitations last their seven days by the true time', async () => {
     const person = await buildIndividual(stack);
     expect((await stack.post('/v1/auth/logout-all', undefined, { token: person.token })).status).toBe(200);
+    expect((await stack.get('/v1/auth/me', { token: person.token })).status).toBe(401);
     const admin = await buildSuperAdmin(stack);
     const invitation = { email: 'invited@example.org', name: 'Invited', user_type: 'individual' };
     const { body } = await stack.post('/v1/users/invitations', invitation, { token: admin.token });

@@ -168,6 +168,16 @@ describe('When Temporal loses all its data and starts empty', () => {
     expect(await heldBy(stack, circle.id)).toBe('0.0000');
     await rowWhen('donation_subscriptions', subscriptionId, 'periods_paid = 2');
     await rowWhen('webhook_deliveries', deliveryId, "status = 'delivered'");
+    // Before anybody decides, as a decision would start it.
+    await eventually(
+      () =>
+        stack.deps.workflows.client.workflow
+          .getHandle(`unmatched-receipt/${receiptId}`)
+          .describe()
+          .catch(() => null),
+      (workflow) => workflow?.status.name === 'RUNNING',
+      60_000,
+    );
     const credit = { kind: 'settle_receipt', receipt_id: receiptId, action: 'credit', account_id: payer.accountId };
     expect(await decide(stack, await buildOperators(stack), credit)).toMatchObject({ status: 'carried_out' });
     // 100,000 less two periods of 1,000, with the order and the money out of suspense.

@@ -163,7 +163,8 @@ whenFull('While keys are rotated under load', () => {
     await load;
     expect(refused).toEqual([]);
 
-    // Everything that was made under whichever key is read with the new one, by tokens of whichever key.
+    // Everything that was made under whichever key is read with the new one, by tokens of whichever key: they were rotated twice.
+    expect(new Set(made.tokens.map((token) => decodeProtectedHeader(token).kid)).size).toBe(3);
     for (const token of made.tokens) await insist('an old token', (api) => api.get('/v1/auth/me', { token }));
     for (const [id, token] of made.documents)
       await insist('an old document', (api) => api.get(`/v1/official-documents/${id}`, { token }));

@@ -120,6 +120,16 @@ describe('An Idempotency-Key', () => {
     expect(orders.body.data.total + (await paid())).toBe(1);
   });
 
+  it.each(rails.slice(1))(
+    'of a %s of all there is, sent twenty times at once, is refused to nobody',
+    async (name, path, body) => {
+      const all = { ...body(), amount: name === 'transfer' ? '1000' : 1000 };
+      const answers = await Promise.all(Array.from({ length: 20 }, () => post(path(), all, key)));
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+      expect([answers[0]?.status, await paid(), await balanceOf(stack, payer.accountId)]).toEqual([201, 1, '0.0000']);
+    },
+  );
+
   it('is matched by what the body means, not by how its amount is written', async () => {
     const first = await post('/v1/payments/balance', balanceBody(), key);
     const raw = JSON.stringify(balanceBody()).replace('"amount":100', '"amount":100.00');
