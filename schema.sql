@@ -2383,10 +2383,9 @@ begin
   end if;
   insert into cause_remainders (cause_id, decision_id, amount)
     select l.cause_id, decided.id, least(l.amount, of_causes - l.before)
-    from (select c.id as cause_id, disbursable_of_cause(c.id) as amount,
-        coalesce(sum(disbursable_of_cause(c.id)) over (order by c.id rows between unbounded preceding and 1 preceding), 0) as before
-      from charitable_causes c
-      where c.account_id = decided.account_id and of_causes > 0 and disbursable_of_cause(c.id) > 0 and kept_for_cause(c.id) = 0) l
+    from (select c.id as cause_id, d.amount, sum(d.amount) over (order by c.id) - d.amount as before
+      from charitable_causes c cross join lateral (select disbursable_of_cause(c.id) as amount offset 0) d
+      where c.account_id = decided.account_id and of_causes > 0 and d.amount > 0 and kept_for_cause(c.id) = 0) l
     where l.before < of_causes;
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
     values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
