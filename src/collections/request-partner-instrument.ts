@@ -1,5 +1,5 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
-import { unlessErased } from '../encryption/personal-keys.ts';
+import { openUnlessGone } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type Attempt, attemptNoted, forgetAttempt, obtainInstrument } from '../payments/obtain-instrument.ts';
@@ -86,7 +86,7 @@ async function beginAsking(em: EntityManager, paymentId: string): Promise<Asking
 }
 
 async function openTexts(sealer: Sealer, { id, customer_sealed: sealed }: PartnerPayment) {
-  const opened = sealed ? await unlessErased(sealer.open(partnerTextsPlace(id), sealed)) : null;
+  const opened = sealed ? await openUnlessGone(sealer, partnerTextsPlace(id), sealed) : null;
   if (opened === null) return { customer: {} };
   const texts: PartnerTexts = JSON.parse(opened);
   const { customer_name: name, customer_email: email, customer_phone: phone, return_url: returnUrl } = texts;

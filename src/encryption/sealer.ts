@@ -39,7 +39,10 @@ const ofPerson = 'person:';
 const ofOrder = 'order:';
 
 /** Whether a value with this key id moves to no newer encryption key: it is its own key that does. */
-export const isUnderOwnKey = (keyId: string): boolean => keyId.startsWith(ofPerson) || keyId.startsWith(ofOrder);
+export const isUnderOwnKey = (keyId: string): boolean => keyId.startsWith(ofPerson) || isUnderOrderKey(keyId);
+
+/** Whether a value with this key id was sealed under the key of a partner's payment, payout or refund. */
+export const isUnderOrderKey = (keyId: string): boolean => keyId.startsWith(ofOrder);
 
 /**
  * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row are

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { unlessErased } from '../encryption/personal-keys.ts';
+import { openUnlessGone } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { findDuplicateKey } from '../http/body.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
@@ -107,7 +107,7 @@ async function readUnderKey(sealer: Sealer, claim: OwnedClaim, row: KeyRow | und
   if (row.fingerprint !== claim.fingerprint) reused();
   const { resource_id: resourceId, answer_status: status, answer_sealed: sealed } = row;
   if (status === null || sealed === null) return { resourceId, answer: null };
-  const body = await unlessErased(sealer.open(placeOfAnswer(claim), sealed));
+  const body = await openUnlessGone(sealer, placeOfAnswer(claim), sealed);
   return { resourceId, answer: body === null ? null : { status, body: Buffer.from(body) } };
 }
 

@@ -1,4 +1,3 @@
-import { unlessErased } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway, RefundRequest, TransferRequest } from '../gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
@@ -23,16 +22,17 @@ export async function buildRequest(
   { gateway, sealer }: Pick<Sending, 'gateway' | 'sealer'>,
   payout: Payout,
 ): Promise<{ request: TransferRequest | RefundRequest; digest: string } | null> {
-  const request = await unlessErased(requestOf(sealer, payout));
+  const request = await requestOf(sealer, payout);
   if (request === null) return null;
   const digest = gateway.digestTransfer(request);
   return isFrozen(payout) && payout.request_digest !== digest ? null : { request, digest };
 }
 
-async function requestOf(sealer: Sealer, payout: Payout): Promise<TransferRequest | RefundRequest> {
+async function requestOf(sealer: Sealer, payout: Payout): Promise<TransferRequest | RefundRequest | null> {
   const { id: reference, net_amount: amount, refund_of: refundOf } = payout;
   if (refundOf) return { reference, amount, refundOf };
   const texts = await openPayoutTexts(sealer, payout);
+  if (texts === null) return null;
   return {
     reference,
     bankCode: must(payout.bank_code, 'a transfer goes to a bank'),

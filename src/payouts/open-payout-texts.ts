@@ -1,4 +1,4 @@
-import { unlessErased } from '../encryption/personal-keys.ts';
+import { openUnlessGone } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { type PayoutTexts, payoutTextsPlace } from './payout.ts';
 
@@ -7,13 +7,15 @@ interface Texts {
   texts_sealed: string;
 }
 
-/** Decrypts where a payout goes, and the partner's own texts, to send it. Throws KeyErased when its key was destroyed. */
-export const openPayoutTexts = async (sealer: Sealer, { id, texts_sealed }: Texts): Promise<PayoutTexts> =>
-  JSON.parse(await sealer.open(payoutTextsPlace(id), texts_sealed));
+/** Decrypts where a payout goes, and the partner's own texts, to send it; null when nobody can read them any more. */
+export async function openPayoutTexts(sealer: Sealer, { id, texts_sealed }: Texts): Promise<PayoutTexts | null> {
+  const opened = await openUnlessGone(sealer, payoutTextsPlace(id), texts_sealed);
+  return opened === null ? null : JSON.parse(opened);
+}
 
-/** The same to show them: nothing is left of them once its key was destroyed. */
+/** The same to show them: without those that nobody can read. */
 export const showPayoutTexts = async (sealer: Sealer, payout: Texts): Promise<PayoutTexts> =>
-  (await unlessErased(openPayoutTexts(sealer, payout))) ?? {
+  (await openPayoutTexts(sealer, payout)) ?? {
     bank_account_number: '',
     beneficiary_name: null,
     external_ref: null,

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
-import { unlessErased } from '../encryption/personal-keys.ts';
+import { openUnlessGone } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { must } from '../shared/assert.ts';
@@ -65,7 +65,7 @@ export async function deliverWebhook(
   if (endpoint === null) return parkUnsent(em, delivery, 'its endpoint was deleted');
   if (endpoint.status !== 'enabled') return parkUnsent(em, delivery, 'its endpoint is disabled');
   const sealed = must(delivery.body_sealed, 'what is pending has its body');
-  const body = await unlessErased(sealer.open(webhookBodyPlace(delivery.id), sealed));
+  const body = await openUnlessGone(sealer, webhookBodyPlace(delivery.id), sealed);
   if (body === null) return parkUnsent(em, delivery, 'its body is no longer kept');
   const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };
   const sent = await bounds.run(place, () => attemptOnce(em, { sealer, send }, { id: delivery.id, body }, endpoint));

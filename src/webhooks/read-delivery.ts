@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { unlessErased } from '../encryption/personal-keys.ts';
+import { openUnlessGone } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { refuse } from '../shared/errors.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
@@ -15,6 +15,6 @@ export async function readDelivery(
     (await em.findOne(WebhookDelivery, { id: deliveryId, partner_id: partnerId })) ??
     refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'id' });
   const { body_sealed: sealed } = delivery;
-  const body = sealed ? await unlessErased(sealer.open(webhookBodyPlace(delivery.id), sealed)) : null;
+  const body = sealed ? await openUnlessGone(sealer, webhookBodyPlace(delivery.id), sealed) : null;
   return { delivery, body: body ?? undefined };
 }

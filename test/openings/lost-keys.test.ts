@@ -10,7 +10,7 @@ import { reserveRefund } from '../../src/refunds/reserve-refund.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, payoutBody } from '../payouts/build-payouts.ts';
-import { loseKey, sealerElsewhere } from '../support/lost-keys.ts';
+import { loseKey, replaceKey, sealerElsewhere } from '../support/lost-keys.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -115,9 +115,7 @@ describe.each(kinds)('A $kind whose key was lost', (kind) => {
 
   it('lapses when another key has been made in its place', async () => {
     const { id, open, rows } = await ask(kind);
-    await loseKey(stack, id);
-    const place = { table: 'payouts', column: 'texts_sealed', row: id, order: { id, isNew: true } } as const;
-    await sealerElsewhere(stack.deps).seal(place, 'of a later request');
+    await replaceKey(stack, id);
     await expect(open()).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
     const askedAt = new Date(Date.now() - budgets.opening.lives - 5000).toISOString();
     await expect(open({ askedAt })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

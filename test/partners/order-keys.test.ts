@@ -1,13 +1,18 @@
 import { decodeProtectedHeader } from 'jose';
 import { keysUrlBeside } from '../../dev/postgres.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
+import { findUnderKey } from '../../src/partners/idempotency.ts';
+import { describePostings } from '../../src/payouts/describe-postings.ts';
+import { buildRequest } from '../../src/payouts/frozen-request.ts';
+import { Payout } from '../../src/payouts/payout.entity.ts';
+import { presentWholePayout } from '../../src/payouts/present-payout.ts';
 import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
 import { boundEndpoints } from '../../src/webhooks/bound-endpoints.ts';
 import { deliverWebhook } from '../../src/webhooks/deliver-webhook.ts';
 import { generous, magicAccount, settleAtProvider } from '../payouts/build-payouts.ts';
 import { fund } from '../support/build.ts';
-import { loseKey, sealerElsewhere } from '../support/lost-keys.ts';
+import { loseKey, replaceKey, sealerElsewhere } from '../support/lost-keys.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withClient } from '../support/with-client.ts';
@@ -206,7 +211,10 @@ describe('After the time for which customers and beneficiaries are kept', () => 
   });
 });
 
-describe('Where a key was lost with its database', () => {
+describe.each([
+  { how: 'lost with its database', lose: loseKey },
+  { how: 'lost and another made in its place', lose: replaceKey },
+])('Where a key was $how', ({ lose }) => {
   it('a payout whose transfer has ended is settled, with nobody named', async () => {
     const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
     await eventually(
@@ -218,7 +226,7 @@ describe('Where a key was lost with its database', () => {
           ]),
       (rows) => rows.length > 0,
     );
-    await loseKey(stack, id);
+    await lose(stack, id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
     await eventually(
       () =>
@@ -233,6 +241,35 @@ describe('Where a key was lost with its database', () => {
     ]);
   });
 
+  it('nothing is sent, and who reads the payout, its journals or the answer kept for it is answered without a name', async () => {
+    const key = freshKey();
+    const id = await payOut(key);
+    await ended(id);
+    await lose(stack, id);
+    const sealer = sealerElsewhere(stack.deps);
+    const payout = await stack.em().findOneOrFail(Payout, { id });
+    expect(await presentWholePayout(sealer, payout)).toMatchObject({
+      id,
+      bank_account_number: '',
+      beneficiary_name: null,
+    });
+    expect(await buildRequest({ gateway: stack.deps.gateway, sealer }, payout)).toBeNull();
+    const journals = await stack
+      .em()
+      .execute<{ id: string }[]>('select id from journals where business_key like ?', [`partner-payout/${id}/%`]);
+    const ids = journals.map((journal) => journal.id);
+    expect(ids.length).toBeGreaterThan(0);
+    const described = await describePostings(stack.em(), sealer, ids);
+    expect(described.get(ids[0] ?? '')).toMatchObject({ external_ref: 'invoice 7', beneficiary_name: null });
+    const claims = 'select key_hash, fingerprint from partner_idempotency_keys where resource_id = ?';
+    const [claim] = await stack.em().execute<{ key_hash: string; fingerprint: string }[]>(claims, [id]);
+    const { key_hash: keyHash = '', fingerprint = '' } = claim ?? {};
+    const under = await findUnderKey(stack.em(), sealer, { partnerId: partner.id, keyHash, fingerprint });
+    expect(under).toEqual({ resourceId: id, answer: null });
+  });
+});
+
+describe('Where a key was destroyed and the main database is of before', () => {
   it('a webhook that was sealed under it is parked unsent, and read without its body', async () => {
     const id = await payOut();
     await ended(id);

@@ -23,6 +23,16 @@ export async function loseKey(place: { owner(): EntityManager }, id: string): Pr
   return () => inKeys(place, insert, [JSON.stringify(lost)]);
 }
 
+/** Loses the key of an order, and makes another in its place, as a server that was behind does for a request made again. */
+export async function replaceKey(
+  place: { owner(): EntityManager; deps: Pick<Dependencies, 'config' | 'keysOrm'> },
+  id: string,
+): Promise<void> {
+  await loseKey(place, id);
+  const row = { table: 'payouts', column: 'texts_sealed', row: id, order: { id, isNew: true } } as const;
+  await sealerElsewhere(place.deps).seal(row, 'of the request made again');
+}
+
 /** The sealer of another process, which has no key at hand. */
 export function sealerElsewhere({ config, keysOrm }: Pick<Dependencies, 'config' | 'keysOrm'>): Sealer {
   const keys = config.DATA_ENCRYPTION_KEYS;
