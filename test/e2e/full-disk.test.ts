@@ -129,6 +129,8 @@ async function buildProviderMoney(stack: ProcessStack) {
     // Long enough for a callback and its workflow: what there is no room for waits.
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     expect(await money.countWaiting()).toBeGreaterThan(0);
+    // That was met, and nothing else; where a journal of PostgreSQL itself met it, the server has ended, too.
+    expect(running.readLog('postgres')).toContain('No space left on device');
     disk.free();
     await running.startPostgresAgain();
     await eventually(

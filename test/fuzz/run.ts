@@ -3,13 +3,14 @@
  * kind of caller, and then every check of the books of that stack (`npm run verify`). It is kept in the user's cache (Python
  * and pip are needed). `--examples 3` says how many examples each operation gets (50), `--callers partner:3,nobody` who
  * calls (all), and which of them with how many examples of their own, `--seed 1` makes a run repeatable (it is drawn and
- * printed otherwise), and `--phases` names the phases of schemathesis (all); further arguments go to schemathesis, e.g.
+ * printed otherwise), `--phases` names the phases of schemathesis (all), and `--least partner:10` fails where fewer of a
+ * caller's operations succeeded; further arguments go to schemathesis, e.g.
  * `-- --include-path /v1/partners/quotes`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,7 +25,7 @@ const tool = join(environment, 'bin', 'schemathesis');
  * rights of those below, who would then only be refused.
  */
 const everybody = ['nobody', 'individual', 'partner', 'organization_admin', 'platform_admin', 'platform_super_admin'];
-const own = ['--examples', '--callers', '--seed', '--phases'];
+const own = ['--examples', '--callers', '--seed', '--phases', '--least'];
 const given = process.argv.slice(2);
 const isOwn = (_: string, index: number) =>
   own.some(
@@ -37,6 +38,7 @@ const { values } = parseArgs({
     callers: { type: 'string', default: everybody.join(',') },
     seed: { type: 'string' },
     phases: { type: 'string' },
+    least: { type: 'string', default: '' },
   },
 });
 const examplesOf = new Map(
@@ -46,6 +48,12 @@ const examplesOf = new Map(
   }),
 );
 const callers = [...examplesOf.keys()];
+const leastOf = new Map(
+  values.least.split(',').map((named): [string, number] => {
+    const [caller = '', operations = '0'] = named.split(':');
+    return [caller, Number(operations)];
+  }),
+);
 const seed = values.seed ?? String(randomInt(1, 2 ** 31));
 const unknown = callers.filter((caller) => !everybody.includes(caller));
 if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} is none of ${everybody.join(', ')}`);
@@ -89,6 +97,9 @@ async function startStack(directory: string) {
 install();
 const directory = mkdtempSync(join(tmpdir(), 'amanah-fuzz-'));
 const credentialsFile = join(directory, 'credentials.json');
+/** A line for each call that succeeded: who called which operation. */
+const successesFile = join(directory, 'successes');
+writeFileSync(successesFile, '');
 const stack = await startStack(directory);
 const stop = async () => {
   const gone = once(stack, 'exit');
@@ -117,6 +128,7 @@ try {
   const env = {
     ...process.env,
     FUZZ_CREDENTIALS: credentialsFile,
+    FUZZ_SUCCESSES: successesFile,
     SCHEMATHESIS_HOOKS: 'hooks',
     PYTHONPATH: import.meta.dirname,
   };
@@ -135,6 +147,17 @@ try {
   for (const caller of callers) await fuzz(caller, chosen.length > 0 ? chosen : all);
   if (chosen.length === 0) {
     for (const caller of callers) for (const path of last) await fuzz(caller, ['--include-path', path]);
+  }
+  const succeeded = new Set(readFileSync(successesFile, 'utf8').split('\n'));
+  for (const caller of callers) {
+    const operations = [...succeeded].filter((line) => line.startsWith(`${caller} `)).length;
+    process.stdout.write(`As ${caller}, ${operations} operations succeeded.\n`);
+    const least = leastOf.get(caller) ?? 0;
+    if (operations >= least) continue;
+    process.stdout.write(
+      `FAIL: at least ${least} were expected of ${caller}: a fuzz that is only refused finds nothing.\n`,
+    );
+    process.exitCode = 1;
   }
   // Whatever was asked for, and half done, the books are in order.
   const { DATABASE_URL: _, READER_DATABASE_URL: __, ...others } = process.env;

@@ -61,6 +61,8 @@ export interface ProcessStack extends Http, AsyncDisposable {
   stopPostgresImmediately(): Promise<void>;
   /** Unless it runs. */
   startPostgresAgain(): Promise<void>;
+  /** All that one of its parts has written so far. */
+  readLog(name: 'postgres' | 'api' | 'worker'): string;
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
   /** Ends Temporal and the worker, throws away all that Temporal knew, and starts both; does `meanwhile` in between. */
@@ -198,6 +200,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     startPostgresAgain: async () => {
       if (!get('postgres').isRunning()) await beginPostgres();
     },
+    readLog: (name) => readFileSync(logFile(name), 'utf8'),
     killTemporal,
     startTemporalAgain: beginTemporal,
     async loseTemporal(meanwhile, { workerLives = false } = {}) {

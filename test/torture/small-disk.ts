@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A disk of its own that can be filled; there is one only where this process may mount. */
 export interface SmallDisk {
   directory: string;
-  /** Takes all the group that is left. */
+  /** Takes all the room that is left. */
   fill(): void;
   free(): void;
   unmount(): void;
@@ -31,7 +31,7 @@ export function mountSmallDisk(directory: string, megabytes: number): SmallDisk 
           if (written < piece.length) piece = piece.subarray(0, Math.max(1, written));
         }
       } catch {
-        // No group is left, which was wanted.
+        // No room is left, which was wanted.
       } finally {
         closeSync(file);
       }
