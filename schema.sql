@@ -2387,6 +2387,9 @@ begin
       from charitable_causes c cross join lateral (select disbursable_of_cause(c.id) as amount offset 0) d
       where c.account_id = decided.account_id and of_causes > 0 and d.amount > 0 and kept_for_cause(c.id) = 0) l
     where l.before < of_causes;
+  if of_causes > (select coalesce(sum(r.amount), 0) from cause_remainders r where r.decision_id = decided.id) then
+    raise exception 'the bank has meanwhile returned money that was given to the causes' using errcode = 'AM004', column = 'amount';
+  end if;
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
     values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
       jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id)

@@ -20,8 +20,13 @@ export class KeysAway extends Error {
 
 /** What is to be read was sealed under a key that was destroyed: nobody reads it again. */
 export class KeyErased extends Error {
-  override readonly name = 'KeyErased';
+  override readonly name: string = 'KeyErased';
   readonly code = 'KEY_ERASED';
+}
+
+/** The same, but that nobody destroyed it: it was lost with its database, and may be found again. */
+export class KeyLost extends KeyErased {
+  override readonly name = 'KeyLost';
 }
 
 /** The tables of keys in their database. */
@@ -62,7 +67,7 @@ const withoutTrace = {
   // Nobody was erased: this is the database of before, or another.
   personal_keys: (id: string): Error => new KeysAway(`there is no key of ${id}`),
   // Lost with the database of the keys: nobody waits for it, as money does.
-  order_keys: (id: string): Error => new KeyErased(`the key of ${id} was lost`),
+  order_keys: (id: string): Error => new KeyLost(`the key of ${id} was lost`),
 };
 
 interface Question {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openUnlessGone } from '../encryption/open-unless-gone.ts';
+import { openKept } from '../encryption/open-unless-gone.ts';
+import { KeysAway } from '../encryption/own-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { findDuplicateKey } from '../http/body.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
@@ -101,17 +102,25 @@ const placeOfAnswer = ({ partnerId, keyHash }: OwnedClaim) => ({
 const underKey = 'k.fingerprint, k.resource_id, k.answer_status, k.answer_sealed';
 const atKey = 'k.partner_id = ? and k.key_hash = ?';
 
-/** Throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request. */
+/**
+ * Throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request, and KeysAway when the key of the
+ * answer was lost: what was answered is not guessed while it may be found again.
+ */
 async function readUnderKey(sealer: Sealer, claim: OwnedClaim, row: KeyRow | undefined): Promise<UnderKey> {
   if (row === undefined) return { resourceId: null, answer: null };
   if (row.fingerprint !== claim.fingerprint) reused();
   const { resource_id: resourceId, answer_status: status, answer_sealed: sealed } = row;
   if (status === null || sealed === null) return { resourceId, answer: null };
-  const body = await openUnlessGone(sealer, placeOfAnswer(claim), sealed);
-  return { resourceId, answer: body === null ? null : { status, body: Buffer.from(body) } };
+  const opened = await openKept(sealer, placeOfAnswer(claim), sealed);
+  if ('text' in opened) return { resourceId, answer: { status, body: Buffer.from(opened.text) } };
+  if (opened.gone === 'lost') throw new KeysAway(`the key of the answer about ${resourceId} was lost`);
+  return { resourceId, answer: null };
 }
 
-/** What is stored under this key. Throws REQUEST_IDEMPOTENCY_KEY_REUSED when it is attached to another request. */
+/**
+ * What is stored under this key. Throws REQUEST_IDEMPOTENCY_KEY_REUSED when it is attached to another request, and
+ * KeysAway.
+ */
 export async function findUnderKey(em: EntityManager, sealer: Sealer, claim: OwnedClaim): Promise<UnderKey> {
   const [row] = await em.execute<KeyRow[]>(`select ${underKey} from partner_idempotency_keys k where ${atKey}`, [
     claim.partnerId,

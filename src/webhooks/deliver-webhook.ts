@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
-import { openUnlessGone } from '../encryption/open-unless-gone.ts';
+import { openKept } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { must } from '../shared/assert.ts';
@@ -9,7 +9,7 @@ import type { Deferral, EndpointBounds } from './bound-endpoints.ts';
 import { openSecrets } from './find-endpoints.ts';
 import { noteFailure } from './judge-endpoint.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
-import type { SentWebhook, WebhookSender } from './send-webhook.ts';
+import { type SentWebhook, unanswered, type WebhookSender } from './send-webhook.ts';
 import { signWebhook } from './sign-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
@@ -50,9 +50,10 @@ export interface DeliveryTools {
 
 /**
  * One attempt at one webhook: sends its frozen body, signed now with every live secret, and records the result.
- * Anything but a 2xx is retried after a growing wait for three days, then parked (docs/contract.md 8); a deleted or
- * disabled endpoint parks it at once. While the endpoint or its partner is at its limit, the attempt is deferred. A
- * redelivery begins the three days anew, and one that is asked for during an attempt follows it, however that ended.
+ * Anything but a 2xx is retried after a growing wait for three days, then parked (docs/contract.md 8), and so is a body
+ * whose key was lost; a deleted or disabled endpoint, or a body whose key was destroyed, parks it at once. While the
+ * endpoint or its partner is at its limit, the attempt is deferred. A redelivery begins the three days anew, and one that
+ * is asked for during an attempt follows it, however that ended.
  */
 export async function deliverWebhook(
   em: EntityManager,
@@ -65,10 +66,13 @@ export async function deliverWebhook(
   if (endpoint === null) return parkUnsent(em, delivery, 'its endpoint was deleted');
   if (endpoint.status !== 'enabled') return parkUnsent(em, delivery, 'its endpoint is disabled');
   const sealed = must(delivery.body_sealed, 'what is pending has its body');
-  const body = await openUnlessGone(sealer, webhookBodyPlace(delivery.id), sealed);
-  if (body === null) return parkUnsent(em, delivery, 'its body is no longer kept');
+  const body = await openKept(sealer, webhookBodyPlace(delivery.id), sealed);
   const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };
-  const sent = await bounds.run(place, () => attemptOnce(em, { sealer, send }, { id: delivery.id, body }, endpoint));
+  if ('gone' in body && body.gone === 'destroyed') return parkUnsent(em, delivery, 'its body is no longer kept');
+  const sent =
+    'text' in body
+      ? await bounds.run(place, () => attemptOnce(em, { sealer, send }, { id: delivery.id, body: body.text }, endpoint))
+      : unanswered('the key of its body is lost');
   if ('waitMs' in sent) return defer(em, delivery, sent);
   await failpoint('deliver-webhook.after');
   const { redeliveries } = delivery;
@@ -80,7 +84,7 @@ export async function deliverWebhook(
     return (await succeed(em, delivery, sent.status)) ? { status: 'delivered', waitMs: 0, ...told } : again;
   }
   const now = await readDatabaseClock(em);
-  await noteFailure(em, endpoint, now);
+  if ('text' in body) await noteFailure(em, endpoint, now);
   const waitMs = waitAfterAttempt(attempt, elapsedMs, sent.retryAfterMs);
   if (waitMs === null) {
     return (await park(em, delivery, tried)) ? { status: 'parked', waitMs: 0, ...told } : again;

@@ -47,6 +47,18 @@ const ended = (id: string, status = 'succeeded') =>
     async () => (await partner.get(`/payouts/${id}`)).body.data,
     (payout) => payout.status === status,
   );
+/** Its webhooks, once they were sent. */
+const delivered = (id: string) =>
+  eventually(
+    () =>
+      stack
+        .em()
+        .execute<{ id: string; body_sealed: string }[]>(
+          "select id, body_sealed from webhook_deliveries where resource_id = ? and status = 'delivered'",
+          [id],
+        ),
+    (rows) => rows.length > 0,
+  );
 /** The ids of the keys under which these values are sealed. */
 const keysOf = async (sql: string, id: string) =>
   (await stack.owner().execute<{ sealed: string }[]>(sql, [id])).map(({ sealed }) => decodeProtectedHeader(sealed).kid);
@@ -114,16 +126,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     const id = await payOut(key);
     const before = await ended(id);
     expect(before).toMatchObject({ bank_account_number: to.bank_account_number, beneficiary_name: 'Siti Rahayu' });
-    const [delivery] = await eventually(
-      () =>
-        stack
-          .em()
-          .execute<{ id: string }[]>(
-            "select id from webhook_deliveries where resource_id = ? and status = 'delivered'",
-            [id],
-          ),
-      (rows) => rows.length > 0,
-    );
+    const [delivery] = await delivered(id);
     await forgotten(id);
     const after = (await partner.get(`/payouts/${id}`)).body.data;
     expect(after).toEqual({ ...before, bank_account_number: '', beneficiary_name: null });
@@ -241,7 +244,7 @@ describe.each([
     ]);
   });
 
-  it('nothing is sent, and who reads the payout, its journals or the answer kept for it is answered without a name', async () => {
+  it('nothing is sent, who reads the payout or its journals is answered without a name, and a repeated request waits', async () => {
     const key = freshKey();
     const id = await payOut(key);
     await ended(id);
@@ -264,8 +267,38 @@ describe.each([
     const claims = 'select key_hash, fingerprint from partner_idempotency_keys where resource_id = ?';
     const [claim] = await stack.em().execute<{ key_hash: string; fingerprint: string }[]>(claims, [id]);
     const { key_hash: keyHash = '', fingerprint = '' } = claim ?? {};
-    const under = await findUnderKey(stack.em(), sealer, { partnerId: partner.id, keyHash, fingerprint });
-    expect(under).toEqual({ resourceId: id, answer: null });
+    const repeated = { partnerId: partner.id, keyHash, fingerprint };
+    await expect(findUnderKey(stack.em(), sealer, repeated)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
+  });
+
+  it('a webhook that was sealed under it is tried again, and sent when the key is back', async () => {
+    const id = await payOut();
+    await ended(id);
+    const [delivery] = await delivered(id);
+    const deliveryId = delivery?.id ?? '';
+    const giveBack = await lose(stack, id);
+    await withoutTriggers(
+      stack,
+      "update webhook_deliveries set status = 'pending', delivered_at = null, next_attempt_at = now() where id = ?",
+      [deliveryId],
+    );
+    const endpoint = async () =>
+      stack.em().execute('select failing_since from webhook_endpoints where partner_id = ?', [partner.id]);
+    const attempt = () =>
+      deliverWebhook(
+        stack.em(),
+        {
+          sealer: sealerElsewhere(stack.deps),
+          send: async () => ({ status: 200, error: null, retryAfterMs: 0, timedOut: false }),
+          bounds: boundEndpoints(),
+        },
+        { deliveryId, attempt: 1, elapsedMs: 0 },
+      );
+    expect(await attempt()).toMatchObject({ status: 'pending', answer: 'the key of its body is lost' });
+    expect(await endpoint()).toEqual([{ failing_since: null }]);
+    expect((await partner.get(`/webhook-deliveries/${deliveryId}`)).status).toBe(200);
+    await giveBack();
+    expect(await attempt()).toMatchObject({ status: 'delivered' });
   });
 });
 
@@ -273,16 +306,7 @@ describe('Where a key was destroyed and the main database is of before', () => {
   it('a webhook that was sealed under it is parked unsent, and read without its body', async () => {
     const id = await payOut();
     await ended(id);
-    const [delivery] = await eventually(
-      () =>
-        stack
-          .em()
-          .execute<{ id: string; body_sealed: string }[]>(
-            "select id, body_sealed from webhook_deliveries where resource_id = ? and status = 'delivered'",
-            [id],
-          ),
-      (rows) => rows.length > 0,
-    );
+    const [delivery] = await delivered(id);
     await forgotten(id);
     // The main database as it was before, the keys as they are.
     await withoutTriggers(

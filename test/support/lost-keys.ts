@@ -23,14 +23,18 @@ export async function loseKey(place: { owner(): EntityManager }, id: string): Pr
   return () => inKeys(place, insert, [JSON.stringify(lost)]);
 }
 
-/** Loses the key of an order, and makes another in its place, as a server that was behind does for a request made again. */
+/** Loses the key of an order, and makes another in its place, as a server that was behind does for a request made again; returns what brings the first back. */
 export async function replaceKey(
   place: { owner(): EntityManager; deps: Pick<Dependencies, 'config' | 'keysOrm'> },
   id: string,
-): Promise<void> {
-  await loseKey(place, id);
+): Promise<() => Promise<unknown>> {
+  const giveBack = await loseKey(place, id);
   const row = { table: 'payouts', column: 'texts_sealed', row: id, order: { id, isNew: true } } as const;
   await sealerElsewhere(place.deps).seal(row, 'of the request made again');
+  return async () => {
+    await loseKey(place, id);
+    await giveBack();
+  };
 }
 
 /** The sealer of another process, which has no key at hand. */
