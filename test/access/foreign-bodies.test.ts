@@ -4,7 +4,7 @@ import type { Route } from '../../src/http/route-group.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
-import { buildTransaction } from '../support/documents.ts';
+import { buildTransaction, upload } from '../support/documents.ts';
 import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { type Body, bodies, type Named } from './body-things.ts';
@@ -203,6 +203,19 @@ async function deliveryOf(owner: Owner): Promise<{ id: string; endpoint_id: stri
   return must(row, 'it was planted');
 }
 
+/** A document of this owner, of a category and a product of its own. */
+async function documentOf({ user, partner }: Owner): Promise<{ id: string; category_id: string; product_id: string }> {
+  const category = await thingsOf({ method: 'patch', path: '/v1/documents/categories/:id' }).make(stack, {
+    user,
+    partner,
+  });
+  const category_id = must(category.id, 'it was made');
+  const product_id = await buildTransaction(stack, user);
+  const { status, body } = await upload(stack, user, product_id, { category_id, document_type: 'receipt' });
+  expect(status).toBe(201);
+  return { id: body.id, category_id, product_id };
+}
+
 describe('An id in a query', () => {
   /** Where nobody of these callers gets in: the platform alone does, and sees all. */
   const closed: string[] = [];
@@ -211,7 +224,7 @@ describe('An id in a query', () => {
     user_id: async () => stranger.user.id,
     actor_id: async () => stranger.user.id,
     account_id: async () => stranger.user.accountId,
-    product_id: () => buildTransaction(stack, stranger.user),
+    product_id: async () => document.product_id,
     'GET /v1/transactions product_id': async () => {
       const [row] = await stack
         .em()
@@ -220,7 +233,7 @@ describe('An id in a query', () => {
         ]);
       return row.reference_id;
     },
-    category_id: async () => newId(),
+    category_id: async () => document.category_id,
     cause_id: async () =>
       String(
         Object.values(await thingsOf({ method: 'get', path: '/v1/charitable-causes/:id' }).make(stack, stranger))[0],
@@ -228,8 +241,10 @@ describe('An id in a query', () => {
     endpoint_id: async () => planted.endpoint_id,
   };
   let planted: { id: string; endpoint_id: string };
+  let document: { id: string; category_id: string; product_id: string };
   beforeAll(async () => {
     planted = await deliveryOf(stranger);
+    document = await documentOf(stranger);
   });
 
   it.each(withQueries.map((route): [string, Route] => [nameOf(route), route]))(
@@ -241,7 +256,14 @@ describe('An id in a query', () => {
         ),
       );
       const { id, accountId } = stranger.user;
-      const theirs = [id, accountId, planted.id, ...made.flat(), await buildTransaction(stack, stranger.user)];
+      const theirs = [
+        id,
+        accountId,
+        planted.id,
+        document.id,
+        ...made.flat(),
+        await buildTransaction(stack, stranger.user),
+      ];
       const admittedHere = await admitted(name);
       const reached: string[] = [];
       for (const caller of admittedHere) {
@@ -280,6 +302,20 @@ describe('An id in a query', () => {
     const [status, text] = await call(route, caller, {}, { query: `?endpoint_id=${own.endpoint_id}` });
     expect([status, JSON.parse(text).data.items.map(({ id }: { id: string }) => id)]).toEqual([200, [own.id]]);
   });
+});
+
+describe('An id in a query of one’s own', () => {
+  it.each(['category_id', 'product_id'] as const)(
+    'shows the documents of the %s that it names, and no others',
+    async (field) => {
+      const [named, other] = [await documentOf(stranger), await documentOf(stranger)];
+      const { body } = await stack.get(`/v1/documents?limit=100&${field}=${named[field]}`, {
+        token: stranger.user.token,
+      });
+      const shown = body.documents.map(({ id }: { id: string }) => id);
+      expect([shown, shown.includes(other.id)]).toEqual([[named.id], false]);
+    },
+  );
 });
 
 describe('Whoever named whose ids', () => {

@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { type Part, startPart } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
+import { startTemporal } from '../../dev/temporal.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
@@ -20,8 +21,8 @@ import type { CellOptions } from './cell.ts';
 import type { Transfer } from './transfer.ts';
 
 /*
- * Two complete cells on one machine: each with its database (the schema that ships, and cells.sql), its task queue and
- * its process, which is killed at arrows and from outside while money goes both ways.
+ * Two complete cells on one machine: each with its database (the schema that ships, and cells.sql), its Temporal server
+ * and its process, which is killed at arrows and from outside while money goes both ways.
  */
 
 const transfers = isFullRun() ? 120 : 24;
@@ -34,6 +35,9 @@ interface Cell {
   database: TestDatabase;
   orm: MikroORM;
   port: number;
+  temporal: Part;
+  temporalAddress: string;
+  client: Client;
   taskQueue: string;
   accounts: string[];
   process: Part | undefined;
@@ -47,7 +51,6 @@ interface Cell {
 let west: Cell;
 let east: Cell;
 let workflowBundle: string;
-let client: Client;
 const both = (): Cell[] => [west, east];
 const ownerOf = ({ orm }: Cell): EntityManager => orm.em.fork();
 
@@ -60,7 +63,6 @@ beforeAll(async () => {
   mkdirSync(directory, { recursive: true });
   workflowBundle = join(directory, 'workflows.js');
   writeFileSync(workflowBundle, code);
-  client = new Client({ connection: await Connection.connect({ address: testRun().temporal.address }) });
   [west, east] = [await buildCell('west'), await buildCell('east')];
 }, 240_000);
 afterAll(async () => {
@@ -68,8 +70,9 @@ afterAll(async () => {
     await stop(cell);
     await cell.orm.close(true);
     await cell.database.drop();
+    await cell.client.connection.close();
+    await cell.temporal.stop();
   }
-  await client.connection.close();
 });
 
 const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
@@ -91,13 +94,22 @@ async function buildCell(name: string): Promise<Cell> {
       ],
     });
   }
+  const temporalPort = await findFreePort();
+  const temporal = await startTemporal(
+    { binary: testRun().temporal.binary, port: temporalPort },
+    { logFile: join(testRun().directory, 'cells', `temporal-${name}.log`) },
+  );
+  const temporalAddress = `127.0.0.1:${temporalPort}`;
   return {
     name,
     database,
     orm,
     accounts,
+    temporal,
+    temporalAddress,
+    client: new Client({ connection: await Connection.connect({ address: temporalAddress }) }),
     port: await findFreePort(),
-    taskQueue: `cell-${name}-${newId()}`,
+    taskQueue: `cell-${name}`,
     process: undefined,
     starting: undefined,
     deaths: 0,
@@ -115,7 +127,7 @@ function start(cell: Cell, other: Cell, chance: number): void {
     databaseUrl: cell.database.ownerUrl,
     port: cell.port,
     otherUrl: `http://127.0.0.1:${other.port}`,
-    temporalAddress: testRun().temporal.address,
+    temporalAddress: cell.temporalAddress,
     taskQueue: cell.taskQueue,
     workflowBundle,
     deathChance: chance,
@@ -153,7 +165,7 @@ const amountOf = (index: number): string => `${index + 1}.2500`;
 const unknownAccount = newId();
 
 async function order(cell: Cell, transfer: Transfer): Promise<void> {
-  await client.workflow.start('transferBetweenCells', {
+  await cell.client.workflow.start('transferBetweenCells', {
     workflowId: `cell-transfer/${transfer.id}`,
     taskQueue: cell.taskQueue,
     workflowTaskTimeout: '2s',
@@ -295,7 +307,7 @@ describe('Money between two cells', () => {
     silent.listen(east.port, '127.0.0.1');
     await once(silent, 'listening');
     await order(west, transfer);
-    const handle = client.workflow.getHandle(`cell-transfer/${transfer.id}`);
+    const handle = west.client.workflow.getHandle(`cell-transfer/${transfer.id}`);
     await eventually(
       async () => (await handle.describe()).raw.pendingActivities?.[0]?.attempt ?? 0,
       (attempt) => attempt >= 3,

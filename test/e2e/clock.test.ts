@@ -182,7 +182,8 @@ describe.each(isFullRun() ? [7, -7] : [7])('With the clocks of API and worker %d
     const body = { cause_id: causeId, amount: '1000', source_account_id: payer.accountId, interval: 'weekly' };
     const begun = await stack.post('/v1/donations/subscriptions', body, token());
     expect(begun.status).toBe(201);
-    await stack.delete(`/v1/donations/subscriptions/${begun.body.data.id}`, undefined, token());
+    const stopped = await stack.delete(`/v1/donations/subscriptions/${begun.body.data.id}`, undefined, token());
+    expect([stopped.status, stopped.body.data.status]).toEqual([200, 'stopped']);
     const other = await buildIndividual(stack, { balance: '1000000' });
     const circle = await createCircle(stack, payer, {
       start_date: new Date(Date.now() + 4_000).toISOString(),

@@ -98,7 +98,7 @@ async function buildProviderMoney(stack: ProcessStack) {
 }
 
 (isFullRun() && !isGivenUp ? describe : describe.skip)('With the disk of PostgreSQL full,', () => {
-  it('requests are answered 503 and no process ends; with room again each is made once, and what the provider did enters the books', async () => {
+  it('requests are made or answered 503, and neither API nor worker ends; with room again each is made once, and what the provider did enters the books', async () => {
     if (disk === null)
       throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 leaves out what needs one');
     const running = await startProcessStack({ ownPostgres: { directory: join(directory, 'cluster') } });
@@ -124,8 +124,7 @@ async function buildProviderMoney(stack: ProcessStack) {
       else expect(mayBeRetried(answer)).toBe(true);
     }
     // A payout that cannot be kept is not refused.
-    const payouts = (await money.begin()).map(({ status }) => status);
-    expect(payouts.filter((status) => status >= 400 && status < 500)).toEqual([]);
+    for (const { status } of await money.begin()) expect([200, 503, 504]).toContain(status);
     // Long enough for a callback and its workflow: what there is no room for waits.
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     expect(await money.countWaiting()).toBeGreaterThan(0);

@@ -103,6 +103,7 @@ async function letTimePass(): Promise<void> {
     "update donation_subscriptions set started_at = started_at - interval '8 days'",
     `update receipts set received_at = ${earlier}`,
     `update webhook_deliveries set next_attempt_at = ${earlier} where status = 'pending'`,
+    "update erasures set begun_at = begun_at - interval '4 days' where status = 'waiting'",
     `insert into sweep_looks select kind, id, 11, now() + interval '1 day' from (
        select 'payment_order' as kind, id from payment_orders union all select 'partner_payment', id from partner_payments
        union all select 'payout', id from payouts union all select 'saving_circle', id from saving_circles
@@ -114,7 +115,7 @@ async function letTimePass(): Promise<void> {
   }
 }
 
-const sweeps = ['expiry', 'payout', 'circle', 'receipt', 'subscription'].map((kind) => `${kind}-sweep`);
+const sweeps = ['expiry', 'payout', 'circle', 'receipt', 'subscription', 'decision'].map((kind) => `${kind}-sweep`);
 async function triggerSweeps(): Promise<void> {
   const { client, taskQueue } = stack.deps.workflows;
   for (const id of [...sweeps, 'webhook-redelivery']) {
@@ -123,12 +124,13 @@ async function triggerSweeps(): Promise<void> {
 }
 
 describe('When Temporal loses all its data and starts empty', () => {
-  it('nothing that waits for a workflow is left behind, and everything ends as it should', async () => {
+  it('no payment, payout, refund, circle, subscription, receipt, webhook or erasure is left behind, and each ends as it should', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const unreleased = await collect();
     await payAtProvider(unreleased);
     await rowWhen('partner_payments', unreleased.id, "status = 'PAID'");
     const deliveryId = await leaveDeliveryPending(unreleased.id);
+    const operators = await buildOperators(stack);
     const receiptId = await suspendMoney();
     const subscriptionId = await subscribe();
     const circle = await buildActiveCircle(stack, 2);
@@ -143,6 +145,9 @@ describe('When Temporal loses all its data and starts empty', () => {
     const refunded = await refund(refunder, paidId, { amount: '131313' });
     const [order, payment] = [await topUp(), await collect()];
     for (const { id } of [payout, withdrawal, refunded]) await rowWhen('payouts', id, "last_word = 'accepted'");
+
+    const { id: erased } = await buildIndividual(stack);
+    const { id: decisionId } = await decide(stack, operators, { kind: 'erase_person', user_id: erased });
 
     await stack.loseTemporal(async () => {
       await payAtProvider(order);
@@ -168,6 +173,14 @@ describe('When Temporal loses all its data and starts empty', () => {
     expect(await heldBy(stack, circle.id)).toBe('0.0000');
     await rowWhen('donation_subscriptions', subscriptionId, 'periods_paid = 2');
     await rowWhen('webhook_deliveries', deliveryId, "status = 'delivered'");
+    await eventually(
+      () =>
+        stack
+          .em()
+          .execute<unknown[]>("select 1 from erasures where decision_id = ? and status = 'erased'", [decisionId]),
+      (rows) => rows.length === 1,
+      60_000,
+    );
     // Before anybody decides, as a decision would start it.
     await eventually(
       () =>
@@ -179,7 +192,7 @@ describe('When Temporal loses all its data and starts empty', () => {
       60_000,
     );
     const credit = { kind: 'settle_receipt', receipt_id: receiptId, action: 'credit', account_id: payer.accountId };
-    expect(await decide(stack, await buildOperators(stack), credit)).toMatchObject({ status: 'carried_out' });
+    expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
     // 100,000 less two periods of 1,000, with the order and the money out of suspense.
     expect(await balanceOf(stack, payer.accountId)).toBe('149000.0000');
   }, 180_000);

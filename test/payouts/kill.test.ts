@@ -50,7 +50,7 @@ const callbackFaults = {
 } as const;
 type CallbackFault = keyof typeof callbackFaults;
 
-/** Every failpoint with every fault of callbacks in the full run; both accounts are paid in each. */
+/** Every failpoint with every fault of callbacks in the full run; payouts to both accounts are asked for in each. */
 const cases: [failpoint: string, fault: CallbackFault][] = isFullRun()
   ? failpoints.flatMap((failpoint) =>
       (Object.keys(callbackFaults) as CallbackFault[]).map((fault): [string, CallbackFault] => [failpoint, fault]),
