@@ -616,6 +616,25 @@ create table known_logins (
 );
 CREATE INDEX known_logins_by_time ON known_logins USING btree (logged_in_at);
 
+create table legal_holds (
+  id uuid not null,
+  user_id uuid not null,
+  note text not null,
+  placed_by uuid not null,
+  placed_at timestamp with time zone not null default clock_timestamp(),
+  lifted_by uuid,
+  lifted_at timestamp with time zone,
+  constraint legal_holds_pkey PRIMARY KEY (id),
+  constraint legal_holds_check CHECK ((lifted_by IS NULL) = (lifted_at IS NULL)),
+  constraint legal_holds_check1 CHECK (lifted_by <> placed_by AND lifted_by <> user_id),
+  constraint legal_holds_lifted_at_is_real CHECK (lifted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND lifted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint legal_holds_placed_at_is_real CHECK (placed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND placed_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE INDEX legal_holds_of_any_user ON legal_holds USING btree (user_id, placed_at);
+CREATE INDEX legal_holds_of_lifter ON legal_holds USING btree (lifted_by) WHERE lifted_by IS NOT NULL;
+CREATE INDEX legal_holds_of_placer ON legal_holds USING btree (placed_by);
+CREATE UNIQUE INDEX legal_holds_of_user ON legal_holds USING btree (user_id) WHERE lifted_at IS NULL;
+
 create table login_failures (
   id bigint not null generated always as identity,
   address text not null,
@@ -1970,6 +1989,10 @@ alter table idempotency_keys add constraint idempotency_keys_user_id_fkey FOREIG
 alter table invitations add constraint invitations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table invitations add constraint invitations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
+alter table legal_holds add constraint legal_holds_lifted_by_fkey FOREIGN KEY (lifted_by) REFERENCES users(id);
+alter table legal_holds add constraint legal_holds_placed_by_fkey FOREIGN KEY (placed_by) REFERENCES users(id);
+alter table legal_holds add constraint legal_holds_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+
 alter table official_documents add constraint official_documents_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id);
 alter table official_documents add constraint official_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table official_documents add constraint official_documents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -2812,6 +2835,8 @@ CREATE OR REPLACE FUNCTION public.hold_of_person(p_user_id uuid)
 AS $function$
 begin
   return case
+    when exists (select from legal_holds h where h.user_id = p_user_id and h.lifted_at is null)
+      then 'they are under a legal hold'
     when exists (select from accounts a where a.user_id = p_user_id and a.organization_id is null
         and account_balance(a.id) <> 0)
       then 'there is money on their accounts'
@@ -4434,6 +4459,9 @@ CREATE TRIGGER journals_are_final BEFORE DELETE OR UPDATE ON journals FOR EACH R
 CREATE TRIGGER journals_are_kept BEFORE TRUNCATE ON journals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER keys_databases_are_final BEFORE DELETE OR UPDATE ON keys_databases FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER legal_holds_are_kept BEFORE DELETE ON legal_holds FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER legal_holds_stay_lifted BEFORE UPDATE ON legal_holds FOR EACH ROW WHEN (old.lifted_at IS NOT NULL) EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER official_documents_of_nobody_erased BEFORE INSERT ON official_documents FOR EACH ROW EXECUTE FUNCTION refuse_erased('user_id');
 CREATE TRIGGER official_documents_verification_status_law BEFORE INSERT OR UPDATE OF verification_status ON official_documents FOR EACH ROW EXECUTE FUNCTION keep_status('verification_status', '>pending', '*');
@@ -6488,6 +6516,10 @@ grant select (key_check_value), select (only_one) on table keys_databases to ama
 grant insert, select, update (logged_in_at) on table known_logins to amanah_app;
 
 grant select (address), select (logged_in_at) on table known_logins to amanah_reader;
+
+grant insert, select, update (lifted_at), update (lifted_by) on table legal_holds to amanah_app;
+
+grant select (id), select (lifted_at), select (lifted_by), select (note), select (placed_at), select (placed_by), select (user_id) on table legal_holds to amanah_reader;
 
 grant select on table limited_payouts to amanah_app;
 

@@ -15,6 +15,7 @@ import { DocumentCategory } from './documents/document-category.entity.ts';
 import { Donation } from './donations/donation.entity.ts';
 import { Subscription } from './donations/subscription.entity.ts';
 import { Erasure } from './erasure/erasure.entity.ts';
+import { LegalHold } from './erasure/legal-hold.entity.ts';
 import { User } from './identity/user.entity.ts';
 import { Account } from './ledger/account.entity.ts';
 import { Transaction } from './ledger/transaction.entity.ts';
@@ -52,6 +53,7 @@ export const entities = [
   DocumentCategory,
   Donation,
   Erasure,
+  LegalHold,
   OfficialDocument,
   Organization,
   Partner,

@@ -9,6 +9,8 @@ import { createRouteGroup } from '../http/route-group.ts';
 import type { Erasure } from './erasure.entity.ts';
 import { type ErasureTerms, erasureLaw } from './erasure.ts';
 import { getErasure } from './find-erasure.ts';
+import type { LegalHold } from './legal-hold.entity.ts';
+import { getHold, liftHold, placeHold } from './legal-holds.ts';
 import { stopErasure } from './stop-erasure.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/users', tag: 'Users' });
@@ -105,6 +107,82 @@ routes.delete(
   async ({ em, deps, caller, params: { user_id: userId }, requestId }) => {
     const stopped = await stopErasure(em, { userId, actorId: caller.userId, requestId });
     return { message: 'Erasure stopped', data: present(stopped, deps.config) };
+  },
+);
+
+const HoldAnswer = z
+  .object({
+    id: uuid(),
+    user_id: uuid(),
+    note: z.string(),
+    placed_by: uuid(),
+    placed_at: timestamp(),
+    lifted_by: uuid().nullable(),
+    lifted_at: timestamp().nullable(),
+  })
+  .meta({ id: 'LegalHold' });
+
+const presentHold = ({ id, user_id, note, placed_by, placed_at, ...hold }: LegalHold): z.input<typeof HoldAnswer> => ({
+  id,
+  user_id,
+  note,
+  placed_by,
+  placed_at: placed_at.toISOString(),
+  lifted_by: hold.lifted_by ?? null,
+  lifted_at: hold.lifted_at?.toISOString() ?? null,
+});
+
+routes.post(
+  '/:user_id/legal-hold',
+  {
+    summary: 'Place a legal hold on a person',
+    description:
+      'Nobody can erase the person until another operator lifts it; an erasure that waits goes on waiting. 400 when one ' +
+      'is there already, or the person has been erased.',
+    access: allow('propose-decision', operators),
+    params,
+    body: z.strictObject({ note: noteOfDecision() }),
+    answers: { 201: z.object({ message, data: HoldAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { user_id: userId }, body: { note }, requestId }) => {
+    const hold = await placeHold(em, { caller, userId, requestId, note });
+    return created({ message: 'Legal hold placed', data: presentHold(hold) });
+  },
+);
+
+routes.get(
+  '/:user_id/legal-hold',
+  {
+    summary: 'Read the legal hold that a person is under',
+    description: '404 when there is none.',
+    access: allow(['propose-decision', 'approve-decision'], operators),
+    params,
+    answers: { 200: z.object({ message, data: HoldAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, params: { user_id } }) => ({
+    message: 'Legal hold found',
+    data: presentHold(await getHold(em, user_id)),
+  }),
+);
+
+routes.delete(
+  '/:user_id/legal-hold',
+  {
+    summary: 'Lift the legal hold of a person',
+    description:
+      '403 for the person who placed it or is under it, and, outside development, for a session without a second factor. ' +
+      'An erasure that it kept waiting goes on within a day.',
+    access: allow('approve-decision', operators),
+    params,
+    answers: { 200: z.object({ message, data: HoldAnswer }) },
+    refusals: [403, 404],
+  },
+  async ({ em, deps, caller, params: { user_id: userId }, requestId }) => {
+    const needsSecondFactor = deps.config.NODE_ENV !== 'development';
+    const hold = await liftHold(em, { caller, userId, needsSecondFactor, requestId });
+    return { message: 'Legal hold lifted', data: presentHold(hold) };
   },
 );
 

@@ -89,6 +89,9 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/users/:/erasure': needs('propose-decision', ofPlatform),
   'GET /v1/users/:/erasure': needs(['propose-decision', 'approve-decision'], ofPlatform),
   'DELETE /v1/users/:/erasure': needs('propose-decision', ofPlatform),
+  'POST /v1/users/:/legal-hold': needs('propose-decision', ofPlatform),
+  'GET /v1/users/:/legal-hold': needs(['propose-decision', 'approve-decision'], ofPlatform),
+  'DELETE /v1/users/:/legal-hold': needs('approve-decision', ofPlatform),
   // Accounts
   'GET /v1/accounts': needs('read-account'),
   'GET /v1/accounts/:': needs('read-account'),

@@ -14,6 +14,7 @@ const bodies: Record<string, (ids: Ids) => object> = {
   'PATCH /v1/official-documents/:': () => ({ name_on_document: 'Budi' }),
   'PATCH /v1/users/:': () => ({ status: 'active' }),
   'POST /v1/users/:/erasure': () => ({ note: 'Asked for by letter' }),
+  'POST /v1/users/:/legal-hold': () => ({ note: 'Letter of a court' }),
   'POST /v1/accounts/:/transfers': ({ account_id = '' }) => ({ destination_account_id: account_id, amount: '1000' }),
   'POST /v1/accounts/:/withdrawals': ({ bank_account_id = newId() }) => ({ bank_account_id, amount: '10000' }),
   'PATCH /v1/saving-goals/:': () => ({ name: 'Changed' }),

@@ -245,12 +245,18 @@ const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   return { payment_order_id: id };
 };
 
-/** A user with an erasure that waits, and may be stopped. */
+/** A user with an erasure that waits, and may be stopped, and with a legal hold that somebody else placed. */
 const beingErased = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   await stack.em().execute(
     `insert into erasures (id, user_id, status) select ?, ?, 'waiting'
      where not exists (select from erasures where user_id = ? and status <> 'stopped')`,
     [newId(), user.id, user.id],
+  );
+  const { proposer } = await buildOperators(stack);
+  await stack.em().execute(
+    `insert into legal_holds (id, user_id, note, placed_by) select ?, ?, 'Letter of a court', ?
+     where not exists (select from legal_holds where user_id = ? and lifted_at is null)`,
+    [newId(), user.id, proposer.id, user.id],
   );
   return { user_id: user.id };
 };

@@ -274,6 +274,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
     `${id('erasure')}, ${id('user')}, 'complete', ${at}, ${at}, ${at}`,
     0.1,
   ],
+  ['legal_holds', 'id, user_id, note, placed_by, placed_at', `${id('hold')}, ${id('user')}, 'x', ${user}, ${at}`, 0.1],
   [
     'invitations',
     'id, user_id, token_hash, expires_at, accepted_at, created_by, created_at',

@@ -24,6 +24,28 @@ create trigger erasures_status_law before insert or update of status on erasures
   for each row execute function keep_status('status', '>waiting', '>erasing', 'waiting>erasing', 'waiting>stopped',
     'erasing>erased', 'erased>complete');
 
+-- Legal holds: people of whom nothing may be erased, because a court or an authority may ask for it.
+create table legal_holds (
+  id uuid primary key,
+  user_id uuid not null references users (id),
+  -- References, never personal data.
+  note text not null,
+  placed_by uuid not null references users (id),
+  placed_at timestamptz not null default clock_timestamp(),
+  lifted_by uuid references users (id),
+  lifted_at timestamptz,
+  check ((lifted_by is null) = (lifted_at is null)),
+  -- Another person lifts it, and not the one whom it keeps.
+  check (lifted_by <> placed_by and lifted_by <> user_id)
+);
+create unique index legal_holds_of_user on legal_holds (user_id) where lifted_at is null;
+create index legal_holds_of_any_user on legal_holds (user_id, placed_at);
+create index legal_holds_of_placer on legal_holds (placed_by);
+create index legal_holds_of_lifter on legal_holds (lifted_by) where lifted_by is not null;
+create trigger legal_holds_are_kept before delete on legal_holds for each row execute function refuse_change();
+create trigger legal_holds_stay_lifted before update on legal_holds
+  for each row when (old.lifted_at is not null) execute function refuse_change();
+
 -- What goes with a person's rows and would name them, or tell where they were: the digest of their address among logins,
 -- and the callbacks about payments of theirs, in which the provider repeats the payer's name. The facts that were read
 -- from these stay, and so does their digest. One that is delivered to nobody yet is kept whole until it was.
@@ -45,6 +67,8 @@ create function hold_of_person(p_user_id uuid) returns text language plpgsql sta
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   return case
+    when exists (select from legal_holds h where h.user_id = p_user_id and h.lifted_at is null)
+      then 'they are under a legal hold'
     when exists (select from accounts a where a.user_id = p_user_id and a.organization_id is null
         and account_balance(a.id) <> 0)
       then 'there is money on their accounts'

@@ -39,6 +39,7 @@ grant insert, update (name, logo_id, email, phone_number, official_registration_
 grant insert, update (profile_sealed, email_digest, role_id, status, password_hash, token_generation, tokens_ended_at,
   erased_at, updated_at) on users to amanah_app;
 grant insert, update (status, held_because, erased_at, ended_at) on erasures to amanah_app;
+grant insert, update (lifted_by, lifted_at) on legal_holds to amanah_app;
 grant insert on keys_databases to amanah_app;
 grant insert, update (name, display_name, description, updated_by, updated_at, deleted_at) on roles to amanah_app;
 grant insert, update (accepted_at) on invitations to amanah_app;
