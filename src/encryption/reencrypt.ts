@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { decodeProtectedHeader } from 'jose';
 import { withTime } from '../database/database-time-outs.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { isUnderOwnKey, type Sealer } from './sealer.ts';
+import { isUnderOwnKey, keyIdOf, type Sealer } from './sealer.ts';
 
 /** Rows per batch. */
 const batchRows = 500;
@@ -76,17 +75,8 @@ export async function reencrypt(
   return results;
 }
 
-/** Null when it is no sealed value at all. */
-function keyIdOf(header: string): string | null {
-  try {
-    return decodeProtectedHeader(`${header}....`).kid ?? null;
-  } catch {
-    return null;
-  }
-}
-
 /** Whether a sealed value, or its header, is under the own key of a person or an order. */
-const isUnderItsOwn = (sealed: string): boolean => isUnderOwnKey(keyIdOf(sealed.split('.', 1)[0] ?? '') ?? '');
+const isUnderItsOwn = (sealed: string): boolean => isUnderOwnKey(keyIdOf(sealed) ?? '');
 
 // Names come from the catalogue, never from a caller.
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt } from 'jose';
+import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt, decodeProtectedHeader } from 'jose';
 import { must } from '../shared/assert.ts';
 import { type PersonalKeys, unlessErased } from './personal-keys.ts';
 
@@ -37,6 +37,15 @@ export interface Sealer {
 /** How the key ids of values begin that are sealed under a key of their own; ids of encryption keys have no colon. */
 const ofPerson = 'person:';
 const ofOrder = 'order:';
+
+/** The id of the key of a sealed value, or of its header alone; null where it has none. */
+export function keyIdOf(sealed: string): string | null {
+  try {
+    return decodeProtectedHeader(`${sealed.split('.', 1)[0]}....`).kid ?? null;
+  } catch {
+    return null;
+  }
+}
 
 /** Whether a value with this key id moves to no newer encryption key: it is its own key that does. */
 export const isUnderOwnKey = (keyId: string): boolean => keyId.startsWith(ofPerson) || isUnderOrderKey(keyId);

@@ -10,7 +10,7 @@ import type { Erasure } from './erasure.entity.ts';
 import { type ErasureTerms, erasureLaw } from './erasure.ts';
 import { getErasure } from './find-erasure.ts';
 import type { LegalHold } from './legal-hold.entity.ts';
-import { getHold, liftHold, placeHold } from './legal-holds.ts';
+import { getLegalHold, liftLegalHold, placeLegalHold } from './legal-holds.ts';
 import { stopErasure } from './stop-erasure.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/users', tag: 'Users' });
@@ -138,7 +138,7 @@ routes.post(
     summary: 'Place a legal hold on a person',
     description:
       'Nobody can erase the person until another operator lifts it; an erasure that waits goes on waiting. 400 when one ' +
-      'is there already, or the person has been erased.',
+      'is there already, or the person has been erased or was only invited.',
     access: allow('propose-decision', operators),
     params,
     body: z.strictObject({ note: noteOfDecision() }),
@@ -146,7 +146,7 @@ routes.post(
     refusals: [404],
   },
   async ({ em, caller, params: { user_id: userId }, body: { note }, requestId }) => {
-    const hold = await placeHold(em, { caller, userId, requestId, note });
+    const hold = await placeLegalHold(em, { caller, userId, requestId, note });
     return created({ message: 'Legal hold placed', data: presentHold(hold) });
   },
 );
@@ -163,7 +163,7 @@ routes.get(
   },
   async ({ em, params: { user_id } }) => ({
     message: 'Legal hold found',
-    data: presentHold(await getHold(em, user_id)),
+    data: presentHold(await getLegalHold(em, user_id)),
   }),
 );
 
@@ -181,7 +181,7 @@ routes.delete(
   },
   async ({ em, deps, caller, params: { user_id: userId }, requestId }) => {
     const needsSecondFactor = deps.config.NODE_ENV !== 'development';
-    const hold = await liftHold(em, { caller, userId, needsSecondFactor, requestId });
+    const hold = await liftLegalHold(em, { caller, userId, needsSecondFactor, requestId });
     return { message: 'Legal hold lifted', data: presentHold(hold) };
   },
 );

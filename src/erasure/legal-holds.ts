@@ -20,7 +20,7 @@ interface ByOperator {
  * there already, or the person has been erased or was only invited, and FORBIDDEN and UNAUTHENTICATED when permission or
  * session have ended meanwhile.
  */
-export async function placeHold(em: EntityManager, placing: ByOperator & { note: string }): Promise<LegalHold> {
+export async function placeLegalHold(em: EntityManager, placing: ByOperator & { note: string }): Promise<LegalHold> {
   const { caller, userId, note } = placing;
   return em.transactional(async (tx) => {
     const user = await lockHeld(tx, userId);
@@ -45,7 +45,7 @@ export async function placeHold(em: EntityManager, placing: ByOperator & { note:
 }
 
 /** The legal hold that a person is under. Throws NOT_FOUND when there is none. */
-export async function getHold(em: EntityManager, userId: string): Promise<LegalHold> {
+export async function getLegalHold(em: EntityManager, userId: string): Promise<LegalHold> {
   return (await findStanding(em, userId)) ?? refuse('NOT_FOUND', 'the user is under no legal hold');
 }
 
@@ -54,14 +54,14 @@ export async function getHold(em: EntityManager, userId: string): Promise<LegalH
  * or is under it, with a second factor. Throws NOT_FOUND, FORBIDDEN, and UNAUTHENTICATED when the session has ended
  * meanwhile.
  */
-export async function liftHold(
+export async function liftLegalHold(
   em: EntityManager,
   lifting: ByOperator & { needsSecondFactor: boolean },
 ): Promise<LegalHold> {
   const { caller, userId, needsSecondFactor } = lifting;
   return em.transactional(async (tx) => {
     await lockHeld(tx, userId);
-    const { id, placed_by } = await getHold(tx, userId);
+    const { id, placed_by } = await getLegalHold(tx, userId);
     await requireOperator(tx, caller, 'approve-decision');
     if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
       refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to lift a legal hold');
@@ -81,7 +81,7 @@ export async function liftHold(
 const findStanding = (em: EntityManager, userId: string): Promise<LegalHold | null> =>
   em.findOne(LegalHold, { user_id: userId, lifted_at: null }, { refresh: true });
 
-/** Whoever erases the person holds their row, too. It is not locked so that another operator's name could not be written. */
+/** The person, whose row whoever erases them locks, too. Rows that name them can be written meanwhile. */
 async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
   await tx.execute('select from users where id = ? for no key update', [userId]);
   const user = await tx.findOne(User, userId, { refresh: true });

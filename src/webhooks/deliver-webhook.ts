@@ -67,8 +67,8 @@ export async function deliverWebhook(
   if (endpoint.status !== 'enabled') return parkUnsent(em, delivery, 'its endpoint is disabled');
   const sealed = must(delivery.body_sealed, 'what is pending has its body');
   const body = await openKept(sealer, webhookBodyPlace(delivery.id), sealed);
-  const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };
   if ('gone' in body && body.gone === 'destroyed') return parkUnsent(em, delivery, 'its body is no longer kept');
+  const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };
   const sent =
     'text' in body
       ? await bounds.run(place, () => attemptOnce(em, { sealer, send }, { id: delivery.id, body: body.text }, endpoint))

@@ -204,14 +204,11 @@ async function deliveryOf(owner: Owner): Promise<{ id: string; endpoint_id: stri
 }
 
 /** A document of this owner, of a category and a product of its own. */
-async function documentOf({ user, partner }: Owner): Promise<{ id: string; category_id: string; product_id: string }> {
-  const category = await thingsOf({ method: 'patch', path: '/v1/documents/categories/:id' }).make(stack, {
-    user,
-    partner,
-  });
-  const category_id = must(category.id, 'it was made');
-  const product_id = await buildTransaction(stack, user);
-  const { status, body } = await upload(stack, user, product_id, { category_id, document_type: 'receipt' });
+async function documentOf(owner: Owner): Promise<{ id: string; category_id: string; product_id: string }> {
+  const { id } = await thingsOf({ method: 'patch', path: '/v1/documents/categories/:id' }).make(stack, owner);
+  const category_id = must(id, 'it was made');
+  const product_id = await buildTransaction(stack, owner.user);
+  const { status, body } = await upload(stack, owner.user, product_id, { category_id, document_type: 'receipt' });
   expect(status).toBe(201);
   return { id: body.id, category_id, product_id };
 }
