@@ -7,7 +7,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 import { ageAttempts, buildPayer, readBalance, readPayout, reserve, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** Two people end a payout as failed while the same request is sent once more: the money goes one way only. */
+/** Two people end a payout while the same request is sent once more: the money goes one way only. */
 let stack: Stack;
 let operators: Operators;
 let partner: BuiltPartner;
@@ -32,14 +32,14 @@ interface Contested {
   decisionId: string;
 }
 
-/** Its first request was lost, so that it may be sent again; and two people have decided that it failed. */
-async function contested(): Promise<Contested> {
+/** Its first request was lost, so that it may be sent again; and two people have decided how it ended. */
+async function contested(outcome: 'failed' | 'succeeded' = 'failed'): Promise<Contested> {
   const id = await reserve(stack, partner, '900005');
   expect((await steps.send(id)).said).toBe('silent');
   await ageAttempts(stack, id, 3);
   expect((await steps.ask(id)).said).toBe('not known');
   const evidence = { provider: { says: 'not known' }, books: {} };
-  const facts = { kind: 'settle_payout', payout_id: id, outcome: 'failed', evidence };
+  const facts = { kind: 'settle_payout', payout_id: id, outcome, evidence };
   return { id, decisionId: await plantDecision(stack, operators, facts) };
 }
 
@@ -94,10 +94,24 @@ describe('A payout that operators end while its request is sent again', () => {
     expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
   });
 
+  it('is never sent once they have ended it as paid: the bank pays nothing that they paid another way', async () => {
+    const payout = await contested('succeeded');
+    await inTurn(payout, [settle, send]);
+    expect(await outcomeOf(payout)).toEqual({ sent: false, status: 'succeeded', decision: 'carried_out' });
+    expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
+  });
+
+  it('is never ended as paid by them once its request has left: the bank pays it, and it is counted once', async () => {
+    const payout = await contested('succeeded');
+    await inTurn(payout, [send, settle]);
+    expect(await outcomeOf(payout)).toEqual({ ...asSent, decision: 'refused' });
+    expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
+  });
+
   it(`goes one way only in each of ${racers} races`, async () => {
     let sent = 0;
     for (let raced = 0; raced < racers; raced += atOnce) {
-      const payouts = await Promise.all(Array.from({ length: atOnce }, contested));
+      const payouts = await Promise.all(Array.from({ length: atOnce }, () => contested()));
       await Promise.all(
         payouts.flatMap((payout, index) => (index % 2 ? [send, settle] : [settle, send]).map((deed) => deed(payout))),
       );

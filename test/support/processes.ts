@@ -29,6 +29,8 @@ export interface ProcessStackOptions {
   proxied?: boolean;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
+  /** Those of the worker alone. */
+  workerEnv?: Record<string, string>;
 }
 
 /** The connections of API or worker, which a test cuts, delays or silences. */
@@ -120,7 +122,8 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
   const lines = options.proxied ? { api: await drawLines(env), worker: await drawLines(env) } : undefined;
   const begin = async (which: 'api' | 'worker') => {
     const start = which === 'api' ? startApi : startWorker;
-    const through = lines === undefined ? env : { ...env, ...addressesOf(lines[which], env) };
+    const own = which === 'worker' ? { ...env, ...options.workerEnv } : env;
+    const through = lines === undefined ? own : { ...own, ...addressesOf(lines[which], env) };
     parts.set(which, await start({ env: through, logFile: logFile(which) }));
   };
   await Promise.all([
