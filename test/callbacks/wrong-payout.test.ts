@@ -8,19 +8,26 @@ import {
   setFaults,
   settleAtProvider,
 } from '../payouts/build-payouts.ts';
+import { buildPaid, refund, toBank } from '../refunds/build-refunds.ts';
 import { atProvider } from '../support/at-provider.ts';
+import type { BuiltUser } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildOwner, noWait, withdraw } from '../withdrawals/build-withdrawals.ts';
 
-/** Two payouts under way, and word of one under the other's reference. */
+/** Two payouts, withdrawals or refunds under way, and word of one under the other's reference. */
 let stack: Stack;
 let partner: BuiltPartner;
+let owner: BuiltUser;
+let paymentId: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  partner = await buildPayer(stack, { available: '10000000' });
+  owner = await buildOwner(stack, '10000000');
+  paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BNI' });
 }, 60_000);
 afterAll(() => stack.stop());
 beforeEach(async () => {
-  partner = await buildPayer(stack);
   await setFaults(stack, { callbacks: { drop: true } });
 });
 afterEach(() => expectChecksEmpty(stack));
@@ -36,11 +43,26 @@ const accepted = (id: string) =>
     () => stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]),
     (rows) => rows.length === 1,
   );
-async function under(): Promise<string> {
-  const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
+/** Each asks for a transfer of IDR 100,000 that ends when the test says how. */
+const kinds = {
+  payout: () => pay(partner, { bank_account_number: magicAccount('131313') }),
+  withdrawal: () => withdraw(stack, owner, { digits: '131313' }),
+  refund: () => refund(partner, paymentId, { amount: '100000', ...toBank('131313') }),
+};
+type Kind = keyof typeof kinds;
+async function under(kind: Kind = 'payout'): Promise<string> {
+  const { id } = await kinds[kind]();
   await accepted(id);
   return id;
 }
+const statusOf = async (id: string) =>
+  (await stack.em().execute<[{ status: string }]>('select status from payouts where id = ?', [id]))[0].status;
+const statusWhen = (id: string, status: string) =>
+  eventually(
+    () => statusOf(id),
+    (now) => now === status,
+    60_000,
+  );
 const callBack = (reference_id: string, transfer: Transfer, status: string) =>
   stack.post(
     '/v1/gateway/callbacks/xendit',
@@ -57,13 +79,15 @@ const askedOf = async (id: string) =>
       )
   )[0].asked;
 
-it.each([
+const names = Object.keys(kinds) as Kind[];
+const ends = [
   ['succeeded', 'SUCCEEDED'],
   ['failed', 'FAILED'],
-] as const)(
-  'A payout is never %s by the word about another: that one ends, by its own',
-  async (status, said) => {
-    const [ended, other] = [await under(), await under()];
+] as const;
+it.each(names.flatMap((kind) => names.flatMap((another) => ends.map((end) => [kind, another, ...end] as const))))(
+  'A %s under way is never ended by the word about another %s, which %s: that one ends, by its own',
+  async (kind, another, status, said) => {
+    const [ended, other] = [await under(another), await under(kind)];
     await settleAtProvider(stack, ended, said);
     const transfer = await transferOf(ended);
     await callBack(other, transfer, said);
@@ -72,11 +96,11 @@ it.each([
       (asked) => asked === 1,
     );
     await callBack(ended, transfer, said);
-    await payoutWhen(partner, ended, status);
-    expect(await readPayout(partner, other)).toMatchObject({ status: 'pending' });
+    await statusWhen(ended, status);
+    expect(await statusOf(other)).toBe('pending');
     await settleAtProvider(stack, other, 'SUCCEEDED');
     await callBack(other, await transferOf(other), 'SUCCEEDED');
-    await payoutWhen(partner, other, 'succeeded');
+    await statusWhen(other, 'succeeded');
   },
   120_000,
 );
