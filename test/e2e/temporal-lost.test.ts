@@ -4,12 +4,13 @@ import {
   buildPayer,
   magicAccount,
   pay,
+  payoutBody,
   payoutWhen,
   setFaults,
   settleAtProvider,
   transfersOf,
 } from '../payouts/build-payouts.ts';
-import { atProvider, buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
+import { askRefund, atProvider, buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -17,13 +18,21 @@ import {
   buildOrganizationAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
-import { buildOperators, decide } from '../support/decide.ts';
+import { approve, buildOperators, decide } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import {
+  addBankAccount,
+  ask,
+  buildOwner,
+  buildWaitingDisbursement,
+  noWait,
+  withdraw,
+  withdrawalWhen,
+} from '../withdrawals/build-withdrawals.ts';
 
 let stack: ProcessStack;
 let receiver: Receiver;
@@ -195,6 +204,52 @@ describe('When Temporal loses all its data and starts empty', () => {
     expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
     // 100,000 less two periods of 1,000, with the order and the money out of suspense.
     expect(await balanceOf(stack, payer.accountId)).toBe('149000.0000');
+  }, 180_000);
+
+  it('what was reserved and not yet sent is sent once, and a disbursement still waits for its two people', async () => {
+    receiver.behave((response) => void response.writeHead(200).end());
+    await setFaults(stack, {});
+    const operators = [await buildOperators(stack), await buildOperators(stack)];
+    const payers = await buildPayer(stack);
+    const paidId = await buildPaid(stack, payers);
+    const owner = await buildOwner(stack);
+    const bank_account_id = await addBankAccount(stack, owner);
+    const disbursed = await buildWaitingDisbursement(stack);
+    stack.arm(['payout', 'withdrawal', 'refund'].map((kind) => `reserve-${kind}.after=hold`).join());
+    const key = freshKey();
+    const asking = [
+      payers.post('/payouts', payoutBody(), key),
+      ask(stack, owner, { bank_account_id, amount: '100000' }, key),
+      askRefund(payers, paidId, { amount: '111111' }, freshKey()),
+    ];
+    const reserved = await eventually(
+      () =>
+        stack.em().execute<{ id: string; kind: string }[]>(
+          `select id, kind from payouts p where status = 'pending' and created_at > now() - interval '1 minute'
+             and not exists (select from payout_attempts a where a.payout_id = p.id) and id <> ?`,
+          [disbursed.id],
+        ),
+      (rows) => rows.length === 3,
+    );
+    await stack.loseTemporal(async () => {
+      stack.arm('');
+      await letTimePass();
+    });
+    // Nobody was told more than that it is not known, and asking again tells it.
+    for (const { status } of await Promise.all(asking)) expect([200, 201, 503, 504]).toContain(status);
+    await triggerSweeps();
+    for (const { id, kind } of reserved) {
+      await rowWhen('payouts', id, "status = 'succeeded'");
+      const { transfers, refunds } = await atProvider(stack, id);
+      expect([kind, transfers.length + refunds.length]).toEqual([kind, 1]);
+    }
+    expect(await payers.post('/payouts', payoutBody(), key)).toMatchObject({ status: 200 });
+    expect(new Set(reserved.map(({ kind }) => kind)).size).toBe(3);
+    await rowWhen('payouts', disbursed.id, "status = 'pending'");
+    expect(await transfersOf(stack, disbursed.id)).toEqual([]);
+    for (const each of operators) await approve(stack, each, disbursed.decisionId);
+    await withdrawalWhen(stack, disbursed.owner, disbursed.id, 'succeeded');
+    expect(await transfersOf(stack, disbursed.id)).toHaveLength(1);
   }, 180_000);
 
   // It waits for the worker's next look at Temporal, a minute later.
