@@ -2,6 +2,7 @@ import type { TcpProxy } from '../../dev/tcp-proxy.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
+import { askRefund, buildPaid, refundWhen } from '../refunds/build-refunds.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
@@ -9,18 +10,32 @@ import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { within } from '../support/within.ts';
+import { addBankAccount, ask, buildOwner, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: ProcessStack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
+let owner: BuiltUser;
+let bankAccountId: string;
+let refunder: BuiltPartner;
+let paymentId: string;
 beforeAll(async () => {
-  stack = await startProcessStack({ proxied: true });
+  stack = await startProcessStack({ proxied: true, env: noWait });
 }, 90_000);
 afterAll(() => stack?.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack, { balance: '1000' });
   partner = await buildPayer(stack);
-});
+  if (!isFullRun()) return;
+  owner = await buildOwner(stack);
+  bankAccountId = await addBankAccount(stack, owner);
+  refunder = await buildPayer(stack);
+  // What the test before has slowed down may still be on its way.
+  paymentId = await eventually(
+    () => buildPaid(stack, refunder).catch(() => ''),
+    (id) => id !== '',
+  );
+}, 60_000);
 afterEach(async () => {
   stack.arm('');
   for (const line of [stack.lines.api.temporal, stack.lines.worker.temporal, stack.lines.worker.provider]) {
@@ -96,6 +111,31 @@ const kinds: Record<string, Kind> = {
       expect(await transfersOf(stack, id)).toHaveLength(1);
     },
   },
+  'A withdrawal': {
+    table: 'withdrawals',
+    owner: () => ['user_id', owner.id],
+    ask: (key) => ask(stack, owner, { bank_account_id: bankAccountId, amount: '100000' }, key),
+    opened: 'reserve-withdrawal.after',
+    made: 'send-transfer.after',
+    workflow: workflowIds.withdrawal,
+    undecided: { status: 201, afterMs: budgets.requests.payoutReservation },
+    async ends(id) {
+      await withdrawalWhen(stack, owner, id, 'succeeded', 120_000);
+      expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
+    },
+  },
+  'A refund': {
+    table: 'payouts',
+    owner: () => ['partner_id', refunder.id],
+    ask: (key) => askRefund(refunder, paymentId, { amount: '111111' }, key),
+    opened: 'reserve-refund.after',
+    made: 'send-transfer.after',
+    workflow: workflowIds.paymentRefund,
+    undecided: { status: 200, afterMs: budgets.requests.payoutReservation },
+    async ends(id) {
+      await refundWhen(refunder, { id, payment_id: paymentId }, 'succeeded', 120_000);
+    },
+  },
 };
 const all = Object.entries(kinds);
 const chosen = isFullRun() ? all : all.slice(0, 1);
@@ -116,8 +156,8 @@ async function rowsOf({ table, owner }: Kind): Promise<string[]> {
 
 /** What the provider has made under this reference. */
 async function recordsOf(id: string): Promise<number> {
-  const { payments, transfers } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
-  return payments.length + transfers.length;
+  const { payments, transfers, refunds } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
+  return payments.length + transfers.length + refunds.length;
 }
 
 /** Temporal has given up the attempt that a worker was at, and makes another. */
