@@ -1,14 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
-import { refuseEnded } from '../identity/end-tokens.ts';
 import { hasSecondFactor } from '../identity/second-factor.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { carryOut, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
 import { tellWithdrawal } from './disbursing.ts';
-import { endDecision, isOperator, judgingAgain, lockDecision, mayNotDecide } from './end-decision.ts';
+import { endDecision, judgingAgain, lockDecision, requireOperator } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
 
 interface Deciding {
@@ -83,8 +82,7 @@ async function decide(
       refuse('FORBIDDEN', 'Another person has to decide, not the one who proposed it', { field: 'id' });
     }
     // The lock may have been held by a concurrent request; permission and session may have ended meanwhile.
-    if (!(await isOperator(tx, caller.userId, 'approve-decision'))) refuse('FORBIDDEN', mayNotDecide);
-    await refuseEnded(tx, caller);
+    await requireOperator(tx, caller, 'approve-decision');
     if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
       refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to approve');
     }

@@ -1,6 +1,8 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { refuseEnded } from '../identity/end-tokens.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import { type DecisionKind, decisionLivesHours } from './decision.ts';
@@ -29,17 +31,25 @@ export async function lockDecisionAbout(
     : refuse('REQUEST_INVALID', 'there is no such decision about this', { field: 'decision_id' });
 }
 
-/** The message for a caller who lost the permission while the request was under way. */
-export const mayNotDecide = 'You may no longer decide';
+type DecidingPermission = 'propose-decision' | 'approve-decision';
 
 /** Whether this is an active user of the platform with the permission. */
-export async function isOperator(
-  em: EntityManager,
-  userId: string,
-  permission: 'propose-decision' | 'approve-decision',
-): Promise<boolean> {
+async function isOperator(em: EntityManager, userId: string, permission: DecidingPermission): Promise<boolean> {
   const [row] = await em.execute<{ is: boolean }[]>('select is_operator(?, ?) as is', [userId, permission]);
   return row?.is === true;
+}
+
+/**
+ * For an operator who has waited, for a lock or for the provider: throws FORBIDDEN when they have lost the permission
+ * meanwhile, and UNAUTHENTICATED when their session has ended.
+ */
+export async function requireOperator(
+  tx: EntityManager,
+  caller: Pick<Caller, 'userId' | 'token'>,
+  permission: DecidingPermission,
+): Promise<void> {
+  if (!(await isOperator(tx, caller.userId, permission))) refuse('FORBIDDEN', 'You may no longer decide');
+  await refuseEnded(tx, caller);
 }
 
 /**

@@ -1,13 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
-import { refuseEnded } from '../identity/end-tokens.ts';
-import { isDomainError, refuse } from '../shared/errors.ts';
+import { isDomainError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { carryOut } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
 import type { ProposalOf, ProposedKind } from './decision.ts';
-import { isOperator, mayNotDecide } from './end-decision.ts';
+import { requireOperator } from './end-decision.ts';
 import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
 import { proposable } from './handlings.ts';
 
@@ -53,8 +52,7 @@ function write<Kind extends ProposedKind>(
   const columns = Object.keys(facts);
   return em.fork().transactional(async (tx) => {
     // Checked again, because asking the provider took time.
-    if (!(await isOperator(tx, caller.userId, 'propose-decision'))) refuse('FORBIDDEN', mayNotDecide);
-    await refuseEnded(tx, caller);
+    await requireOperator(tx, caller, 'propose-decision');
     await tx.execute(
       `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
       Object.values(facts).map((value) => value ?? null),

@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isOperator, mayNotDecide } from '../decisions/end-decision.ts';
+import { requireOperator } from '../decisions/end-decision.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
-import { refuseEnded } from '../identity/end-tokens.ts';
 import { hasSecondFactor } from '../identity/second-factor.ts';
 import { User } from '../identity/user.entity.ts';
 import { refuse } from '../shared/errors.ts';
@@ -86,16 +85,6 @@ async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
   await tx.execute('select from users where id = ? for no key update', [userId]);
   const user = await tx.findOne(User, userId, { refresh: true });
   return user ?? refuse('NOT_FOUND', 'The user does not exist');
-}
-
-/** The lock may have been held by another request: permission and session may have ended meanwhile. */
-async function requireOperator(
-  tx: EntityManager,
-  caller: Caller,
-  permission: 'propose-decision' | 'approve-decision',
-): Promise<void> {
-  if (!(await isOperator(tx, caller.userId, permission))) refuse('FORBIDDEN', mayNotDecide);
-  await refuseEnded(tx, caller);
 }
 
 const tell = (tx: EntityManager, event: string, { caller, userId, requestId }: ByOperator): Promise<unknown> =>

@@ -6,7 +6,7 @@ import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts'
 import { buildActiveCause, buildGoal, buildProduct } from '../support/build-targets.ts';
 import { freshKey } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { thingsOf } from './matrix-things.ts';
+import { type Owner, thingsOf } from './matrix-things.ts';
 
 /** What `reference_id` may name under each reference type: things of the caller, of a stranger, and of nobody. */
 let stack: Stack;
@@ -19,9 +19,8 @@ beforeAll(async () => {
   stranger = await buildIndividual(stack);
   const [goal, theirGoal] = [await buildGoal(stack, caller), await buildGoal(stack, stranger)];
   const cause = await buildActiveCause(stack, stranger);
-  const circle = await thingsOf({ method: 'get', path: '/v1/saving-circles/:id' }).make(stack, {
-    user: stranger,
-  } as never);
+  const owner = { user: stranger } as Owner;
+  const circle = await thingsOf({ method: 'get', path: '/v1/saving-circles/:id' }).make(stack, owner);
   const products: [string, string][] = [];
   for (const kind of productKinds) {
     const product = await buildProduct(stack, stranger, { kind });
@@ -93,15 +92,15 @@ describe.each(referenceTypes)('A payment for %s', (reference_type) => {
         answered[name] = status;
         if (status !== 201) expect([name, JSON.stringify(body)]).toEqual([name, expect.stringMatching(/reference_/)]);
       };
-      const wanted = Object.fromEntries(
-        Object.keys(things).map((name) => [name, known[reference_type]()[name] ?? 404]),
-      );
+      const names = Object.keys(things);
       const expected =
-        rail === 'balance' && byGatewayAlone.includes(reference_type) ? all(Object.keys(things), 400) : wanted;
+        rail === 'balance' && byGatewayAlone.includes(reference_type)
+          ? all(names, 400)
+          : { ...all(names, 404), ...known[reference_type]() };
       const isTaken = (name: string) => expected[name] === 201;
-      for (const name of Object.keys(things)) if (!isTaken(name)) await ask(name);
+      for (const name of names) if (!isTaken(name)) await ask(name);
       expect(await moneyNow()).toEqual(before);
-      for (const name of Object.keys(things)) if (isTaken(name)) await ask(name);
+      for (const name of names) if (isTaken(name)) await ask(name);
       expect(answered).toEqual(expected);
     },
     60_000,

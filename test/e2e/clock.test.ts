@@ -27,18 +27,20 @@ if (isFullRun()) offsets.push([7, 7], [-7, -7], [-7, 7]);
 
 describe.each(offsets)(
   'With the clock of the API %d and that of the worker %d hours from the true time',
-  (...hours) => {
+  (ofApi, ofWorker) => {
     let stack: ProcessStack;
     let payer: BuiltUser;
     let partner: BuiltPartner;
     beforeAll(async () => {
-      const [ofApi, ofWorker] = hours.map((offset, part) => {
-        const file = join(directory, `${hours} ${part}`);
-        moveClock(file, offset * hourMs);
+      const ahead = (part: string, hours: number) => {
+        const file = join(directory, `${part} ${ofApi} ${ofWorker}`);
+        moveClock(file, hours * hourMs);
         return followClock(file);
+      };
+      stack = await startProcessStack({
+        env: { ...ahead('api', ofApi), ...noWait, AUTH_TOKEN_TTL_SECONDS: '86400' },
+        workerEnv: ahead('worker', ofWorker),
       });
-      const env = { ...ofApi, ...noWait, AUTH_TOKEN_TTL_SECONDS: '86400' };
-      stack = await startProcessStack({ env, ...(ofWorker && { workerEnv: ofWorker }) });
       payer = await buildIndividual(stack, { balance: '1000000' });
       partner = await buildPayer(stack, {
         settlementDelayHours: 24,

@@ -1,6 +1,7 @@
 import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { currentRun } from '../support/current-run.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
@@ -25,12 +26,8 @@ async function topUp(): Promise<{ payment_order_id: string; payment_code: string
 
 const statusOf = async (id: string) =>
   (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
-/** The order's first run: a callback that is heard after its end starts another. */
-async function firstRunOf(id: string) {
-  const { workflow } = stack.time.client;
-  const workflowId = `gateway-payment/${id}`;
-  return workflow.getHandle(workflowId, (await workflow.getHandle(workflowId).describe()).runId);
-}
+/** The run that waits for the payer: a callback that is heard after its end starts another. */
+const waitingRunOf = (id: string) => currentRun(stack.time.client.workflow, `gateway-payment/${id}`);
 const resultOf = (id: string) => stack.time.client.workflow.getHandle(`gateway-payment/${id}`).result();
 
 describe('A payment order at its deadline of 24 hours', () => {
@@ -54,7 +51,7 @@ describe('A payment order at its deadline of 24 hours', () => {
 
   it('is asked about each hour until then where callbacks do not come, and each fourth hour, briefly, where they do', async () => {
     const asks = async (order: { payment_order_id: string }) => {
-      const handle = await firstRunOf(order.payment_order_id);
+      const handle = await waitingRunOf(order.payment_order_id);
       expect(await handle.result()).toBe('EXPIRED');
       const { events } = await handle.fetchHistory();
       const asked = (events ?? [])
@@ -88,7 +85,7 @@ describe('A payment order at its deadline of 24 hours', () => {
 
   it('is asked again a minute after a callback about which the provider shows nothing yet', async () => {
     const { payment_order_id: id } = await topUp();
-    const handle = await firstRunOf(id);
+    const handle = await waitingRunOf(id);
     await stack.time.sleep('5 hours');
     await handle.signal('callbackArrived');
     expect(await handle.result()).toBe('EXPIRED');

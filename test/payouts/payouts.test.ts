@@ -1,4 +1,5 @@
 import { buildSuperAdmin } from '../support/build.ts';
+import { currentRun } from '../support/current-run.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { buildPartner, freshKey } from '../support/partner.ts';
@@ -243,10 +244,8 @@ describe('POST /v1/partners/payouts', () => {
 
   it('keeps the account number and beneficiary out of the history, in the workflow only sealed', async () => {
     const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
-    const { workflow } = stack.deps.workflows.client;
-    const workflowId = `partner-payout/${payout.id}`;
     // The run that was given the account: a callback that is heard after its end starts another.
-    const handle = workflow.getHandle(workflowId, (await workflow.getHandle(workflowId).describe()).runId);
+    const handle = await currentRun(stack.deps.workflows.client.workflow, `partner-payout/${payout.id}`);
     await payoutWhen(partner, payout.id, 'succeeded');
     const bytes = JSON.stringify(await handle.fetchHistory(), (_, value) =>
       value?.type === 'Buffer' ? Buffer.from(value.data).toString('utf8') : value,
