@@ -2818,8 +2818,14 @@ CREATE OR REPLACE FUNCTION public.hold_causes(p_ids uuid[])
  SET lock_timeout TO '500ms'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+declare
+  owners constant uuid[] := array(select distinct c.organization_id from charitable_causes c
+    where c.id = any (p_ids) and c.organization_id is not null);
 begin
   if (select count(*) from (
+        select from organizations o where o.id = any (owners) and o.status not in ('inactive', 'suspended')
+        order by o.id for key share) held) < cardinality(owners)
+    or (select count(*) from (
         select from charitable_causes c where c.id = any (p_ids) and c.status in ('active', 'in_progress')
         order by c.id for key share) held)
       < (select count(*) from charitable_causes c where c.id = any (p_ids)) then

@@ -2,11 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
-import { User } from '../identity/user.entity.ts';
+import { readPayer } from '../identity/read-payer.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
+import { textArray } from '../shared/postgres.ts';
 import { thenWake } from '../shared/then-wake.ts';
 import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
@@ -127,7 +128,9 @@ async function lockJoinable(tx: EntityManager, { caller, circleId, accountIds }:
   return circle;
 }
 
+/** Throws FORBIDDEN, too, where they were suspended since they asked. */
 async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
+  await readPayer(tx, caller.userId);
   const where =
     caller.userType === 'organization'
       ? { kind: 'organization' as const, organization_id: caller.organizationId }
@@ -139,7 +142,7 @@ async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
 
 /**
  * The owners of the accounts, in the order asked for. An organization's account joins for the admin who names it; a
- * suspended user could not pay a round, and is refused.
+ * suspended user could not pay a round, and is refused. Waits for a suspension under way; a later one waits.
  */
 export async function ownersOf(
   tx: EntityManager,
@@ -149,7 +152,8 @@ export async function ownersOf(
 ): Promise<Joiner[]> {
   const accounts = new Map((await tx.find(Account, { id: { $in: accountIds } })).map((found) => [found.id, found]));
   const owners = [...accounts.values()].flatMap(({ user_id }) => user_id ?? []);
-  const active = new Set((await tx.find(User, { id: { $in: owners }, status: 'active' })).map(({ id }) => id));
+  const held = "select id from users where id = any(?::uuid[]) and status = 'active' order by id for key share";
+  const active = new Set((await tx.execute<{ id: string }[]>(held, [textArray(owners)])).map(({ id }) => id));
   return accountIds.map((accountId) => {
     const account = accounts.get(accountId);
     if (account === undefined) refuse('NOT_FOUND', `no such account ${accountId}`, { field });

@@ -2,7 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
-import { refuse } from '../shared/errors.ts';
+import { readPayer } from '../identity/read-payer.ts';
+import { isDomainError, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
 import { thenWake } from '../shared/then-wake.ts';
@@ -104,7 +105,7 @@ interface Accepting {
  * Agrees to a replacement, as the new or the leaving member. Once both have, the place is transferred with its debts
  * and rights. Each agreement wakes the circle's workflow; agreeing twice changes nothing more. Throws NOT_FOUND;
  * FORBIDDEN for anybody else; and 400 when it was withdrawn, the circle is not active any more, the place has ended, the
- * new member has joined otherwise meanwhile, or does not consent to what the terms require.
+ * new member has joined otherwise meanwhile, is suspended, or does not consent to what the terms require.
  */
 export function acceptReplacement(
   em: EntityManager,
@@ -162,6 +163,9 @@ async function agree(
       },
     );
   }
+  if (!(await mayPay(tx, replacement.user_id))) {
+    refuse('REQUEST_INVALID', 'the new member is suspended, or their organization is', { field: 'replacement_id' });
+  }
   const now = await readDatabaseClock(tx);
   if (isNew) replacement.joined_at ??= now;
   else replacement.left_at ??= now;
@@ -186,6 +190,17 @@ async function agree(
       user_id: replacement.user_id,
     },
   });
+}
+
+/** Whether somebody could pay a round, until the transaction ends: as `readPayer`. */
+async function mayPay(tx: EntityManager, userId: string): Promise<boolean> {
+  try {
+    await readPayer(tx, userId);
+    return true;
+  } catch (error) {
+    if (isDomainError(error)) return false;
+    throw error;
+  }
 }
 
 /** The member's row is the place: contributions, turn, debts and what is due stay with it. */

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
-import { refuseClosedOrganization, refuseInactivePartner } from '../partners/inactive.ts';
+import { refuseClosedOrganization, refuseInactivePartner, refuseUnlinked } from '../partners/inactive.ts';
 import { openForOrder } from '../partners/open-for-order.ts';
 import { deadlineOf } from '../payments/payment-order.ts';
 import { must } from '../shared/assert.ts';
@@ -23,8 +23,8 @@ import {
 /**
  * The first step of a partner's payment: its row `PENDING` and the idempotency key, in one transaction; its lifetime
  * begins at `at` (ISO 8601), the workflow's clock. An existing payment is returned as it stands. Refuses a key that
- * belongs to another request, a partner that is not active, an organization that is inactive or suspended, and as
- * `openOnce`; then no attempt at this opening leaves anything behind.
+ * belongs to another request, a partner that is not active, an organization that is inactive, suspended or not linked any
+ * more, and as `openOnce`; then no attempt at this opening leaves anything behind.
  */
 export async function openPartnerPayment(
   em: EntityManager,
@@ -64,7 +64,10 @@ async function open(
   const make = async (tx: EntityManager) => {
     const payment = insert();
     await refuseInactivePartner(tx, partnerId);
-    if (opening.organizationId) await refuseClosedOrganization(tx, opening.organizationId);
+    if (opening.organizationId) {
+      await refuseClosedOrganization(tx, opening.organizationId);
+      await refuseUnlinked(tx, { partnerId, organizationId: opening.organizationId });
+    }
     await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payment', resourceId: paymentId });
     await tx.execute(`with claim as (select ?::uuid as resource_id), ${payment.sql}`, [paymentId, ...payment.params]);
     return must(await find(tx), 'a payment that was written is there');
@@ -81,9 +84,9 @@ interface Insert {
 
 /**
  * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict exists
- * already or another transaction writes one, when the key is taken, the partner or an organization is not active, or
- * the request has become too old. The inserts are judged by unique indexes, not by the statement's snapshot. The rows
- * of partner and organizations are locked: a suspension in progress is waited for, a later one waits. Returns whether
+ * already or another transaction writes one, when the key is taken, the partner or its organization is not active, the
+ * payment is in another organization's name, or the request has become too old. The inserts are judged by unique indexes, not by the statement's snapshot. The rows
+ * of partner and organization are locked: a suspension in progress is waited for, a later one waits. Returns whether
  * it made them; otherwise the path through `openOnce` finds out why not.
  */
 async function openAtOnce(
@@ -91,15 +94,14 @@ async function openAtOnce(
   { paymentId, opening, payment }: { paymentId: string; opening: PartnerPaymentOpening; payment: Insert },
 ): Promise<boolean> {
   const { partnerId, idempotency, stamp } = opening;
-  if (stamp === undefined) return false;
+  // Whether the organization that it names is linked is only known once the partner is held.
+  if (stamp === undefined || opening.organizationId !== null) return false;
   const sql = `with opening as (
        insert into openings (resource_id, kind, made)
        select ?::uuid, 'partner_payment', ?::bigint from partners p join organizations o on o.id = p.organization_id
-         join organizations n on n.id = coalesce(?::uuid, o.id)
        where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
          and p.id = ? and p.status = 'active' and o.status not in ('inactive', 'suspended')
-         and n.status not in ('inactive', 'suspended')
-       for key share of p, o, n
+       for key share of p, o
        on conflict do nothing returning resource_id
      ), claim as (
        insert into partner_idempotency_keys (id, partner_id, key_hash, fingerprint, resource_type, resource_id)
@@ -109,7 +111,6 @@ async function openAtOnce(
   const opened = [
     paymentId,
     stamp.number,
-    opening.organizationId,
     stamp.askedAt,
     budgets.opening.lives / 1000,
     partnerId,

@@ -45,6 +45,23 @@ export async function refuseClosedOrganization(em: EntityManager, organizationId
 }
 
 /**
+ * Throws RESOURCE_NOT_LINKED for an organization in whose name the partner may not collect. Called once the partner is
+ * held, whose row a revocation locks: none is overlooked, and a later one waits until the transaction ends.
+ */
+export async function refuseUnlinked(
+  tx: EntityManager,
+  { partnerId, organizationId }: { partnerId: string; organizationId: string },
+): Promise<void> {
+  const linked = await tx.execute<unknown[]>(
+    `select 1 from partners where id = ? and organization_id = ? union all
+     select 1 from partner_organizations where partner_id = ? and organization_id = ? and revoked_at is null`,
+    [partnerId, organizationId, partnerId, organizationId],
+  );
+  if (linked.length === 0)
+    refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
+}
+
+/**
  * Throws as `refuseInactive` does, and NOT_FOUND when there is no such partner. Waits for a suspension under way and
  * holds up the next until the transaction ends, as `refuseClosedOrganization` does.
  */

@@ -1,4 +1,5 @@
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildActiveCircle, buildCast, createCircle, eventsOf, readCircle } from './build-circle.ts';
 
@@ -106,6 +107,20 @@ describe('POST /v1/saving-circles/members', () => {
       400,
       `account_ids: the account ${suspended.accountId} belongs to nobody who can be a member`,
     ]);
+    expect((await readCircle(stack, owner, id)).members).toEqual([]);
+  });
+
+  it('is refused to somebody who is suspended while they wait', async () => {
+    const { id } = await createCircle(stack, owner, { visibility: 'public' });
+    const joining = await buildIndividual(stack);
+    let joined: ReturnType<typeof join> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select from saving_circles where id = ? for update', [id]);
+      joined = join(joining, id);
+      await untilLocked(stack);
+      await tx.execute("update users set status = 'suspended' where id = ?", [joining.id]);
+    });
+    expect((await joined)?.status).toBe(403);
     expect((await readCircle(stack, owner, id)).members).toEqual([]);
   });
 

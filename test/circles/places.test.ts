@@ -64,6 +64,27 @@ describe('A replacement', () => {
     expect(await balanceOf(stack, heir.accountId)).toBe('1100000.0000');
   });
 
+  it('never hands the place to somebody who was suspended after they accepted', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, {});
+    const [creator, second] = members as [BuiltUser, BuiltUser];
+    const heir = await buildIndividual(stack);
+    const { body } = await propose(creator, id, memberIds[1], heir.accountId);
+    expect(await accept(heir, id, body.data.id)).toMatchObject({ status: 200, body: { data: { status: 'pending' } } });
+    const become = (status: string) =>
+      stack.owner().execute('update users set status = ? where id = ?', [status, heir.id]);
+    await become('suspended');
+    expect(await accept(second, id, body.data.id)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('suspended') },
+    });
+    expect((await readCircle(stack, creator, id)).members[1]).toMatchObject({ user_id: second.id });
+    await become('active');
+    expect(await accept(second, id, body.data.id)).toMatchObject({
+      status: 200,
+      body: { data: { status: 'completed' } },
+    });
+  });
+
   it('proposed by the creator also needs the leaving member, and is withdrawn by a later proposal', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];

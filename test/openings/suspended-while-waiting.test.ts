@@ -152,6 +152,30 @@ describe('A partner’s payment begun while', () => {
     expect(beginning).toMatchObject({ code });
     expect(await stack.em().execute('select 1 from partner_payments where id = ?', [paymentId])).toEqual([]);
   });
+
+  it('the link of the organization that it names is being revoked, is refused', async () => {
+    const partner = await buildPartner(stack, { permissions: ['collect-payment'] });
+    const organization_id = await buildOrganization(stack);
+    await partner.administer('post', '/organizations', { organization_id });
+    const paymentId = newId();
+    const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, {
+      paymentId,
+      partnerId: partner.id,
+      body: { ...body, organization_id },
+      idempotency: { keyHash: hashPartnerKey(paymentId), fingerprint: 'f' },
+      requestId: 'test',
+    });
+    let beginning: Promise<unknown> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select 1 from partners where id = ? for update', [partner.id]);
+      await tx.execute('update partner_organizations set revoked_at = now() where partner_id = ?', [partner.id]);
+      const place = { paymentId, opening, at: new Date().toISOString() };
+      beginning = openPartnerPayment(stack.em(), stack.deps.sealer, place).catch((error) => error);
+      await untilLocked(stack);
+    });
+    expect(await beginning).toMatchObject({ code: 'RESOURCE_NOT_LINKED' });
+    expect(await stack.em().execute('select 1 from partner_payments where id = ?', [paymentId])).toEqual([]);
+  });
 });
 
 describe('An order begun while', () => {
@@ -212,6 +236,29 @@ describe('An order for a cause, begun while', () => {
     );
     expect(beginning).toMatchObject({ code: 'REQUEST_INVALID' });
     expect(await stack.em().execute('select 1 from payment_orders where id = ?', [orderId])).toEqual([]);
+  });
+});
+
+describe('A donation from a balance', () => {
+  it('is refused if the organization of its cause was suspended while it waited after it was judged', async () => {
+    const [donor, owner] = [await buildIndividual(stack, { balance: '10000' }), await buildOrganizationAdmin(stack)];
+    const { id: reference_id } = await buildOrganizationCause(stack, owner);
+    let giving: Promise<{ status: number }> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('lock table cause_totals in exclusive mode');
+      const body = {
+        reference_type: 'charitable_cause_donate',
+        reference_id,
+        source_account_id: donor.accountId,
+        amount: 10_000,
+      };
+      giving = stack.post('/v1/payments/balance', body, { token: donor.token });
+      await untilLocked(stack);
+      await suspendOrganization(owner);
+    });
+    expect((await giving)?.status).toBe(400);
+    expect(await balanceOf(stack, donor.accountId)).toBe('10000.0000');
+    expect(await stack.em().execute('select 1 from donations where cause_id = ?', [reference_id])).toEqual([]);
   });
 });
 

@@ -92,14 +92,21 @@ end $$;
 
 -- Holds the status of causes that were given to until the transaction ends: none is closed, and so completed, while money
 -- comes to it that nobody sees yet. Donors do not wait for each other. The last lock of a donation, as it is of what
--- completes a cause: who holds this waits for nothing. Refuses what was closed since the donation was judged.
+-- completes a cause: who holds this waits for nothing. Refuses what was closed, or whose organization was suspended, since
+-- the donation was judged.
 -- It waits for a moment only: one that is held for long must not hold up those that are paid with it.
 create function hold_causes(p_ids uuid[]) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan as $$
+declare
+  owners constant uuid[] := array(select distinct c.organization_id from charitable_causes c
+    where c.id = any (p_ids) and c.organization_id is not null);
 begin
   if (select count(*) from (
+        select from organizations o where o.id = any (owners) and o.status not in ('inactive', 'suspended')
+        order by o.id for key share) held) < cardinality(owners)
+    or (select count(*) from (
         select from charitable_causes c where c.id = any (p_ids) and c.status in ('active', 'in_progress')
         order by c.id for key share) held)
       < (select count(*) from charitable_causes c where c.id = any (p_ids)) then
