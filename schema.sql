@@ -2313,8 +2313,8 @@ declare
 begin
   select * into decided from decisions d where d.id = p_id for no key update;
   if decided.id is null or decided.kind <> p_kind or decided.status <> 'pending' or decided.approved_by is null
-    or not is_operator(decided.approved_by, 'approve-decision')
-    or not is_operator(decided.proposed_by, 'propose-decision')
+    or not hold_operator(decided.approved_by, 'approve-decision')
+    or not hold_operator(decided.proposed_by, 'propose-decision')
     or decided.created_at < clock_timestamp() - interval '24 hours' then
     raise exception 'this needs a decision that two people have made' using errcode = 'AM010', detail = p_id::text;
   end if;
@@ -2905,6 +2905,16 @@ AS $function$
 begin
   perform from charitable_causes c where c.id = p_id and c.status in ('active', 'in_progress') for key share;
   return found;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.hold_operator(p_user_id uuid, p_permission text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform from users u where u.id = p_user_id for key share;
+  return is_operator(p_user_id, p_permission);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.is_archived(p_table text, p_id uuid)
@@ -5930,6 +5940,10 @@ grant execute on function hold_of_person(uuid) to amanah_reader;
 revoke execute on function hold_open_cause(uuid) from public;
 
 grant execute on function hold_open_cause(uuid) to amanah_app;
+
+revoke execute on function hold_operator(uuid,text) from public;
+
+grant execute on function hold_operator(uuid,text) to amanah_app;
 
 revoke execute on function is_archived(text,uuid) from public;
 

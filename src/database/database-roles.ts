@@ -152,6 +152,7 @@ const ownFunctions = [
   'refuse_old_snapshot',
   'await_replay',
   'is_operator',
+  'hold_operator',
   'hold_of_person',
   'make_coming_month',
   'first_id_at',

@@ -33,9 +33,9 @@ export async function lockDecisionAbout(
 
 type DecidingPermission = 'propose-decision' | 'approve-decision';
 
-/** Whether this is an active user of the platform with the permission. */
-async function isOperator(em: EntityManager, userId: string, permission: DecidingPermission): Promise<boolean> {
-  const [row] = await em.execute<{ is: boolean }[]>('select is_operator(?, ?) as is', [userId, permission]);
+/** Whether this is an active user of the platform with the permission, which they keep until the transaction ends. */
+async function holdOperator(tx: EntityManager, userId: string, permission: DecidingPermission): Promise<boolean> {
+  const [row] = await tx.execute<{ is: boolean }[]>('select hold_operator(?, ?) as is', [userId, permission]);
   return row?.is === true;
 }
 
@@ -48,7 +48,7 @@ export async function requireOperator(
   caller: Pick<Caller, 'userId' | 'token'>,
   permission: DecidingPermission,
 ): Promise<void> {
-  if (!(await isOperator(tx, caller.userId, permission))) refuse('FORBIDDEN', 'You may no longer decide');
+  if (!(await holdOperator(tx, caller.userId, permission))) refuse('FORBIDDEN', 'You may no longer decide');
   await refuseEnded(tx, caller);
 }
 
@@ -63,11 +63,11 @@ export async function whyPowerless(
   const now = await readDatabaseClock(tx);
   const hours = decisionLivesHours(kind);
   if (now.getTime() - created_at.getTime() > hours * 3_600_000) return `it is older than ${hours} hours`;
-  if (kind !== 'disburse' && !(await isOperator(tx, proposed_by, 'propose-decision')))
+  if (kind !== 'disburse' && !(await holdOperator(tx, proposed_by, 'propose-decision')))
     return 'the proposer may no longer decide';
-  if (first_approved_by && !(await isOperator(tx, first_approved_by, 'approve-decision')))
+  if (first_approved_by && !(await holdOperator(tx, first_approved_by, 'approve-decision')))
     return 'the first approver may no longer decide';
-  if (approved_by && !(await isOperator(tx, approved_by, 'approve-decision')))
+  if (approved_by && !(await holdOperator(tx, approved_by, 'approve-decision')))
     return 'the approver may no longer decide';
   return null;
 }

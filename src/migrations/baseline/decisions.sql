@@ -95,6 +95,15 @@ set search_path = pg_catalog, public, pg_temp as $$
     join permissions p on p.id = r.permission_id
     where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission)
 $$;
+-- The same for somebody whose step is about to count, whatever its effect waits for: a suspension or another role under
+-- way is waited for, and a later one waits until the caller's transaction ends. What a role of the platform permits is
+-- never changed.
+create function hold_operator(p_user_id uuid, p_permission text) returns boolean language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform from users u where u.id = p_user_id for key share;
+  return is_operator(p_user_id, p_permission);
+end $$;
 
 -- What is missing of the effect of a decision, in words; null when it is all there.
 create function missing_of_decision(decided decisions) returns text language sql stable
@@ -190,8 +199,8 @@ declare
 begin
   select * into decided from decisions d where d.id = p_id for no key update;
   if decided.id is null or decided.kind <> p_kind or decided.status <> 'pending' or decided.approved_by is null
-    or not is_operator(decided.approved_by, 'approve-decision')
-    or not is_operator(decided.proposed_by, 'propose-decision')
+    or not hold_operator(decided.approved_by, 'approve-decision')
+    or not hold_operator(decided.proposed_by, 'propose-decision')
     or decided.created_at < clock_timestamp() - interval '24 hours' then
     raise exception 'this needs a decision that two people have made' using errcode = 'AM010', detail = p_id::text;
   end if;

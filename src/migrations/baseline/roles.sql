@@ -125,7 +125,8 @@ grant execute on function
   accounts_of_causes, accounts_of_products, accounts_of_saving_goals, hold_causes, hold_open_cause,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,
   empty_saving_goal,
-  take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, make_coming_month
+  take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, hold_operator,
+  make_coming_month
   to amanah_app;
 grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,
