@@ -2914,6 +2914,7 @@ CREATE OR REPLACE FUNCTION public.hold_operator(p_user_id uuid, p_permission tex
 AS $function$
 begin
   perform from users u where u.id = p_user_id for key share;
+  perform from roles r where r.id = (select u.role_id from users u where u.id = p_user_id) for key share;
   return is_operator(p_user_id, p_permission);
 end $function$;
 

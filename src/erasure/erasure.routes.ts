@@ -105,7 +105,7 @@ routes.delete(
     refusals: [404],
   },
   async ({ em, deps, caller, params: { user_id: userId }, requestId }) => {
-    const stopped = await stopErasure(em, { userId, actorId: caller.userId, requestId });
+    const stopped = await stopErasure(em, { caller, userId, requestId });
     return { message: 'Erasure stopped', data: present(stopped, deps.config) };
   },
 );

@@ -1,7 +1,7 @@
 import { settleReceipt } from '../../src/payments/settle-receipt.ts';
 import { bookExternal } from '../../src/reconciliation/book-external.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildRole, buildSuperAdmin } from '../support/build.ts';
 import { buildOperators, type Operators, plantDecision } from '../support/decide.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -27,15 +27,23 @@ const lapsed = { status: 'lapsed', reason: 'the approver may no longer decide' }
 const planBooking = () =>
   plantDecision(stack, operators, { kind: 'book_external', amount: '1', reference: `r ${newId()}` });
 
-const suspension = "update users set status = 'suspended' where id = ?";
+interface Change {
+  table: 'users' | 'roles';
+  id: string;
+  sql: string;
+}
+const suspending = ({ id }: BuiltUser): Change => ({
+  table: 'users',
+  id,
+  sql: "update users set status = 'suspended' where id = ?",
+});
 
-/** What becomes of a step that is begun while the approver is being changed: whoever does takes the row whole before. */
-async function meeting<T>(change: string, begin: () => Promise<T>): Promise<T> {
-  const { id } = operators.approver;
+/** What becomes of a step begun during a change of an operator or a role: whoever makes one takes the row whole before. */
+async function meeting<T>({ table, id, sql }: Change, begin: () => Promise<T>): Promise<T> {
   let beginning: Promise<T> | undefined;
   await stack.owner().transactional(async (tx) => {
-    await tx.execute('select from users where id = ? for update', [id]);
-    await tx.execute(change, [id]);
+    await tx.execute(`select from ${table} where id = ? for update`, [id]);
+    await tx.execute(sql, [id]);
     beginning = begin();
     beginning.catch(() => undefined);
     await untilLocked(stack);
@@ -46,7 +54,7 @@ async function meeting<T>(change: string, begin: () => Promise<T>): Promise<T> {
 describe('While the approver is being suspended', () => {
   it('nothing is booked', async () => {
     const id = await planBooking();
-    await meeting(suspension, () => bookExternal(stack.em(), id));
+    await meeting(suspending(operators.approver), () => bookExternal(stack.em(), id));
     expect(await read(id)).toMatchObject(lapsed);
   });
 
@@ -68,7 +76,9 @@ describe('While the approver is being suspended', () => {
       account_id: payer.accountId,
     });
     const settling = { receiptId, settlement: { decision_id: id }, signal: new AbortController().signal };
-    const state = await meeting(suspension, () => settleReceipt(stack.em(), stack.deps.gateway, settling));
+    const state = await meeting(suspending(operators.approver), () =>
+      settleReceipt(stack.em(), stack.deps.gateway, settling),
+    );
     expect([state, await read(id)]).toMatchObject(['suspended', lapsed]);
   });
 
@@ -76,16 +86,41 @@ describe('While the approver is being suspended', () => {
     const { id } = await buildIndividual(stack);
     const path = `/v1/users/${id}/legal-hold`;
     expect((await stack.post(path, { note: 'Letter 12' }, { token: operators.proposer.token })).status).toBe(201);
-    const answer = await meeting(suspension, () => stack.delete(path, undefined, { token: operators.approver.token }));
+    const answer = await meeting(suspending(operators.approver), () =>
+      stack.delete(path, undefined, { token: operators.approver.token }),
+    );
     expect(answer).toMatchObject({ status: 403, body: { message: 'You may no longer decide' } });
     expect((await stack.get(path, { token: operators.proposer.token })).status).toBe(200);
   });
 });
 
-describe('While the approver’s role is being taken away', () => {
-  it('nothing is booked', async () => {
+describe('While the proposer is being suspended', () => {
+  it('an erasure is not stopped', async () => {
+    const { id } = await buildIndividual(stack);
+    await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [newId(), id]);
+    const path = `/v1/users/${id}/erasure`;
+    const answer = await meeting(suspending(operators.proposer), () =>
+      stack.delete(path, undefined, { token: operators.proposer.token }),
+    );
+    expect(answer).toMatchObject({ status: 403, body: { message: 'You may no longer decide' } });
+    expect((await stack.get(path, { token: superAdmin.token })).body.data).toMatchObject({ status: 'waiting' });
+  });
+});
+
+describe('While the approver’s right is being taken', () => {
+  it('with their role, nothing is booked', async () => {
     const id = await planBooking();
-    await meeting('update users set role_id = null where id = ?', () => bookExternal(stack.em(), id));
+    const sql = 'update users set role_id = null where id = ?';
+    await meeting({ ...suspending(operators.approver), sql }, () => bookExternal(stack.em(), id));
+    expect(await read(id)).toMatchObject(lapsed);
+  });
+
+  it('from their role, nothing is booked', async () => {
+    const role = await buildRole(stack, { permissions: ['approve-decision'] });
+    await stack.em().execute('update users set role_id = ? where id = ?', [role.id, operators.approver.id]);
+    const id = await planBooking();
+    const sql = 'delete from role_permissions where role_id = ?';
+    await meeting({ table: 'roles', id: role.id, sql }, () => bookExternal(stack.em(), id));
     expect(await read(id)).toMatchObject(lapsed);
   });
 });

@@ -95,13 +95,13 @@ set search_path = pg_catalog, public, pg_temp as $$
     join permissions p on p.id = r.permission_id
     where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission)
 $$;
--- The same for somebody whose step is about to count, whatever its effect waits for: a suspension or another role under
--- way is waited for, and a later one waits until the caller's transaction ends. What a role of the platform permits is
--- never changed.
+-- The same for somebody whose step is about to count, whatever its effect waits for: a suspension, another role or other
+-- permissions of the role that are under way are waited for, and later ones wait until the caller's transaction ends.
 create function hold_operator(p_user_id uuid, p_permission text) returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform from users u where u.id = p_user_id for key share;
+  perform from roles r where r.id = (select u.role_id from users u where u.id = p_user_id) for key share;
   return is_operator(p_user_id, p_permission);
 end $$;
 
