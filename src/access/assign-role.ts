@@ -27,7 +27,7 @@ export async function assignRole(em: EntityManager, input: AssignRoleInput): Pro
   if (userId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'user_id' });
   if (roleId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'role_id' });
   return em.transactional(async (tx) => {
-    // The role is locked before the user, here and everywhere.
+    // The role is locked before the user, here and wherever one of them is changed.
     const role = await lockRole(tx, roleId, 'hold');
     const user = await lockUser(tx, caller, userId);
     requireVisibleRole(caller, role);

@@ -20,9 +20,10 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  *
  * - A transaction that writes several journals locks the balances of all of them before the first (`holdBalances`):
  *   each journal keeps the order, and so do all together.
- * - Rows that others refer to (users, organizations, partners, accounts) are locked by every insert that names them, at
- *   any time, so that they stay (`key share`). Whoever takes such a row whole (`for update`: a suspension) waits for
- *   nothing afterwards; a wait for it is then never part of a circle.
+ * - Rows that others refer to (users, roles, organizations, partners, accounts) are locked by every insert that names
+ *   them, and by whoever counts on them, at any time, so that they stay (`key share`). Whoever takes such a row whole
+ *   (`for update`: a suspension) waits for none of the rows below afterwards, at most for others who take one whole; a
+ *   wait for it is then never part of a circle.
  * - Parts are changed only by whoever holds what they are part of: rounds, members and contributions under their circle,
  *   the pending row of an order under the order, attempts under their payout.
  *

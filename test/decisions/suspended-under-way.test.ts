@@ -46,7 +46,7 @@ async function meeting<T>({ table, id, sql }: Change, begin: () => Promise<T>): 
     await tx.execute(sql, [id]);
     beginning = begin();
     beginning.catch(() => undefined);
-    await untilLocked(stack);
+    await untilLocked(stack, { text: 'hold_operator' });
   });
   return beginning as Promise<T>;
 }
@@ -133,9 +133,9 @@ describe('While a booking waits for balances', () => {
     await stack.owner().transactional(async (tx) => {
       await tx.execute('lock table account_balances in share row exclusive mode');
       booking = bookExternal(stack.em(), id);
-      await untilLocked(stack);
+      await untilLocked(stack, { text: 'book_external' });
       suspended = suspend(operators.approver);
-      await untilLocked(stack, { count: 2 });
+      await untilLocked(stack, { text: '"users"' });
     });
     await booking;
     expect((await suspended)?.status).toBe(200);
