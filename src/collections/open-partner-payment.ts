@@ -85,9 +85,9 @@ interface Insert {
 /**
  * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict exists
  * already or another transaction writes one, when the key is taken, the partner or its organization is not active, the
- * payment is in another organization's name, or the request has become too old. The inserts are judged by unique indexes, not by the statement's snapshot. The rows
- * of partner and organization are locked: a suspension in progress is waited for, a later one waits. Returns whether
- * it made them; otherwise the path through `openOnce` finds out why not.
+ * payment is in another organization's name, or the request has become too old. The inserts are judged by unique
+ * indexes, not by the statement's snapshot. The rows of partner and organization are locked: a suspension in progress is
+ * waited for, a later one waits. Returns whether it made them; otherwise the path through `openOnce` finds out why not.
  */
 async function openAtOnce(
   em: EntityManager,

@@ -1,11 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { OrganizationStatus } from '../organizations/organization.ts';
 import { type FeeRule, freeOfCharge, isWorthwhile, type Price, priceCollection } from '../partners/fee.ts';
-import { refuseClosed } from '../partners/inactive.ts';
+import { refuseClosed, refuseNotLinked } from '../partners/inactive.ts';
 import type { FeeMode } from '../partners/partner.ts';
 import { aboutField, refuseField } from '../partners/refuse-field.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
-import { refuse } from '../shared/errors.ts';
 import { indonesianMobileOf } from '../shared/mobile-number.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
 
@@ -68,8 +67,7 @@ export async function priceRequest(
     refuseField('amount', `${takes}, and the customer would pay IDR ${price.gross}`);
   }
   if (creation !== null && context.needs_phone) requireMobileNumber(creation.customerPhone, channel);
-  if (!context.linked)
-    refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
+  if (!context.linked) refuseNotLinked();
   if (creation !== null) refuseClosed(context.organization_status);
   return {
     ...price,

@@ -44,6 +44,10 @@ export async function refuseClosedOrganization(em: EntityManager, organizationId
   refuseClosed(await holdStatus(em, organizationId));
 }
 
+/** Throws RESOURCE_NOT_LINKED. */
+export const refuseNotLinked = (): never =>
+  refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
+
 /**
  * Throws RESOURCE_NOT_LINKED for an organization in whose name the partner may not collect. Called once the partner is
  * held, whose row a revocation locks: none is overlooked, and a later one waits until the transaction ends.
@@ -57,8 +61,7 @@ export async function refuseUnlinked(
      select 1 from partner_organizations where partner_id = ? and organization_id = ? and revoked_at is null`,
     [partnerId, organizationId, partnerId, organizationId],
   );
-  if (linked.length === 0)
-    refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
+  if (linked.length === 0) refuseNotLinked();
 }
 
 /**
