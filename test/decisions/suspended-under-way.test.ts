@@ -4,6 +4,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildRole, buildSuperAdmin } from '../support/build.ts';
 import { buildOperators, type Operators, plantDecision } from '../support/decide.ts';
 import { untilLocked } from '../support/lock-waits.ts';
+import { type Change, meetChange, suspension } from '../support/meet-change.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 /** An operator counts whom nobody has suspended by the time of the effect, whatever was waited for before it. */
@@ -27,29 +28,8 @@ const lapsed = { status: 'lapsed', reason: 'the approver may no longer decide' }
 const planBooking = () =>
   plantDecision(stack, operators, { kind: 'book_external', amount: '1', reference: `r ${newId()}` });
 
-interface Change {
-  table: 'users' | 'roles';
-  id: string;
-  sql: string;
-}
-const suspending = ({ id }: BuiltUser): Change => ({
-  table: 'users',
-  id,
-  sql: "update users set status = 'suspended' where id = ?",
-});
-
-/** What becomes of a step begun during a change of an operator or a role: whoever makes one takes the row whole before. */
-async function meeting<T>({ table, id, sql }: Change, begin: () => Promise<T>): Promise<T> {
-  let beginning: Promise<T> | undefined;
-  await stack.owner().transactional(async (tx) => {
-    await tx.execute(`select from ${table} where id = ? for update`, [id]);
-    await tx.execute(sql, [id]);
-    beginning = begin();
-    beginning.catch(() => undefined);
-    await untilLocked(stack, { text: 'hold_operator' });
-  });
-  return beginning as Promise<T>;
-}
+const suspending = ({ id }: BuiltUser) => suspension('users', id);
+const meeting = <T>(change: Change, begin: () => Promise<T>) => meetChange(stack, change, begin, 'hold_operator');
 
 describe('While the approver is being suspended', () => {
   it('nothing is booked', async () => {

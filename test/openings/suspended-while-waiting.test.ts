@@ -20,6 +20,7 @@ import {
 } from '../support/build.ts';
 import { buildActiveCause, buildGoal, buildOrganizationCause } from '../support/build-targets.ts';
 import { untilLocked } from '../support/lock-waits.ts';
+import { meetChange, type Suspended, suspension } from '../support/meet-change.ts';
 import { buildPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -115,16 +116,8 @@ describe.each(payers)('%s while a payment waits for their account', (_, build, s
 });
 
 /** What `begin` answers or throws, when it met a suspension that was not committed yet. */
-async function whileSuspending(table: string, id: string | null, begin: () => Promise<unknown>): Promise<unknown> {
-  let beginning: Promise<unknown> | undefined;
-  await stack.owner().transactional(async (tx) => {
-    await tx.execute(`select 1 from ${table} where id = ? for update`, [id]);
-    await tx.execute(`update ${table} set status = 'suspended' where id = ?`, [id]);
-    beginning = begin().catch((error) => error);
-    await untilLocked(stack);
-  });
-  return beginning;
-}
+const whileSuspending = (table: Suspended, id: string | null, begin: () => Promise<unknown>) =>
+  meetChange(stack, suspension(table, id), begin).catch((error) => error);
 
 describe('A partner’s payment begun while', () => {
   const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
@@ -165,21 +158,18 @@ describe('A partner’s payment begun while', () => {
       idempotency: { keyHash: hashPartnerKey(paymentId), fingerprint: 'f' },
       requestId: 'test',
     });
-    let beginning: Promise<unknown> | undefined;
-    await stack.owner().transactional(async (tx) => {
-      await tx.execute('select 1 from partners where id = ? for update', [partner.id]);
-      await tx.execute('update partner_organizations set revoked_at = now() where partner_id = ?', [partner.id]);
+    const sql = 'update partner_organizations set revoked_at = now() where partner_id = ?';
+    const beginning = await meetChange(stack, { table: 'partners', id: partner.id, sql }, () => {
       const place = { paymentId, opening, at: new Date().toISOString() };
-      beginning = openPartnerPayment(stack.em(), stack.deps.sealer, place).catch((error) => error);
-      await untilLocked(stack);
+      return openPartnerPayment(stack.em(), stack.deps.sealer, place).catch((error) => error);
     });
-    expect(await beginning).toMatchObject({ code: 'RESOURCE_NOT_LINKED' });
+    expect(beginning).toMatchObject({ code: 'RESOURCE_NOT_LINKED' });
     expect(await stack.em().execute('select 1 from partner_payments where id = ?', [paymentId])).toEqual([]);
   });
 });
 
 describe('An order begun while', () => {
-  it.each<[string, () => Promise<BuiltUser>, (payer: BuiltUser) => [string, string | null]]>([
+  it.each<[string, () => Promise<BuiltUser>, (payer: BuiltUser) => [Suspended, string | null]]>([
     ['its payer is being suspended', () => buildIndividual(stack), ({ id }) => ['users', id]],
     [
       'the organization of its payer is being suspended',

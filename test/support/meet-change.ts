@@ -1,0 +1,38 @@
+import { untilLocked } from './lock-waits.ts';
+import type { Stack } from './stack.ts';
+
+export type Suspended = 'users' | 'partners' | 'organizations';
+
+export interface Change {
+  table: Suspended | 'roles';
+  id: string | null;
+  sql: string;
+}
+
+/** A suspension of a row of this table. */
+export const suspension = (table: Suspended, id: string | null): Change => ({
+  table,
+  id,
+  sql: `update ${table} set status = 'suspended' where id = ?`,
+});
+
+/**
+ * What becomes of work begun while a change is under way: whoever makes one takes the row whole before. The statement of
+ * the work that waits for it has the text in it.
+ */
+export async function meetChange<T>(
+  stack: Pick<Stack, 'em' | 'owner'>,
+  { table, id, sql }: Change,
+  begin: () => Promise<T>,
+  text = '',
+): Promise<T> {
+  let beginning: Promise<T> | undefined;
+  await stack.owner().transactional(async (tx) => {
+    await tx.execute(`select from ${table} where id = ? for update`, [id]);
+    await tx.execute(sql, [id]);
+    beginning = begin();
+    beginning.catch(() => undefined);
+    await untilLocked(stack, { text });
+  });
+  return beginning as Promise<T>;
+}
