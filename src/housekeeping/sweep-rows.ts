@@ -160,7 +160,7 @@ export async function forgetLooks(tx: EntityManager, kind: SweptKind, ids: reado
 
 /** Temporal has lost our workflows (it is new, or was reset): the next sweep looks at all waiting rows again. */
 export async function lookAtEverythingAgain(em: EntityManager): Promise<void> {
-  await em.execute('delete from sweep_looks');
+  await withTime(em, budgets.database.sweep, (tx) => tx.execute('delete from sweep_looks'));
 }
 
 /** Deletes the looks of rows that have not waited for a long time; returns how many. */

@@ -222,14 +222,14 @@ export async function ensureSchedules({
   let made = 0;
   for (const entry of schedules) {
     const handle = client.schedule.getHandle(`${taskQueue}/${entry.scheduleId}`);
-    const ensure = async () => {
-      if (await keepCatchUp(handle, entry)) return;
-      if (entry === schedules.at(-1)) await beginAnew();
-      await createSchedule(client, taskQueue, entry);
-      made += 1;
-    };
+    // Each call has its own deadline: what is begun anew between them may take a minute.
+    const inTime = <T>(call: () => Promise<T>) =>
+      client.withDeadline(Date.now() + budgets.reach.temporalPreparation, call);
     try {
-      await client.withDeadline(Date.now() + budgets.reach.temporalPreparation, ensure);
+      if (await inTime(() => keepCatchUp(handle, entry))) continue;
+      if (entry === schedules.at(-1)) await beginAnew();
+      await inTime(() => createSchedule(client, taskQueue, entry));
+      made += 1;
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning) continue;
       if (grpcCodeOf(error) === unimplemented) {

@@ -92,6 +92,26 @@ describe('The schedules', () => {
     for (const { scheduleId } of schedules) await client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
   }, 60_000);
 
+  it('come back however long beginning anew takes: no call of Temporal shares its time with it', async () => {
+    const { client: real } = stack.deps.workflows;
+    let inDeadline = 0;
+    const client: typeof real = Object.create(real, {
+      withDeadline: {
+        value: async (deadline: number, call: () => Promise<unknown>) => {
+          inDeadline += 1;
+          return real.withDeadline(deadline, call).finally(() => (inDeadline -= 1));
+        },
+      },
+    });
+    const taskQueue = `long/${newId()}`;
+    const begun: number[] = [];
+    const beginAnew = async () => void begun.push(inDeadline);
+    const made = await ensureSchedules({ client, taskQueue, log: stack.deps.log, beginAnew });
+    expect(made).toBe(schedules.length);
+    expect(begun).toEqual([0]);
+    for (const { scheduleId } of schedules) await real.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
+  }, 60_000);
+
   it('callback-redelivery hands over a callback that was stored but not delivered', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const order = await topUp();
