@@ -129,6 +129,11 @@ export interface CallOptions {
   beforeSend?: () => Promise<boolean>;
   /** The partner for whom the call is made, if it is one's: many calls for one give way to those for others. */
   partnerId?: string | null;
+  /**
+   * Its calls out of the shared budget, one by default. A call that is of no use unless another can follow takes two,
+   * and the other then takes 0.
+   */
+  calls?: 0 | 1 | 2;
 }
 
 export interface Gateway {

@@ -32,7 +32,7 @@ export async function sendTransfer(
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<ProviderReport> {
   await failpoint('send-transfer.before');
-  const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
+  const { report: earlier, calls } = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
   if (earlier !== null) return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
   const begun = await em.transactional((tx) => beginAttempt(tx, sending, payoutId, new Date(at)));
   if (begun === 'ask') return askTransfer(em.fork(), sending, { payoutId, at, signal });
@@ -42,6 +42,7 @@ export async function sendTransfer(
   const heard = await makeRequest(sending.gateway, request, {
     signal,
     partnerId,
+    calls,
     beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: budgets.provider.sendWithin }),
   });
   await failpoint('send-transfer.after');
@@ -53,25 +54,34 @@ export async function sendTransfer(
 /** A payout sent this long after its reservation may have been sent before: a restore may have lost that attempt. */
 const lateAfterMs = 60_000;
 
+interface Earlier {
+  /** Null when the payout may be sent. */
+  report: ProviderReport | null;
+  /** The calls that sending it still has to take out of the budget. */
+  calls: 0 | 1;
+}
+
 /**
  * What the provider knows of a payout about to be sent late: its status, or `unsent` when it does not answer, as then
- * nothing may be sent; null when it knows no such transfer, and for a payout that is on time or already sent.
+ * nothing may be sent; no report when it knows no such transfer, and for a payout that is on time or already sent. The
+ * question takes the call for sending with it: where calls are few, a payout that has been asked about is also sent,
+ * instead of being asked about again each time.
  */
 async function hearOfEarlier(
   em: EntityManager,
   gateway: Gateway,
   { payoutId, signal }: { payoutId: string; signal: AbortSignal },
-): Promise<ProviderReport | null> {
+): Promise<Earlier> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
   const [row] = await em.execute<{ late: boolean; sent: boolean }[]>(
     `select p.created_at < clock_timestamp() - make_interval(secs => ?) as late, exists (select from payout_attempts a
        where a.payout_id = p.id and a.outcome is distinct from 'unsent') as sent from payouts p where p.id = ?`,
     [lateAfterMs / 1000, payoutId],
   );
-  if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return null;
-  const report = await hearProvider(gateway, payout, signal);
-  if (report.said === 'not known') return null;
-  return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
+  if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return { report: null, calls: 1 };
+  const report = await hearProvider(gateway, payout, { signal, calls: 2 });
+  if (report.said === 'not known') return { report: null, calls: 0 };
+  return { report: report.said === 'silent' ? { ...report, said: 'unsent' } : report, calls: 1 };
 }
 
 /** Records the status heard instead of sending, and the attempt that it proves. */

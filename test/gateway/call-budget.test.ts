@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { step } from '../../activities/step.ts';
-import { createCallBudget } from '../../src/gateway/call-budget.ts';
+import { awaitCall, createCallBudget } from '../../src/gateway/call-budget.ts';
 import { type Gateway, ProviderUnknown } from '../../src/gateway/gateway.ts';
 import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
 import { buildPayer, pay, payoutWhen, setFaults, transfersOf } from '../payouts/build-payouts.ts';
@@ -106,6 +107,54 @@ describe('The budget of calls to the provider', () => {
       () => budget.take({ payout: true, partnerId: null }),
       (restMs) => restMs === 0,
     );
+  });
+
+  it('pauses for as long as the provider asks, although an earlier pause seems far ahead since the clock was set back', async () => {
+    const budget = createCallBudget(stack.deps.orm, perMinute);
+    await fill(100);
+    await stack.owner().execute(`update provider_budget set paused_until = clock_timestamp() + interval '1 hour'`);
+    await budget.pause(30_000);
+    const rest = await budget.take({ payout: true, partnerId: null });
+    expect(rest).toBeGreaterThan(20_000);
+    expect(rest).toBeLessThanOrEqual(30_000);
+    await budget.pause(1_000);
+    expect(await budget.take({ payout: true, partnerId: null })).toBeGreaterThan(1_000);
+    await fill(0);
+  });
+
+  it('gives calls that belong together all or none', async () => {
+    const budget = createCallBudget(stack.deps.orm, perMinute);
+    const { id } = await buildPayer(stack);
+    const pair = { payout: true, partnerId: id, calls: 2 };
+    await fill(2);
+    expect(await budget.take(pair)).toBe(0);
+    const [{ calls }] = await stack
+      .em()
+      .execute<[{ calls: number }]>('select calls from provider_callers where partner_id = ?', [id]);
+    expect(calls).toBe(2);
+    await fill(0.5);
+    const rest = await budget.take(pair);
+    expect(rest).toBeGreaterThan(0);
+    expect(rest).toBeLessThanOrEqual((2 / perSecond) * 1000);
+  });
+
+  it('lets ten calls of a partner wait in a process, and tells its others at once when to come again', async () => {
+    const budget = { ...createCallBudget(stack.deps.orm, perMinute), take: async () => 60_000 };
+    const ending = new AbortController();
+    const told: (string | null)[] = [];
+    const waits = ['large', 'small', null].flatMap((partnerId) =>
+      Array.from({ length: partnerId === 'small' ? 10 : 25 }, () =>
+        awaitCall(budget, { payout: true, partnerId, patienceMs: 600_000, signal: ending.signal }).catch((error) => {
+          if (!ending.signal.aborted) expect(error).toMatchObject({ code: 'PROVIDER_UNKNOWN', restMs: 60_000 });
+          told.push(partnerId);
+        }),
+      ),
+    );
+    await setImmediate();
+    expect(told).toEqual(Array.from({ length: 15 }, () => 'large'));
+    ending.abort();
+    await Promise.all(waits);
+    expect(told).toHaveLength(60);
   });
 
   it('has no limit when set to 0', async () => {

@@ -1,8 +1,10 @@
+import { unlimited } from '../../src/gateway/call-budget.ts';
 import { payoutTextsPlace } from '../../src/payouts/payout.ts';
 import { buildOperators, type Operators, plantDecision } from '../support/decide.ts';
 import { loseKey, sealerElsewhere } from '../support/lost-keys.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
@@ -236,7 +238,7 @@ describe('A worker stopped between the row of its attempt and the wire', () => {
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const gateway = steps.openGateway({ take: () => held.then(() => 0), pause: async () => {} });
+    const gateway = steps.openGateway({ ...unlimited, take: () => held.then(() => 0) });
     const sent = steps.send(id, { gateway });
     await eventually(
       () => steps.madeOf(id),
@@ -380,5 +382,37 @@ describe('A request that the provider answers with 429', () => {
     expect(await steps.attemptsOf(lost)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'unsent' }]);
     await setFaults(stack, {});
     expect(await steps.send(lost)).toMatchObject({ said: 'accepted' });
+  });
+});
+
+describe('A payout that is sent more than a minute after it was reserved, while calls are few', () => {
+  async function late(left: number) {
+    const id = await to('111111');
+    await withoutTriggers(stack, "update payouts set created_at = now() - interval '2 minutes' where id = ?", [id]);
+    const taken: number[] = [];
+    const gateway = steps.openGateway({
+      ...unlimited,
+      take: async ({ calls = 1 }) => {
+        if (calls > left) return 60_000;
+        left -= calls;
+        taken.push(calls);
+        return 0;
+      },
+    });
+    return { id, gateway, taken };
+  }
+
+  it('is not asked about unless it can be sent then: no call is spent on a question of no use, and no attempt is noted', async () => {
+    const { id, gateway, taken } = await late(1);
+    expect(await steps.send(id, { gateway })).toEqual({ said: 'unsent', restMs: 60_000 });
+    expect(taken).toEqual([]);
+    expect(await steps.attemptsOf(id)).toEqual([]);
+  });
+
+  it('is asked about and sent by two calls that are taken together', async () => {
+    const { id, gateway, taken } = await late(2);
+    expect(await steps.send(id, { gateway })).toMatchObject({ said: 'accepted' });
+    expect(taken).toEqual([2]);
+    expect(await steps.attemptsOf(id)).toMatchObject([{ outcome: 'accepted' }]);
   });
 });
