@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { executePrepared } from '../database/prepared-statements.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
@@ -120,7 +121,7 @@ async function openAtOnce(
     fingerprint,
   ];
   try {
-    return (await em.execute<unknown[]>(sql, [...opened, ...payment.params])).length > 0;
+    return (await executePrepared(em, sql, [...opened, ...payment.params])).length > 0;
   } catch (error) {
     if (isUniqueViolation(error)) return false;
     throw error;

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { executePrepared } from '../database/prepared-statements.ts';
 import type { OrganizationStatus } from '../organizations/organization.ts';
 import { type FeeRule, freeOfCharge, isWorthwhile, type Price, priceCollection } from '../partners/fee.ts';
 import { refuseClosed, refuseNotLinked } from '../partners/inactive.ts';
@@ -95,7 +96,8 @@ async function readContext(
     organizationId = null,
   }: Omit<PriceQuestion, 'organizationId'> & { organizationId?: string | null | undefined },
 ): Promise<Context | undefined> {
-  const [context] = await em.execute<Context[]>(
+  const [context] = await executePrepared<Context>(
+    em,
     `select p.fee_mode, c.id as channel_id, c.minimum_amount, c.maximum_amount, c.needs_phone,
        (?::uuid is null or p.organization_id = ?::uuid or exists (select from partner_organizations o
          where o.partner_id = p.id and o.organization_id = ?::uuid and o.revoked_at is null)) as linked,

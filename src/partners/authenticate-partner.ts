@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { executePrepared } from '../database/prepared-statements.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { OrganizationStatus } from '../organizations/organization.ts';
 import { sha256 } from '../shared/digest.ts';
@@ -83,7 +84,8 @@ export function createPartnerAuthentication(sealer: Sealer) {
   }
 
   return async (em: EntityManager, proof: PartnerProof): Promise<AuthenticatedPartner> => {
-    const [found] = await em.execute<KeyRow[]>(
+    const [found] = await executePrepared<KeyRow>(
+      em,
       `select k.id, k.partner_id, p.organization_id, o.status as organization_status, p.status, k.permissions, k.signing_secret_sealed,
          k.require_signature_v2,
          k.revoked_at is null and (k.valid_until is null or k.valid_until > now()) as usable

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { executePrepared } from '../database/prepared-statements.ts';
 import { openKept } from '../encryption/open-unless-gone.ts';
 import { KeysAway } from '../encryption/own-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
@@ -135,7 +136,8 @@ export async function arriveUnderKey(
   sealer: Sealer,
   claim: OwnedClaim,
 ): Promise<UnderKey & { stamp: OpeningStamp }> {
-  const [arrived] = await em.execute<(Stamping & { [Column in keyof KeyRow]: KeyRow[Column] | null })[]>(
+  const [arrived] = await executePrepared<Stamping & { [Column in keyof KeyRow]: KeyRow[Column] | null }>(
+    em,
     `select stamp.*, ${underKey} from (${stamping}) stamp left join partner_idempotency_keys k on ${atKey}`,
     [claim.partnerId, claim.keyHash],
   );
@@ -155,7 +157,8 @@ export async function keepAnswer(
   claim: OwnedClaim,
   answer: KeptAnswer & { beneficiaryOf?: string | null },
 ): Promise<KeptAnswer & { first: boolean }> {
-  const kept = await em.execute<unknown[]>(
+  const kept = await executePrepared(
+    em,
     `update partner_idempotency_keys set answer_status = ?, answer_sealed = ?, answered_at = now()
      where partner_id = ? and key_hash = ? and fingerprint = ? and answer_status is null returning 1`,
     [
