@@ -5,10 +5,13 @@ import type { SentWebhook } from './send-webhook.ts';
 /** Concurrent requests to all endpoints in this process; its worker takes no more webhooks at a time than that. */
 const inAll = 100;
 const perEndpoint = 10;
-/** For all endpoints of one partner together: ten that hang leave most places to other partners. */
+/**
+ * For all endpoints of one partner together, those in line included, as they keep places too: ten that hang, or many that
+ * answer slowly, leave most places to other partners.
+ */
 const perPartner = 30;
 /** How many requests may queue for one endpoint that answers, and for how long (milliseconds). */
-const inLine = 20;
+const inLine = 10;
 const lineMs = 2_000;
 /** Milliseconds between deferred requests: few for an endpoint that answers, many for one that hangs. */
 const apartMs = { answering: 50, hanging: 15_000 };
@@ -32,7 +35,7 @@ export interface EndpointBounds {
 
 /**
  * Keeps one endpoint or partner from taking every place: at most ten concurrent requests per endpoint (one while its
- * last request timed out), thirty per partner.
+ * last request timed out), and thirty per partner, with those that wait for one of the ten.
  */
 export function boundEndpoints(): EndpointBounds {
   const semaphore = createSemaphore(inAll, { perKey: perEndpoint, mostWaiting: inLine });
@@ -49,15 +52,15 @@ export function boundEndpoints(): EndpointBounds {
     return single.enter({ key });
   };
   const enter = async ({ endpointId, partnerId }: BoundEndpoint) => {
-    const leaveEndpoint = await enterEndpoint(endpointId);
+    const leavePartner = await ofPartner.enter({ key: partnerId });
     try {
-      const leavePartner = await ofPartner.enter({ key: partnerId });
+      const leaveEndpoint = await enterEndpoint(endpointId);
       return () => {
-        leavePartner();
         leaveEndpoint();
+        leavePartner();
       };
     } catch (error) {
-      leaveEndpoint();
+      leavePartner();
       throw error;
     }
   };
