@@ -7,6 +7,7 @@ import { serviceNodeOptions } from '../../dev/service-parts.ts';
 import { configVariables, verificationVariables } from '../../src/config.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { certificateFiles } from '../../src/temporal/connection-options.ts';
+import { stepQueues, taskQueueOf } from '../../src/temporal/step-queues.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -103,6 +104,13 @@ const Service = z.looseObject({
 const Compose = z.looseObject({
   services: z.record(z.string(), Service.extend({ image: z.string().optional() })),
   volumes: z.record(z.string(), z.null()),
+});
+/** What a further file of docker compose changes and adds. */
+const Override = z.looseObject({ services: z.record(z.string(), Service.partial()) });
+const Kustomization = z.looseObject({
+  kind: z.string(),
+  resources: z.array(z.string()),
+  patches: z.array(z.looseObject({ path: z.string() })),
 });
 const compose = () => Compose.parse(parse('docker-compose.yml')[0]);
 
@@ -282,8 +290,7 @@ describe('Temporal’s port, which has no login,', () => {
   });
 
   it('gets our certificate in docker compose too, if Temporal runs somewhere else', () => {
-    const overlay = z.looseObject({ services: z.record(z.string(), Service.partial()) });
-    const { services } = overlay.parse(parse('deploy/compose/temporal-tls.yml')[0]);
+    const { services } = Override.parse(parse('deploy/compose/temporal-tls.yml')[0]);
     expect(Object.keys(services)).toEqual(['api', 'worker']);
     for (const { environment, volumes } of Object.values(services)) {
       const mounted = volumes?.[0]?.split(':').at(-2);
@@ -422,6 +429,104 @@ describe('The Kubernetes example', () => {
       expect(containers[0].readinessProbe?.httpGet.path).toBe('/readyz');
       expect(containers[0].livenessProbe?.httpGet.path).toBe('/healthz');
     }
+  });
+});
+
+describe('Workers of webhooks alone', () => {
+  const directory = 'deploy/kubernetes/queues';
+  const of = (kind: string, name: string, documents: z.infer<typeof Anything>[]) =>
+    documents.find((document) => document.kind === kind && document.metadata?.name === name);
+  const anythingOf = (path: string) => parse(path).map((document) => Anything.parse(document));
+  const everyQueue = stepQueues.toSorted();
+
+  it('have on Kubernetes what the others have, under another name and component, and another queue', () => {
+    const { kind, resources, patches } = Kustomization.parse(parse(`${directory}/kustomization.yaml`)[0]);
+    expect([kind, resources]).toEqual(['Component', ['webhooks.yaml']]);
+    const files = ['kustomization.yaml', ...resources, ...patches.map(({ path }) => path)];
+    expect(globSync(`${directory}/*.yaml`, { cwd: root }).toSorted()).toEqual(
+      files.map((file) => `${directory}/${file}`).toSorted(),
+    );
+    const own = anythingOf(`${directory}/webhooks.yaml`);
+    expect(own.map((document) => document.kind)).toEqual(['Deployment', 'PodDisruptionBudget', 'NetworkPolicy']);
+    for (const document of own) {
+      const others = JSON.stringify(of(document.kind, 'amanah-worker', objects()))
+        .replaceAll('"amanah-worker"', '"amanah-worker-webhooks"')
+        .replaceAll('/component":"worker"', '/component":"worker-webhooks"')
+        .replace('"ledger,provider,webhooks,background"', '"webhooks"');
+      expect(document).toEqual(JSON.parse(others));
+    }
+  });
+
+  it('leave no queue to nobody and none to both, on Kubernetes and in docker compose', () => {
+    const WithQueues = z.looseObject({
+      metadata: z.looseObject({ name: z.literal('amanah-worker') }),
+      spec: z.object({
+        template: z.object({
+          spec: z.object({ containers: z.tuple([z.object({ name: z.literal('worker'), env: z.array(Variable) })]) }),
+        }),
+      }),
+    });
+    const { spec } = WithQueues.parse(parse(`${directory}/others.yaml`)[0]);
+    const [patched, ...rest] = spec.template.spec.containers[0].env;
+    expect([patched?.name, rest]).toEqual(['WORKER_QUEUES', []]);
+    expect([...(patched?.value?.split(',') ?? []), 'webhooks'].toSorted()).toEqual(everyQueue);
+    const { services } = Override.parse(parse('deploy/compose/queues.yml')[0]);
+    const queuesOf = (name: string) => services[name]?.environment?.WORKER_QUEUES?.split(',') ?? [];
+    expect(queuesOf('worker-webhooks')).toEqual(['webhooks']);
+    expect([...queuesOf('worker'), 'webhooks'].toSorted()).toEqual(everyQueue);
+  });
+
+  it('run in docker compose as the others do, and before the API', () => {
+    expect(parse('deploy/compose/queues.yml')).toEqual([
+      {
+        services: {
+          worker: { environment: { WORKER_QUEUES: expect.any(String) } },
+          'worker-webhooks': {
+            extends: { file: 'docker-compose.yml', service: 'worker' },
+            environment: { WORKER_QUEUES: 'webhooks' },
+          },
+          api: { depends_on: { 'worker-webhooks': { condition: 'service_healthy' } } },
+        },
+      },
+    ]);
+  });
+
+  it('reach Temporal by its network policy, in the rule of API and workers', () => {
+    const Rule = z.looseObject({
+      from: z.array(z.looseObject({ podSelector: z.looseObject({ matchExpressions: z.array(z.looseObject({})) }) })),
+    });
+    const Policy = z.looseObject({ spec: z.looseObject({ ingress: z.array(z.unknown()) }) });
+    const { ingress } = Policy.parse(of('NetworkPolicy', 'temporal', objects())).spec;
+    const [, component] = Rule.parse(ingress[1]).from[0]?.podSelector.matchExpressions ?? [];
+    expect(component).toMatchObject({ key: 'app.kubernetes.io/component', values: ['api', 'worker'] });
+    const at = '/spec/ingress/1/from/0/podSelector/matchExpressions/1';
+    expect(parse(`${directory}/temporal.yaml`)[0]).toEqual([
+      { op: 'test', path: `${at}/key`, value: 'app.kubernetes.io/component' },
+      { op: 'add', path: `${at}/values/-`, value: 'worker-webhooks' },
+    ]);
+  });
+
+  it('are as many as their own queue asks for, and the others as many as theirs', () => {
+    const Scaled = z.looseObject({
+      kind: z.literal('ScaledObject'),
+      spec: z.looseObject({
+        scaleTargetRef: Named,
+        triggers: z.array(z.looseObject({ metadata: z.looseObject({ taskQueue: z.string() }) })),
+      }),
+    });
+    const scaledIn = (path: string) => Scaled.parse(anythingOf(path).find(({ kind }) => kind === 'ScaledObject')).spec;
+    const [all, own] = [
+      scaledIn('deploy/kubernetes/autoscaling/workers.yaml'),
+      scaledIn(`${directory}/autoscaling/webhooks.yaml`),
+    ];
+    const queues = all.triggers.map(({ metadata }) => metadata.taskQueue);
+    expect(queues.toSorted()).toEqual(stepQueues.map((queue) => taskQueueOf('payments', queue)).toSorted());
+    const left = queues.indexOf('payments-webhooks');
+    expect(parse(`${directory}/autoscaling/others.yaml`)[0]).toEqual([
+      { op: 'test', path: `/spec/triggers/${left}/metadata/taskQueue`, value: 'payments-webhooks' },
+      { op: 'remove', path: `/spec/triggers/${left}` },
+    ]);
+    expect(own).toEqual({ ...all, scaleTargetRef: { name: 'amanah-worker-webhooks' }, triggers: [all.triggers[left]] });
   });
 });
 
