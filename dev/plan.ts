@@ -50,7 +50,12 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
     accessKeyId: settings.S3_ACCESS_KEY_ID ?? secrets.s3AccessKeyId,
     secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? secrets.s3SecretAccessKey,
   };
-  const temporal = { port: ports.temporal, uiPort, databaseFile: join(directory, 'temporal', 'temporal.db') };
+  const temporal = {
+    port: ports.temporal,
+    uiPort,
+    databaseFile: join(directory, 'temporal', 'temporal.db'),
+    retention: '30d',
+  };
   const sandbox = {
     directory: join(directory, 'sandbox'),
     port: ports.sandbox,

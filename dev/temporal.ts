@@ -14,6 +14,8 @@ const optionsSchema = z.object({
   uiPort: z.number().int().optional(),
   /** Without a file everything is kept in memory. */
   databaseFile: z.string().optional(),
+  /** How long the histories of closed workflows are kept, as Temporal's command line takes it; a day without it. */
+  retention: z.string().optional(),
 });
 
 export type TemporalOptions = z.input<typeof optionsSchema>;
@@ -54,7 +56,7 @@ export function startTemporal(options: TemporalOptions, part: PartPlace): Promis
 }
 
 async function run(): Promise<void> {
-  const { binary, port, uiPort, databaseFile } = optionsSchema.parse(readPartOptions());
+  const { binary, port, uiPort, databaseFile, retention } = optionsSchema.parse(readPartOptions());
   if (databaseFile) mkdirSync(dirname(databaseFile), { recursive: true, mode: 0o700 });
   const args = [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
@@ -70,6 +72,18 @@ async function run(): Promise<void> {
   while (!(await answersForNamespace(`127.0.0.1:${port}`, 'default'))) await sleep(pollMs);
   const message: ReadyMessage = server.pid === undefined ? { ready: true } : { ready: true, inner: server.pid };
   process.send?.(message);
+  if (retention !== undefined) setRetention(binary, port, retention);
+}
+
+/** The server takes it by no argument. Whoever waits for the server does not wait for this. */
+function setRetention(binary: string, port: number, retention: string): void {
+  const place = ['--address', `127.0.0.1:${port}`, '--namespace', 'default'];
+  const update = spawn(binary, ['operator', 'namespace', 'update', ...place, '--retention', retention], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // Without the variables of another server.
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+  });
+  update.on('error', (error) => process.stderr.write(`The retention was not set: ${error.message}\n`));
 }
 
 if (import.meta.main) await run();
