@@ -32,6 +32,7 @@ const benches: [name: string, args: string[], names: RegExp][] = [
     ['--rounds', '1', '--payments', '2', '--backlog', '12', '--settle', '2'],
     /beside an endpoint that hangs/,
   ],
+  ['sweeps', ['--rows', '300', '--starts', '1000'], /seconds of sweeping/],
 ];
 
 describe('benches', () => {
