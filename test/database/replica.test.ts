@@ -410,6 +410,62 @@ describe('A replica that vanishes during a read', () => {
   }, 30_000);
 });
 
+/** A way to a server that counts how often somebody who had been answered, or had just come, sends something. */
+async function countTurns(port: string) {
+  const sockets: Socket[] = [];
+  let turns = 0;
+  const between = createServer((client) => {
+    const server = connect(Number(port), '127.0.0.1');
+    let isAnswered = true;
+    client.on('data', () => {
+      turns += isAnswered ? 1 : 0;
+      isAnswered = false;
+    });
+    server.on('data', () => {
+      isAnswered = true;
+    });
+    for (const socket of [client, server]) sockets.push(socket.on('error', () => undefined));
+    client.pipe(server).pipe(client);
+  });
+  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+  return {
+    through: (url: string) => Object.assign(new URL(url), { port: (between.address() as { port: number }).port }).href,
+    turns: () => turns,
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy();
+      between.close();
+    },
+  };
+}
+
+describe('A read on the replica', () => {
+  it('takes one round trip to the primary, and to the replica two to begin, itself, and one to end', async () => {
+    using toPrimary = await countTurns(new URL(replicated.database.url).port);
+    using toReplica = await countTurns(new URL(replicated.replicaUrl).port);
+    await using primary = await openDatabase({ url: toPrimary.through(replicated.database.url), poolSize: 1 });
+    await using replica = await openDatabase({ url: toReplica.through(replicated.replicaUrl), poolSize: 1 });
+    attachReplica(primary, replica);
+    const turns = () => [toPrimary.turns(), toReplica.turns()];
+    // Once its first round trips, which open the connections, are over.
+    await eventually(
+      () => readFresh(primary.em.fork(), isReplica),
+      (isRead) => isRead,
+    );
+    await replica.em.fork().execute('select 1');
+    // One that finds the replica late is answered by the primary, and asked again.
+    const counted = await eventually(
+      async () => {
+        const [ofPrimary = 0, ofReplica = 0] = turns();
+        if (!(await readFresh(primary.em.fork(), isReplica))) return null;
+        const [toOne = 0, toOther = 0] = await eventually(turns, ([, now = 0]) => now >= ofReplica + 4);
+        return [toOne - ofPrimary, toOther - ofReplica];
+      },
+      (turned) => turned !== null,
+    );
+    expect(counted).toEqual([1, 4]);
+  });
+});
+
 describe('After a failover', () => {
   it('a replica left on the old timeline is not read, however far it has replayed there', async () => {
     await using primary = await openDatabase({ url: await replicated.failOver(), poolSize: 2 });
