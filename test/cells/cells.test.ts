@@ -21,8 +21,10 @@ import type { CellOptions } from './cell.ts';
 import type { Transfer } from './transfer.ts';
 
 /*
- * Two complete cells on one machine: each with its database (the schema that ships, and cells.sql), its Temporal server
- * and its process, which is killed at arrows and from outside while money goes both ways.
+ * A simulation of two cells on one machine. Each is a database of the one PostgreSQL server (the schema that ships, with the
+ * ledger's own functions, and cells.sql), a Temporal server, and one process, cell.ts, which connects as the owner; nothing
+ * else of the product runs. The processes are killed at arrows and from outside while money goes both ways, PostgreSQL and
+ * Temporal are not, and the sum is judged whenever both processes are still.
  */
 
 const transfers = isFullRun() ? 120 : 24;
