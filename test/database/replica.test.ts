@@ -445,7 +445,7 @@ describe('A read on the replica', () => {
     await using primary = await openDatabase({ url: toPrimary.through(replicated.database.url), poolSize: 1 });
     await using replica = await openDatabase({ url: toReplica.through(replicated.replicaUrl), poolSize: 1 });
     attachReplica(primary, replica);
-    const turns = () => [toPrimary.turns(), toReplica.turns()];
+    const turns = async () => [toPrimary.turns(), toReplica.turns()];
     // Once its first round trips, which open the connections, are over.
     await eventually(
       () => readFresh(primary.em.fork(), isReplica),
@@ -455,7 +455,7 @@ describe('A read on the replica', () => {
     // One that finds the replica late is answered by the primary, and asked again.
     const counted = await eventually(
       async () => {
-        const [ofPrimary = 0, ofReplica = 0] = turns();
+        const [ofPrimary = 0, ofReplica = 0] = await turns();
         if (!(await readFresh(primary.em.fork(), isReplica))) return null;
         const [toOne = 0, toOther = 0] = await eventually(turns, ([, now = 0]) => now >= ofReplica + 4);
         return [toOne - ofPrimary, toOther - ofReplica];
