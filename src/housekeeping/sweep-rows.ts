@@ -51,7 +51,7 @@ const atOnce = 50;
 /**
  * How many milliseconds before its step's end a sweep claims no more rows; wakes no more of those that it has claimed, and
  * gives them back; and waits for no wake any more. What is left is for giving back. The next sweep continues. The kinds of
- * a sweep share the time for claiming: each has its part, and what those before it have not used.
+ * a sweep share the time for claiming: each has its part, and those that have more then share what the others left.
  */
 const beforeEnd = { claiming: 20_000, waking: 12_000, waiting: 4_000 };
 /** How long after its last claim a kind goes on waking, and then waits for what it has begun to wake. */
@@ -73,20 +73,31 @@ export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], fai
   const broken: unknown[] = [];
   let woken = 0;
   const endsAt = performance.now() + Math.min(budgets.steps.sweep, timeLeft()) - beforeEnd.claiming;
-  for (const [index, sweep] of sweeps.entries()) {
-    const now = performance.now();
-    try {
-      const part = Math.max(0, endsAt - now) / (sweeps.length - index);
-      woken += await sweepKind(em, sweep, failed, Math.min(endsAt, now + part));
-    } catch (error) {
-      broken.push(error);
+  for (let waiting = sweeps; waiting.length > 0; ) {
+    const unfinished: Sweep[] = [];
+    for (const [index, sweep] of waiting.entries()) {
+      const now = performance.now();
+      try {
+        const part = Math.max(0, endsAt - now) / (waiting.length - index);
+        const swept = await sweepKind(em, sweep, failed, Math.min(endsAt, now + part));
+        woken += swept.woken;
+        if (swept.hasMore) unfinished.push(sweep);
+      } catch (error) {
+        broken.push(error);
+      }
     }
+    waiting = performance.now() < endsAt ? unfinished : [];
   }
   if (broken.length > 0) throw broken[0];
   return woken;
 }
 
-async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure, endsAt: number): Promise<number> {
+async function sweepKind(
+  em: EntityManager,
+  sweep: Sweep,
+  failed: SweepFailure,
+  endsAt: number,
+): Promise<{ woken: number; hasMore: boolean }> {
   const { kind, wake } = sweep;
   let woken = 0;
   let limit = rowsPerClaim.first;
@@ -97,7 +108,7 @@ async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure, 
     for (let start = 0; start < ids.length; start += atOnce) {
       if (performance.now() > endsAt + overtime.waking) {
         await giveBack(em, kind, ids.slice(start));
-        return woken;
+        return { woken, hasMore: true };
       }
       const part = ids.slice(start, start + atOnce);
       const waitMs = endsAt + overtime.waiting - performance.now();
@@ -108,7 +119,8 @@ async function sweepKind(em: EntityManager, sweep: Sweep, failed: SweepFailure, 
       }
     }
     const now = performance.now();
-    if (ids.length < limit || now > endsAt) return woken;
+    if (ids.length < limit) return { woken, hasMore: false };
+    if (now > endsAt) return { woken, hasMore: true };
     limit = Math.floor((ids.length * rowsPerClaim.forMs) / Math.max(1, now - claimedAt));
     limit = Math.min(rowsPerClaim.most, Math.max(rowsPerClaim.first, limit));
   }

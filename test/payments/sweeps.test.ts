@@ -188,6 +188,22 @@ describe('A sweep', () => {
     expect(woken).toHaveLength(1);
   });
 
+  it('gives the time that other kinds leave to the kind that has more', async () => {
+    const { woken, wake } = recorder();
+    const other = newId();
+    const slowly = async (id: string) => {
+      await wake(id);
+      await setTimeout(50);
+    };
+    const kinds: Sweep[] = [
+      { kind: 'payment_order', due: planted(30_000), wake: slowly },
+      { kind: 'receipt', due: oneRow(other), wake },
+    ];
+    await sweepWithin(26_000, kinds, failsNever);
+    expect(woken).toContain(other);
+    expect(woken.length - 1).toBeGreaterThan(woken.indexOf(other));
+  }, 60_000);
+
   it('never wakes a row twice when several run at once', async () => {
     const { woken, wake } = recorder();
     const due =
