@@ -581,6 +581,7 @@ create table invitations (
   constraint invitations_expires_at_is_real CHECK (expires_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND expires_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint invitations_token_hash_key UNIQUE (token_hash)
 );
+CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at) WHERE accepted_at IS NULL;
 CREATE INDEX invitations_of_creator ON invitations USING btree (created_by);
 CREATE INDEX invitations_of_user ON invitations USING btree (user_id);
 

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sweepReadEvents } from '../events/list-events.ts';
+import { takeBackExpired } from '../identity/take-back-invitation.ts';
 import { forgetOpenings } from '../openings/forget-openings.ts';
 import { forgetRefusals } from '../payments/forget-refusals.ts';
 import { type ForgottenKind, forgetRows } from './forget-rows.ts';
@@ -10,11 +11,13 @@ import { forgetOldLooks } from './sweep-rows.ts';
 const userAnswersKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';
+/** For so long after an invitation expired it can be seen who was invited and never came. */
+const expiredInvitationsKeptDays = 30;
 
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
- * keys, looks of the sweeps, verdicts on openings, and tallies of payouts; the bodies of callbacks and webhooks after
- * `bodiesKeptDays`, for ever without it. Returns how many.
+ * keys, looks of the sweeps, verdicts on openings, tallies of payouts, and people who were invited and never came; the
+ * bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
  */
 export async function forgetOldRows(
   em: EntityManager,
@@ -36,5 +39,6 @@ export async function forgetOldRows(
     refused_balance_payments: forgetRefusals,
     openings: forgetOpenings,
     payout_tallies: kept('payout_tallies', talliesKept),
+    expired_invitations: (tx, limit) => takeBackExpired(tx, expiredInvitationsKeptDays, limit),
   });
 }

@@ -1,7 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../events/record-event.ts';
+import { recordEvents } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
+import { textArray } from '../shared/postgres.ts';
 import { type Caller, isPlatform, requirePermission } from './caller.ts';
 import { invitePermissions } from './invitation.ts';
 import { User } from './user.entity.ts';
@@ -32,7 +33,7 @@ export async function takeBackInvitation(
       refuse('REQUEST_INVALID', `the user is ${user.status}, not invited`, { field: 'user_id' });
     requirePermission(caller, invitePermissions[user.user_type]);
     await requireRightOverInvited(tx, caller, userId);
-    await removeInvited(tx, { userId, actorId: caller.userId, requestId, why: 'taken back' });
+    await removeInvited(tx, [userId], { actorId: caller.userId, requestId, why: 'taken back' });
   });
 }
 
@@ -49,29 +50,62 @@ export async function freeExpiredAddress(
        and not exists (select from invitations i where i.user_id = u.id and i.expires_at > now()) for update`,
     [emailDigest],
   );
-  if (expired) await removeInvited(tx, { userId: expired.id, actorId, requestId, why: 'expired' });
+  if (expired) await removeInvited(tx, [expired.id], { actorId, requestId, why: 'expired' });
+}
+
+/**
+ * Takes invitations back that expired more than `days` ago, the oldest first, up to `limit` of them; in the caller's
+ * transaction. Whom somebody holds, such as one who is accepting, is left for the next time. Returns how many.
+ */
+export async function takeBackExpired(tx: EntityManager, days: number, limit: number): Promise<number> {
+  const held = await tx.execute<{ id: string }[]>(
+    `select u.id from invitations i join users u on u.id = i.user_id
+     where i.accepted_at is null and i.expires_at < now() - make_interval(days => ?) and u.status = 'invited'
+       and not exists (select from legal_holds h where h.user_id = u.id)
+     order by i.expires_at limit ? for update of u skip locked`,
+    [days, limit],
+  );
+  if (held.length === 0) return 0;
+  // Judged again by what is there now that nobody else can change it.
+  const expired = await tx.execute<{ id: string }[]>(
+    `select u.id from users u where u.id = any(?::uuid[]) and u.status = 'invited'
+       and exists (select from invitations i where i.user_id = u.id)
+       and not exists (select from invitations i where i.user_id = u.id
+         and (i.accepted_at is not null or i.expires_at >= now() - make_interval(days => ?)))
+       and not exists (select from legal_holds h where h.user_id = u.id)`,
+    [textArray(held.map(({ id }) => id)), days],
+  );
+  const ids = expired.map(({ id }) => id);
+  await removeInvited(tx, ids, { actorId: null, requestId: null, why: 'expired' });
+  return ids.length;
 }
 
 interface Removal {
-  userId: string;
   actorId: string | null;
   requestId: string | null;
   why: 'taken back' | 'expired';
 }
 
-/** Deletes an invited user, who has done nothing yet: only the invitations and `cause_managers` refer to it. */
-async function removeInvited(tx: EntityManager, { userId, actorId, requestId, why }: Removal): Promise<void> {
+/** Deletes invited users, who have done nothing yet: only the invitations and `cause_managers` refer to them. */
+async function removeInvited(
+  tx: EntityManager,
+  userIds: readonly string[],
+  { actorId, requestId, why }: Removal,
+): Promise<void> {
   for (const table of ['invitations', 'cause_managers']) {
-    await tx.execute(`delete from ${table} where user_id = ?`, [userId]);
+    await tx.execute(`delete from ${table} where user_id = any(?::uuid[])`, [textArray(userIds)]);
   }
-  await tx.execute('delete from users where id = ?', [userId]);
-  await recordEvent(tx, {
-    event: 'RESOURCE_DELETED',
-    impact: 'HIGH',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId,
-    requestId,
-    data: { invitation: why },
-  });
+  await tx.execute('delete from users where id = any(?::uuid[])', [textArray(userIds)]);
+  await recordEvents(
+    tx,
+    userIds.map((resourceId) => ({
+      event: 'RESOURCE_DELETED',
+      impact: 'HIGH',
+      resourceType: 'user',
+      resourceId,
+      actorId,
+      requestId,
+      data: { invitation: why },
+    })),
+  );
 }

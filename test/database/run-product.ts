@@ -67,7 +67,7 @@ export async function runProduct(stack: Stack, cast: Cast): Promise<void> {
   await administer(stack, cast);
   await manageWebhooks(cast);
   await decideThings(stack, cast);
-  await keepHouse(stack);
+  await keepHouse(stack, cast);
 }
 
 /** Asks until it is done: a busy machine may say that it has no time. */
@@ -344,7 +344,7 @@ export async function runAllChecks(stack: Stack): Promise<void> {
 }
 
 /** What runs by itself: sweeps, retention, comparisons, what is measured. Nobody is woken. */
-async function keepHouse(stack: Stack): Promise<void> {
+async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
   const em = () => stack.em();
   const failed = () => {};
@@ -366,11 +366,20 @@ async function keepHouse(stack: Stack): Promise<void> {
   await judgeClearing(em(), await measureClearing(em(), stack.deps.gateway, { signal }));
   await sealAll(stack);
   await verify(stack);
+  await letInvitationExpire(stack, cast);
   await forgetOldRows(em(), { bodiesKeptDays: 30 });
   await makeComingMonths(em());
   await settleKeys(em(), stack.deps.personalKeys);
   await destroyOrderKeys(em(), stack.deps.personalKeys, 0);
   await eraseSomebody(stack);
+}
+
+/** Somebody who was invited and never came, and is forgotten by now. */
+async function letInvitationExpire(stack: Stack, { platform: { token } }: Cast): Promise<void> {
+  const invitation = { email: `${newId()}@example.org`, name: 'Never Came', user_type: 'individual' };
+  const { body } = await done(() => stack.post('/v1/users/invitations', invitation, { token }));
+  const ago = "now() - interval '1 year'";
+  await stack.owner().execute(`update invitations set expires_at = ${ago} where user_id = ?`, [body.data.user.id]);
 }
 
 async function eraseSomebody(stack: Stack): Promise<void> {

@@ -1,3 +1,6 @@
+import { keysUrlBeside } from '../../dev/postgres.ts';
+import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
+import { settleKeys } from '../../src/identity/settle-keys.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildCause } from '../causes/build-cause.ts';
 import {
@@ -9,6 +12,7 @@ import {
 } from '../support/build.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { type Stack, startStack } from '../support/stack.ts';
+import { withClient } from '../support/with-client.ts';
 
 const password = 'correct horse battery';
 const address = (): string => `${newId()}@example.org`;
@@ -38,10 +42,9 @@ describe('Users who were only invited', () => {
     expect(answer.status).toBe(201);
     return answer.body.data as { token: string; user: { id: string; email: string } };
   };
-  const expire = (userId: string) =>
-    stack
-      .owner()
-      .execute("update invitations set expires_at = now() - interval '1 second' where user_id = ?", [userId]);
+  const expire = (userId: string, ago = '1 second') =>
+    stack.owner().execute('update invitations set expires_at = now() - ?::interval where user_id = ?', [ago, userId]);
+  const show = (userId: string) => stack.get(`/v1/users/${userId}`, { token: superAdmin.token });
 
   it('can be taken back: the token is void, the user gone, the address free', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
@@ -192,5 +195,148 @@ describe('Users who were only invited', () => {
     expect((await takeBack(admin, user.id)).status).toBe(200);
     const { body } = await stack.get(`/v1/charitable-causes/${causeId}`, { token: admin.token });
     expect(body.charitable_cause.managers).toEqual([]);
+  });
+
+  describe('whose invitation has expired', () => {
+    /** The tables that hold this text, in whatever column. */
+    async function holdersOf(text: string): Promise<string[]> {
+      const tables = await stack
+        .owner()
+        .execute<{ name: string }[]>(
+          "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')",
+        );
+      const held = tables.map(async ({ name }) => {
+        const found = await stack
+          .owner()
+          .execute<unknown[]>(`select 1 from ${name} t where strpos(t::text, ?) > 0 limit 1`, [text]);
+        return found.length > 0 ? [name] : [];
+      });
+      return (await Promise.all(held)).flat();
+    }
+
+    const keysOf = (id: string, sql: string) =>
+      withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => (await client.query(sql, [id])).rows);
+
+    it('more than 30 days ago are gone with everything that names them, and can be invited again', async () => {
+      const { user } = await invited(superAdmin, { user_type: 'individual', name: 'Long Ago' });
+      const causeId = await buildCause(stack, admin);
+      const path = `/v1/charitable-causes/${causeId}/assign-manager`;
+      expect((await stack.post(path, { user_id: user.id }, { token: admin.token })).status).toBe(200);
+      const [row] = await stack
+        .em()
+        .execute<[{ profile_sealed: string; email_digest: string }]>(
+          'select profile_sealed, email_digest from users where id = ?',
+          [user.id],
+        );
+      expect(await holdersOf(row.profile_sealed)).toEqual(['users']);
+      expect((await show(user.id)).body.data.name).toBe('Long Ago');
+      await expire(user.id, '31 days');
+      expect(await forgetOldRows(stack.em())).toBe(1);
+      expect((await show(user.id)).status).toBe(404);
+      for (const text of [row.profile_sealed, row.email_digest, user.email, 'Long Ago']) {
+        expect(await holdersOf(text)).toEqual([]);
+      }
+      expect(await holdersOf(user.id)).toEqual(['events']);
+      const events = await stack
+        .em()
+        .execute(
+          "select impact, actor_id, request_id, data from events where event = 'RESOURCE_DELETED' and resource_id = ?",
+          [user.id],
+        );
+      expect(events).toEqual([{ impact: 'HIGH', actor_id: null, request_id: null, data: { invitation: 'expired' } }]);
+      await keysOf(user.id, "update personal_keys set look_after = now() - interval '1 hour' where id = $1");
+      await settleKeys(stack.em(), stack.deps.personalKeys);
+      expect(await keysOf(user.id, 'select from personal_keys where id = $1')).toEqual([]);
+
+      const again = await invited(admin, { email: user.email, user_type: 'organization' });
+      expect(again.user.id).not.toBe(user.id);
+      expect((await accept(again.token)).status).toBe(200);
+    });
+
+    it('less than 30 days ago stay, as do those whose invitation is open', async () => {
+      const open = await invited(admin, { user_type: 'individual' });
+      const recent = await invited(admin, { user_type: 'individual' });
+      await expire(recent.user.id, '29 days 23 hours');
+      expect(await forgetOldRows(stack.em())).toBe(0);
+      expect([(await show(open.user.id)).status, (await show(recent.user.id)).status]).toEqual([200, 200]);
+      expect((await accept(open.token)).status).toBe(200);
+    });
+
+    it('long ago but was accepted, or sent again before, stay', async () => {
+      const accepted = await invited(admin, { user_type: 'individual' });
+      expect((await accept(accepted.token)).status).toBe(200);
+      await expire(accepted.user.id, '400 days');
+      const { user } = await invited(admin, { user_type: 'individual' });
+      const anew = await invited(admin, { email: user.email, user_type: 'individual' });
+      expect(anew.user.id).toBe(user.id);
+      expect(await forgetOldRows(stack.em())).toBe(0);
+      expect((await show(accepted.user.id)).body.data).toMatchObject({ name: 'Invited', status: 'active' });
+      expect((await accept(anew.token)).status).toBe(200);
+    });
+
+    it('long ago stay under a legal hold, however that was placed, and hold up nobody beside them', async () => {
+      const [held, beside] = [
+        (await invited(admin, { user_type: 'individual' })).user,
+        (await invited(admin, { user_type: 'individual' })).user,
+      ];
+      await stack
+        .owner()
+        .execute('insert into legal_holds (id, user_id, note, placed_by) values (?, ?, ?, ?)', [
+          newId(),
+          held.id,
+          'by hand',
+          superAdmin.id,
+        ]);
+      for (const { id } of [held, beside]) await expire(id, '400 days');
+      expect(await forgetOldRows(stack.em())).toBe(1);
+      expect([(await show(held.id)).status, (await show(beside.id)).status]).toEqual([200, 404]);
+    });
+
+    describe('and who accept while they are swept', () => {
+      const inviteMany = (count: number) =>
+        Promise.all(Array.from({ length: count }, () => invited(admin, { user_type: 'individual' })));
+      const accountsOf = async (userId: string) =>
+        (await stack.owner().execute('select 1 from accounts where user_id = ?', [userId])).length;
+
+      /** A person with a name, an account and a way in; or nobody at all. */
+      async function expectWholeOrNobody(user: { id: string; email: string }, status: number) {
+        const shown = await show(user.id);
+        const login = await stack.post('/v1/auth/login', { email: user.email, password });
+        expect([user.id, status, shown.status, await accountsOf(user.id), login.status]).toEqual(
+          status === 200 ? [user.id, 200, 200, 1, 200] : [user.id, 400, 404, 0, 401],
+        );
+        if (status === 200) expect(shown.body.data).toMatchObject({ name: 'Invited', status: 'active' });
+      }
+
+      it('are users whole if they came first', async () => {
+        const people = await inviteMany(3);
+        const ids = people.map(({ user }) => user.id);
+        let accepting: ReturnType<typeof accept>[] = [];
+        await stack.owner().transactional(async (tx) => {
+          for (const id of ids) {
+            await tx.execute("update invitations set expires_at = now() - interval '400 days' where user_id = ?", [id]);
+          }
+          accepting = people.map(({ token }) => accept(token));
+          await untilLocked(stack, { count: 3, text: 'update invitations set accepted_at' });
+        });
+        await forgetOldRows(stack.em());
+        for (const [at, { user }] of people.entries()) {
+          const answer = await accepting[at];
+          expect(answer?.status).toBe(200);
+          await expectWholeOrNobody(user, 200);
+        }
+      });
+
+      it('are users whole or nobody, whoever comes first', async () => {
+        const people = await inviteMany(20);
+        const accepting = people.map(({ token }) => accept(token));
+        for (const { user } of people.toReversed()) {
+          await expire(user.id, '400 days');
+          await forgetOldRows(stack.em());
+        }
+        const statuses = (await Promise.all(accepting)).map(({ status }) => status);
+        for (const [at, { user }] of people.entries()) await expectWholeOrNobody(user, statuses[at] ?? 0);
+      });
+    });
   });
 });

@@ -76,6 +76,7 @@ create table invitations (
 );
 create index invitations_of_user on invitations (user_id);
 create index invitations_of_creator on invitations (created_by);
+create index invitations_by_expiry on invitations (expires_at) where accepted_at is null;
 
 create table login_failures (
   id bigint generated always as identity primary key,
