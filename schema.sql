@@ -99,7 +99,7 @@ create table bank_accounts (
   constraint bank_accounts_usable_at_is_real CHECK (usable_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND usable_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX bank_accounts_of_organization ON bank_accounts USING btree (organization_id, created_at, id) WHERE deleted_at IS NULL;
-CREATE INDEX bank_accounts_of_user ON bank_accounts USING btree (user_id, created_at, id) WHERE organization_id IS NULL AND deleted_at IS NULL;
+CREATE INDEX bank_accounts_of_user ON bank_accounts USING btree (user_id, created_at, id);
 
 create table callback_keys (
   webhook_id text not null,

@@ -12,8 +12,8 @@ create table bank_accounts (
   deleted_at timestamptz,
   check (usable_at >= created_at)
 );
-create index bank_accounts_of_user on bank_accounts (user_id, created_at, id)
-  where organization_id is null and deleted_at is null;
+-- Also of those that were deleted, and of organizations: whoever deletes a user looks for what names them.
+create index bank_accounts_of_user on bank_accounts (user_id, created_at, id);
 create trigger bank_accounts_of_nobody_erased before insert on bank_accounts
   for each row execute function refuse_erased('user_id');
 create index bank_accounts_of_organization on bank_accounts (organization_id, created_at, id) where deleted_at is null;
