@@ -13,6 +13,8 @@ const userAnswersKeptDays = 30;
 const talliesKept = '2 days';
 /** For so long after an invitation expired it can be seen who was invited and never came. */
 const expiredInvitationsKeptDays = 30;
+/** Every table that may name a user is asked about each of them, which takes a few milliseconds. */
+const invitationsPerRound = 1000;
 
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
@@ -39,6 +41,9 @@ export async function forgetOldRows(
     refused_balance_payments: forgetRefusals,
     openings: forgetOpenings,
     payout_tallies: kept('payout_tallies', talliesKept),
-    expired_invitations: (tx, limit) => takeBackExpired(tx, expiredInvitationsKeptDays, limit),
+    expired_invitations: {
+      forget: (tx, limit) => takeBackExpired(tx, expiredInvitationsKeptDays, limit),
+      roundLimit: invitationsPerRound,
+    },
   });
 }

@@ -10,6 +10,11 @@ const budget = { ...budgets.database.sweep, lock: budgets.database.role.lock };
 
 /** Forgets up to `limit` rows of a kind; returns how many. */
 export type Forget = (tx: EntityManager, limit: number) => Promise<number>;
+/** A kind each row of which takes long: a round forgets fewer, so that it stays short. */
+export interface SlowKind {
+  forget: Forget;
+  roundLimit: number;
+}
 
 /**
  * Forgets rows of several kinds in rounds, each a transaction of its own: a kind goes on for as long as its rounds are
@@ -17,18 +22,19 @@ export type Forget = (tx: EntityManager, limit: number) => Promise<number>;
  * most: the next run continues. A kind that fails holds up no other; all that failed are thrown at the end, by name.
  * Returns how many rows it forgot.
  */
-export async function inRounds(em: EntityManager, kinds: Readonly<Record<string, Forget>>): Promise<number> {
+export async function inRounds(em: EntityManager, kinds: Readonly<Record<string, Forget | SlowKind>>): Promise<number> {
   const endsAt = performance.now() + Math.min(budgets.steps.sweep, timeLeft()) / 2;
   const failures = new Map<string, unknown>();
   let forgotten = 0;
   let left = Object.entries(kinds);
   while (left.length > 0 && performance.now() < endsAt) {
     const full: typeof left = [];
-    for (const [name, forget] of left) {
+    for (const [name, kind] of left) {
+      const { forget, roundLimit: limit } = typeof kind === 'function' ? { forget: kind, roundLimit } : kind;
       try {
-        const rows = await withTime(em.fork(), budget, (tx) => forget(tx, roundLimit));
+        const rows = await withTime(em.fork(), budget, (tx) => forget(tx, limit));
         forgotten += rows;
-        if (rows >= roundLimit) full.push([name, forget]);
+        if (rows >= limit) full.push([name, kind]);
       } catch (error) {
         failures.set(name, error);
       }

@@ -78,3 +78,13 @@ it('tells of every kind that failed, and does not come back to it in this run', 
   await expect(run).rejects.toMatchObject({ message: 'not forgotten: broken, stuck', errors: [first, second] });
   expect(called).toEqual(['broken', 'many', 'stuck', 'few', 'many']);
 });
+
+it('comes back to a kind whose own rounds are full, however few rows they have', async () => {
+  const asked: number[] = [];
+  const forget = async (_: unknown, limit: number) => {
+    asked.push(limit);
+    return asked.length < 3 ? limit : 1;
+  };
+  expect(await inRounds(stack.em(), { slow: { forget, roundLimit: 10 } })).toBe(21);
+  expect(asked).toEqual([10, 10, 10]);
+});
