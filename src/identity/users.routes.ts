@@ -22,7 +22,7 @@ routes.post(
   {
     summary: 'Invite a user',
     description:
-      'The answer has the user, whose `id` takes the invitation back, and the one-time token. The token is shown once and valid for seven days; after that the address is free again. Without `role_id` the user gets the default role of the type.',
+      'The answer has the user, whose `id` takes the invitation back, and the one-time token. The token is shown once and valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',

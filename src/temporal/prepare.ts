@@ -129,7 +129,7 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'forgetting',
     workflowType: 'forgetOldRows',
     every: '15 minutes',
-    note: 'Forgets events of reads after 90 days and idempotency keys of users after 30',
+    note: 'Forgets events of reads after 90 days, and idempotency keys of users and expired invitations after 30',
   },
   {
     scheduleId: 'ledger-checks',
