@@ -37,6 +37,8 @@ export interface PersonalKeys extends OwnKeys {
    * nothing about those of whom that was done already; returns those of whom it was done now.
    */
   destroy(ids: readonly string[]): Promise<string[]>;
+  /** When the key of each of these people was destroyed, as the database says it; nothing of those whose key is there. */
+  destroyedAt(ids: readonly string[]): Promise<{ id: string; erased_at: string }[]>;
   /** The ids of all whose keys were destroyed, in parts of at most a thousand. */
   listErased(): AsyncGenerator<string[], void, undefined>;
   /** Those of partners' payments, payouts and refunds, by the id of each. */
@@ -165,6 +167,12 @@ export function createPersonalKeys(
       people.forget(ids);
       return destroyed.map(({ id }) => id);
     },
+    destroyedAt: (ids) =>
+      keys.execute(
+        `select id, erased_at::text from personal_keys
+         where are_agreed_keys(?) and id = any(?::uuid[]) and erased_at is not null`,
+        [textArray(ids)],
+      ),
     listErased: () =>
       readIdsInParts(
         keys,

@@ -10,6 +10,7 @@ import { textArray } from '../shared/postgres.ts';
 import type { Storage } from '../storage/storage.ts';
 import { emptyRows } from './empty-rows.ts';
 import { readRegister } from './erasure-register.ts';
+import { noteDestroyed } from './note-destroyed.ts';
 
 /** What had come back and was erased again. */
 export interface ErasedAgain {
@@ -22,7 +23,7 @@ export interface ErasedAgain {
 }
 
 interface Register {
-  personalKeys: Pick<PersonalKeys, 'destroy' | 'listErased'>;
+  personalKeys: Pick<PersonalKeys, 'destroy' | 'destroyedAt' | 'listErased'>;
   storage: Storage;
 }
 
@@ -38,7 +39,7 @@ export async function applyRegister(em: EntityManager, { personalKeys, storage }
       const destroyed = await personalKeys.destroy(ids);
       again.keys += destroyed.length;
       again.people += await eraseAll(em, ids);
-      await beginBackupsAnew(em, destroyed);
+      await noteDestroyed(em, personalKeys, ids);
     }
   };
   await apply(personalKeys.listErased());
@@ -91,15 +92,6 @@ async function eraseAll(em: EntityManager, ids: readonly string[]): Promise<numb
   );
   for (const { id } of back) await em.fork().transactional((tx) => eraseAgain(tx, id));
   return back.length;
-}
-
-/** A key that had come back is in new backups of the keys: from now on they are as old as this. */
-async function beginBackupsAnew(em: EntityManager, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await em.execute(
-    "update erasures set erased_at = clock_timestamp() where status = 'erased' and user_id = any(?::uuid[])",
-    [textArray(ids)],
-  );
 }
 
 async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {

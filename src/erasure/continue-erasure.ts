@@ -14,6 +14,7 @@ import { Erasure } from './erasure.entity.ts';
 import { type ErasureStanding, type ErasureStatus, type ErasureTerms, holdLookHours } from './erasure.ts';
 import { enterErasure } from './erasure-register.ts';
 import { findHold } from './find-hold.ts';
+import { noteDestroyed } from './note-destroyed.ts';
 
 export interface ErasurePorts {
   config: ErasureTerms;
@@ -42,10 +43,8 @@ export async function continueErasure(em: EntityManager, ports: ErasurePorts, id
       await destroy(em, ports, erasure);
       return continueErasure(em.fork(), ports, id);
     case 'erased': {
-      const waitMs = await backupsLeftMs(em, ports.config, erasure);
-      if (waitMs > 0) return { status: 'erased', waitMs };
-      await em.fork().transactional((tx) => go(tx, erasure, 'complete'));
-      return { status: 'complete', waitMs: 0 };
+      const waitMs = (await backupsLeftMs(em, ports.config, erasure)) || (await complete(em, ports, erasure));
+      return waitMs > 0 ? { status: 'erased', waitMs } : { status: 'complete', waitMs };
     }
     default:
       return { status: erasure.status, waitMs: 0 };
@@ -89,11 +88,26 @@ async function destroy(em: EntityManager, ports: ErasurePorts, erasure: Erasure)
   await em.fork().transactional((tx) => go(tx, erasure, 'erased'));
 }
 
-/** Milliseconds until no backup is left that has the key. */
+/** Milliseconds until no backup is left that has the key; 0 once there is none. */
 async function backupsLeftMs(em: EntityManager, terms: ErasureTerms, { erased_at }: Erasure): Promise<number> {
   const now = (await readDatabaseClock(em)).getTime();
   const since = must(erased_at, 'an erasure that came so far has its instant').getTime();
-  return since + terms.KEYS_BACKUP_DAYS * 24 * hourMs - now;
+  return Math.max(0, since + terms.KEYS_BACKUP_DAYS * 24 * hourMs - now);
+}
+
+/**
+ * Completes an erasure whose time is over, unless the key has come back since, with a server of the keys that was behind
+ * or was restored: it is destroyed again, and the new backups that have it are waited for. Returns for how long.
+ */
+async function complete(em: EntityManager, { config, personalKeys }: ErasurePorts, { id, user_id }: Erasure) {
+  await personalKeys.destroy([user_id]);
+  await noteDestroyed(em, personalKeys, [user_id]);
+  return em.fork().transactional(async (tx) => {
+    const erasure = await tx.findOneOrFail(Erasure, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    const waitMs = await backupsLeftMs(tx, config, erasure);
+    if (waitMs === 0) await go(tx, erasure, 'complete');
+    return waitMs;
+  });
 }
 
 const events = { erasing: 'PERSON_EMPTIED', erased: 'PERSON_ERASED', complete: 'ERASURE_COMPLETE' } as const;

@@ -79,6 +79,20 @@ const objects = async (prefix: string) => {
   for await (const key of stack.deps.storage.list(prefix)) keys.push(key);
   return keys;
 };
+/** A server of the keys that does not know what happened since. */
+const restoreKey = (id: string, key: string | null | undefined) =>
+  inKeys('update personal_keys set key_sealed = $2, erased_at = null where id = $1', [id, key]);
+const inKeys = (sql: string, params: unknown[]) =>
+  withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => {
+    await client.query("set session_replication_role = 'replica'");
+    await client.query(sql, params);
+  });
+/** As though the key had been destroyed so many days ago. */
+const destroyedDaysAgo = async (id: string, days: number) => {
+  const change = `erased_at = now() - interval '${days} days'`;
+  await withoutTriggers(stack, `update erasures set ${change} where user_id = ?`, [id]);
+  await inKeys(`update personal_keys set ${change} where id = $1 and erased_at is not null`, [id]);
+};
 const ports = (terms: object) => ({ ...stack.deps, config: { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30, ...terms } });
 
 describe('A person whom two people erase', () => {
@@ -164,13 +178,57 @@ describe('A person whom two people erase', () => {
     const { status, waitMs } = await look(30);
     expect(status).toBe('erased');
     expect(waitMs).toBeGreaterThan(29 * 24 * 3_600_000);
-    await withoutTriggers(stack, "update erasures set erased_at = now() - interval '31 days' where id = ?", [
-      erasureId,
-    ]);
+    await destroyedDaysAgo(id, 31);
     expect(await look(30)).toEqual({ status: 'complete', waitMs: 0 });
     expect(await erasureOf(id)).toMatchObject({ status: 'complete', ended_at: expect.any(String) });
     expect(await look(30)).toEqual({ status: 'complete', waitMs: 0 });
   });
+});
+
+describe('A key that came back while the backups were waited for', () => {
+  it('is destroyed again before the erasure is complete, and its new backups are waited for', async () => {
+    const { id } = await buildIndividual(stack);
+    const key = await keyOf(id);
+    const { id: erasureId } = await erase(id);
+    const look = () => continueErasure(stack.em(), ports({}), erasureId);
+    await destroyedDaysAgo(id, 31);
+    await restoreKey(id, key);
+    const { status, waitMs } = await look();
+    expect([status, await keyOf(id)]).toEqual(['erased', null]);
+    expect(waitMs).toBeGreaterThan(29 * 24 * 3_600_000);
+    expect(Date.parse((await erasureOf(id)).erased_at)).toBeGreaterThan(Date.now() - 24 * 3_600_000);
+    await destroyedDaysAgo(id, 31);
+    expect(await look()).toEqual({ status: 'complete', waitMs: 0 });
+  });
+
+  it.each(['the register is', 'its completion is'])(
+    'is waited for although %s interrupted after it was destroyed',
+    async (what) => {
+      const { id } = await buildIndividual(stack);
+      const key = await keyOf(id);
+      const { id: erasureId } = await erase(id);
+      await destroyedDaysAgo(id, 31);
+      await restoreKey(id, key);
+      const dying = {
+        ...stack.deps.personalKeys,
+        async destroy(ids: readonly string[]): Promise<string[]> {
+          const destroyed = await stack.deps.personalKeys.destroy(ids);
+          if (ids.includes(id)) throw new Error('killed');
+          return destroyed;
+        },
+      };
+      const work = (personalKeys: typeof dying) =>
+        what === 'the register is'
+          ? applyRegister(stack.em(), { ...stack.deps, personalKeys })
+          : continueErasure(stack.em(), { ...ports({}), personalKeys }, erasureId);
+      await expect(work(dying)).rejects.toThrow('killed');
+      expect(await keyOf(id)).toBeNull();
+      await work(stack.deps.personalKeys);
+      const erasure = await erasureOf(id);
+      expect(erasure).toMatchObject({ status: 'erased', ended_at: null });
+      expect(Date.parse(erasure.erased_at)).toBeGreaterThan(Date.now() - 24 * 3_600_000);
+    },
+  );
 });
 
 describe('A person cannot be erased', () => {
@@ -296,11 +354,6 @@ describe('After a restore', () => {
       await withoutTriggers(stack, `delete from ${table} where user_id = ?`, [id]);
     }
   };
-  const restoreKey = (id: string, key: string | null | undefined) =>
-    withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => {
-      await client.query("set session_replication_role = 'replica'");
-      await client.query('update personal_keys set key_sealed = $2, erased_at = null where id = $1', [id, key]);
-    });
   const apply = () => applyRegister(stack.em(), stack.deps);
 
   it.each([
