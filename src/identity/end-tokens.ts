@@ -44,3 +44,12 @@ export async function refuseEnded(
 export function lockUserRow(tx: EntityManager, userId: string): Promise<User> {
   return tx.findOneOrFail(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
+
+/**
+ * The user, freshly read, as they stay until the caller's transaction ends: whoever suspends or erases them is waited for,
+ * or waits.
+ */
+export async function holdUserRow(tx: EntityManager, userId: string): Promise<User> {
+  await tx.execute('select from users where id = ? for key share', [userId]);
+  return tx.findOneOrFail(User, userId, { refresh: true });
+}

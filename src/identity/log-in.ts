@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
-import { lockUserRow } from './end-tokens.ts';
+import { holdUserRow, lockUserRow } from './end-tokens.ts';
 import {
   countPassword,
   type LoginAttempt,
@@ -14,7 +14,7 @@ import {
 import { verifyPassword } from './password.ts';
 import { emailDigest, openProfile } from './profile.ts';
 import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
-import { User } from './user.entity.ts';
+import type { User } from './user.entity.ts';
 import type { UserStatus } from './user.ts';
 
 export interface LogInInput {
@@ -60,29 +60,40 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const entered = matches && found?.status === 'active' ? found : null;
   const failure = { attempt, userId: found?.id, actorId: null, reason: 'password', requestId } as const;
   await countPassword(em, failure, entered !== null);
-  if (entered === null) refuse('UNAUTHENTICATED', 'The e-mail address or the password is wrong');
+  if (entered === null) refuseUnknown();
   // The answer shows the profile: while its key cannot be read, no code is spent and no login is recorded.
   await openProfile(sealer, entered);
   const begun = await findSecondFactor(em, entered.id);
   const factor = begun?.confirmed_at ? begun : null;
-  if (factor && totpCode === undefined) refuse('UNAUTHENTICATED', 'is required', { field: 'totp_code' });
+  if (factor && totpCode === undefined) refuseWithoutCode();
   let secondFactor: string | null = null;
   const user = await em.transactional(async (tx) => {
+    // The lock serializes codes, so that each of many concurrent guesses sees the failures before it.
+    const user = factor ? await lockUserRow(tx, entered.id) : await holdUserRow(tx, entered.id);
+    // Whoever was suspended or erased meanwhile, or has another password now, is let in no more.
+    if (user.status !== 'active' || user.password_hash !== entered.password_hash) refuseUnknown();
+    const current = await findSecondFactor(tx, entered.id);
     if (factor) {
-      // The lock serializes codes, so that each of many concurrent guesses sees the failures before it.
-      await lockUserRow(tx, entered.id);
       await refuseThrottled(tx, attempt);
-      const current = await findSecondFactor(tx, entered.id);
       if (!current || !(await spendCode(tx, sealer, current, totpCode ?? ''))) {
         await recordLoginFailure(tx, { attempt, userId: entered.id, actorId: null, reason: 'totp_code', requestId });
         return null;
       }
       secondFactor = current.mark;
-    }
-    return enter(tx, { attempt, userId: entered.id, factor, requestId });
+    } else if (current?.confirmed_at) refuseWithoutCode();
+    await enter(tx, { attempt, userId: entered.id, factor, requestId });
+    return user;
   });
   if (user === null) refuse('UNAUTHENTICATED', 'is wrong or already used', { field: 'totp_code' });
   return { user, generation: entered.token_generation, secondFactor };
+}
+
+function refuseUnknown(): never {
+  refuse('UNAUTHENTICATED', 'The e-mail address or the password is wrong');
+}
+
+function refuseWithoutCode(): never {
+  refuse('UNAUTHENTICATED', 'is required', { field: 'totp_code' });
 }
 
 interface Entering {
@@ -92,7 +103,7 @@ interface Entering {
   requestId: string;
 }
 
-async function enter(tx: EntityManager, { attempt, userId, factor, requestId }: Entering): Promise<User> {
+async function enter(tx: EntityManager, { attempt, userId, factor, requestId }: Entering): Promise<void> {
   await rememberLogin(tx, attempt);
   await recordEvent(tx, {
     event: 'USER_LOGGED_IN',
@@ -103,5 +114,4 @@ async function enter(tx: EntityManager, { attempt, userId, factor, requestId }: 
     requestId,
     data: { second_factor: factor !== null },
   });
-  return tx.findOneOrFail(User, userId);
 }

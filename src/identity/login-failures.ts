@@ -68,9 +68,17 @@ export async function recordLoginFailure(
   { attempt: { account, address }, userId, actorId, reason, requestId }: LoginFailure,
 ): Promise<void> {
   await em.transactional(async (tx) => {
+    // Whoever is erased meanwhile is forgotten with their failures: this one is then nobody's.
+    const held =
+      userId === undefined
+        ? []
+        : await tx.execute<unknown[]>('select from users where id = ? and email_digest = ? for key share', [
+            userId,
+            account,
+          ]);
     await tx.execute('insert into login_failures (address, account_hash) values (?, ?)', [address, account]);
     await forgetRows(tx, 'login_failures', `${windowMinutes} minutes`, 100);
-    if (userId === undefined) return;
+    if (userId === undefined || held.length === 0) return;
     await recordEvent(tx, {
       event: 'USER_LOGIN_FAILED',
       resourceType: 'user',

@@ -43,7 +43,15 @@ export async function getUserByEmail(em: EntityManager, sealer: Sealer, email: s
   const [row] = await em.execute<{ id: string }[]>('select id from users where email_digest = ?', [
     await emailDigest(sealer, email),
   ]);
-  return row ? em.findOneOrFail(User, row.id) : refuse('NOT_FOUND', 'There is no user with this address');
+  return row ? em.findOneOrFail(User, row.id) : refuseNobody();
+}
+
+const refuseNobody = (): never => refuse('NOT_FOUND', 'There is no user with this address');
+
+/** The same, locked by this transaction; 404 also for one who was erased meanwhile. */
+async function lockByEmail(tx: EntityManager, sealer: Sealer, email: string): Promise<User> {
+  const user = await lockUserRow(tx, (await getUserByEmail(tx, sealer, email)).id);
+  return user.erased_at ? refuseNobody() : user;
 }
 
 /** Sets a user's new password and ends every token. The status stays: an invited user remains invited. */
@@ -54,7 +62,7 @@ export async function setPassword(
 ): Promise<User> {
   const passwordHash = await hashPassword(requirePassword(password, email));
   return em.transactional(async (tx) => {
-    const user = await lockUserRow(tx, (await getUserByEmail(tx, sealer, email)).id);
+    const user = await lockByEmail(tx, sealer, email);
     tx.assign(user, { password_hash: passwordHash, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();
@@ -73,7 +81,7 @@ export async function setPassword(
 /** Removes the second factor of a user who lost it and its recovery codes, and ends every token of the user. */
 export async function removeSecondFactor(em: EntityManager, sealer: Sealer, email: string): Promise<User> {
   return em.transactional(async (tx) => {
-    const user = await lockUserRow(tx, (await getUserByEmail(tx, sealer, email)).id);
+    const user = await lockByEmail(tx, sealer, email);
     await forgetSecondFactor(tx, { userId: user.id, actorId: null, requestId: null });
     await endTokens(tx, user);
     await tx.flush();

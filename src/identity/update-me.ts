@@ -4,7 +4,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { changesTo } from '../shared/changes.ts';
 import type { Caller } from './caller.ts';
-import { lockUserRow } from './end-tokens.ts';
+import { lockOwnRow } from './end-tokens.ts';
 import { openProfile, type Profile, sealProfile } from './profile.ts';
 import type { User } from './user.entity.ts';
 
@@ -15,14 +15,17 @@ export interface UpdateMeInput {
   changes: { name?: string | undefined; profile_picture?: string | null | undefined };
 }
 
-/** Changes the caller's own profile. Unchanged values leave no event. */
+/**
+ * Changes the caller's own profile. Unchanged values leave no event. Throws UNAUTHENTICATED when the token has ended since
+ * it was checked.
+ */
 export async function updateMe(
   em: EntityManager,
   sealer: Sealer,
   { caller, requestId, changes }: UpdateMeInput,
 ): Promise<User> {
   return em.transactional(async (tx) => {
-    const user = await lockUserRow(tx, caller.userId);
+    const user = await lockOwnRow(tx, caller);
     const profile = await openProfile(sealer, user);
     const { name = profile.name, profile_picture = profile.profile_picture } = changes;
     const changed = Object.keys(changesTo<Profile>(profile, { name, profile_picture }));

@@ -1,6 +1,8 @@
 import { LockMode } from '@mikro-orm/postgresql';
 import { emptyRows } from '../../src/erasure/empty-rows.ts';
 import { findHold } from '../../src/erasure/find-hold.ts';
+import { setPassword } from '../../src/identity/operate-users.ts';
+import { emailDigest } from '../../src/identity/profile.ts';
 import { User } from '../../src/identity/user.entity.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -73,6 +75,63 @@ describe('Requests of a person that were let in before the erasure', () => {
     );
     expect(Number(made[0].count)).toBe(0);
   }, 60_000);
+});
+
+describe('A log-in that was begun before the erasure', () => {
+  const signUp = async () => {
+    const email = `${newId()}@example.org`;
+    const { body } = await stack.post('/v1/auth/signup', { name: 'Siti Rahayu', email, password });
+    const digest = await emailDigest(stack.deps.sealer, email);
+    return { id: body.data.id as string, email, digest };
+  };
+  const traces = ({ id, digest }: { id: string; digest: string }) =>
+    Promise.all([
+      stack.em().execute('select address from known_logins where account_hash = ?', [digest]),
+      stack.em().execute("select event from events where resource_id = ? and event like 'USER_LOG%'", [id]),
+    ]);
+
+  it('opens no session once it is over, and leaves nothing about the person', async () => {
+    const person = await signUp();
+    const answer = await erase(person.id, async () => {
+      const sent = stack.post('/v1/auth/login', { email: person.email, password });
+      await untilLocked(stack);
+      return { sent };
+    });
+    expect((await answer.sent).status).toBe(401);
+    expect(await traces(person)).toEqual([[], []]);
+  });
+
+  it('fails without an event about somebody who is nobody any more', async () => {
+    const person = await signUp();
+    const answer = await erase(person.id, async () => {
+      const sent = stack.post('/v1/auth/login', { email: person.email, password: 'a wrong one, once' });
+      await untilLocked(stack);
+      return { sent };
+    });
+    expect((await answer.sent).status).toBe(401);
+    expect(await traces(person)).toEqual([[], []]);
+  });
+
+  it('is the end of changes of the profile, too: the token has ended', async () => {
+    const { id, token } = await buildIndividual(stack);
+    const answer = await erase(id, async () => {
+      const sent = stack.patch('/v1/auth/me', { name: 'Siti again' }, { token });
+      await untilLocked(stack);
+      return { sent };
+    });
+    expect((await answer.sent).status).toBe(401);
+  });
+
+  it('is the end of a new password from the command line, too', async () => {
+    const { id, email } = await signUp();
+    const answer = await erase(id, async () => {
+      const setting = setPassword(stack.em(), stack.deps.sealer, { email, password: 'another good horse' });
+      const sent = setting.catch((error: unknown) => error);
+      await untilLocked(stack);
+      return { sent };
+    });
+    expect(await answer.sent).toMatchObject({ code: 'NOT_FOUND' });
+  });
 });
 
 describe('What names a person beside their rows', () => {

@@ -1,6 +1,7 @@
 import { emailDigest } from '../../src/identity/profile.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { meetChange } from '../support/meet-change.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 const password = 'correct horse battery';
@@ -74,6 +75,23 @@ describe('Logging in and out', () => {
     for (const { status, body } of answers) {
       expect([status, body]).toEqual([401, answers[0]?.body]);
     }
+  });
+
+  it.each([
+    ['suspends the user', "status = 'suspended'"],
+    ['gives the user another password', "password_hash = 'another'"],
+  ])('lets nobody in who waited for what %s', async (_, change) => {
+    const { email, id } = await signUp();
+    const begin = () => logIn(email, password, '203.0.113.5');
+    const { status, body } = await meetChange(
+      stack,
+      { table: 'users', id, sql: `update users set ${change} where id = ?` },
+      begin,
+    );
+    expect([status, body.message]).toEqual([401, 'The e-mail address or the password is wrong']);
+    expect(
+      await stack.em().execute("select 1 from events where resource_id = ? and event = 'USER_LOGGED_IN'", [id]),
+    ).toEqual([]);
   });
 
   it('does the same work for an unknown address as for a wrong password', async () => {

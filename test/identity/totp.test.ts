@@ -1,5 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { generateSync } from 'otplib';
 import { newId } from '../../src/shared/ids.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 const password = 'correct horse battery';
@@ -36,6 +38,22 @@ describe('A second factor', () => {
     return { ...person, secret, recoveryCodes: body.data.recovery_codes as string[] };
   }
   const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+  it('is asked for although it was confirmed while a log-in without a code waited', async () => {
+    const person = await signUp();
+    const { secret } = (await person.begin()).body.data as { secret: string };
+    const confirm = async (tx: EntityManager) => {
+      await tx.execute('select from users where id = ? for update', [person.id]);
+      const waiting = person.logIn();
+      await untilLocked(stack);
+      await tx.execute('update second_factors set confirmed_at = now() where id = ?', [person.id]);
+      return { waiting };
+    };
+    const { waiting } = await stack.em().transactional(confirm);
+    const { status, body } = await waiting;
+    expect([status, body.message]).toEqual([401, 'totp_code: is required']);
+    expect((await person.logIn({ totp_code: codeOf(secret) })).status).toBe(200);
+  });
 
   it('begins with a secret and a URI for the app, and asks for nothing until it is confirmed', async () => {
     const person = await signUp();
