@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
-import { unlessErased } from '../encryption/personal-keys.ts';
+import { unlessErased, unlessMissing } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordReadOfOthers } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -48,6 +48,6 @@ export async function listAddresses(
 ): Promise<Listed & { addresses: OpenedAddress[] }> {
   const { items, ...listed } = await findPage(em, Address, {}, window);
   await recordReadOfOthers(em, caller, { resourceType: 'address', resourceId: null, ownerId: null, requestId });
-  const opened = await Promise.all(items.map((address) => unsealAddress(sealer, address)));
+  const opened = await Promise.all(items.map((address) => unlessMissing(unsealAddress(sealer, address))));
   return { addresses: opened.filter((address) => address !== null), ...listed };
 }

@@ -14,8 +14,16 @@ const mostTogether = 500;
 
 /** The keys cannot be reached, or one is missing that should be there. Not a refusal: it is simply to be done again. */
 export class KeysAway extends Error {
-  override readonly name = 'KeysAway';
+  override readonly name: string = 'KeysAway';
   readonly code = 'KEYS_AWAY';
+}
+
+/**
+ * The keys answer, and have no trace of this one, which nobody destroyed: what needs it waits as for keys that are away,
+ * what shows many people shows the others.
+ */
+export class KeyMissing extends KeysAway {
+  override readonly name = 'KeyMissing';
 }
 
 /** What is to be read was sealed under a key that was destroyed: nobody reads it again. */
@@ -65,7 +73,7 @@ export interface OwnKeys {
 /** What it says of an id that the table of its key has no trace of it. */
 const withoutTrace = {
   // Nobody was erased: this is the database of before, or another.
-  personal_keys: (id: string): Error => new KeysAway(`there is no key of ${id}`),
+  personal_keys: (id: string): Error => new KeyMissing(`there is no key of ${id}`),
   // Lost with the database of the keys: nobody waits for it, as money does.
   order_keys: (id: string): Error => new KeyLost(`the key of ${id} was lost`),
 };

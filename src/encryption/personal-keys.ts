@@ -6,7 +6,16 @@ import { sha256 } from '../shared/digest.ts';
 import { errorCodeOf } from '../shared/errors.ts';
 import { withPatience } from '../shared/patience.ts';
 import { textArray } from '../shared/postgres.ts';
-import { type AgreedKeys, createOwnKeys, KeysAway, newKey, type OwnKeys, openKey, type Wrapping } from './own-keys.ts';
+import {
+  type AgreedKeys,
+  createOwnKeys,
+  KeyMissing,
+  KeysAway,
+  newKey,
+  type OwnKeys,
+  openKey,
+  type Wrapping,
+} from './own-keys.ts';
 
 /** What is opened; null when it was sealed under the key of somebody who was erased. */
 export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
@@ -14,6 +23,19 @@ export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
     return await opening;
   } catch (error) {
     if (errorCodeOf(error) === 'KEY_ERASED') return null;
+    throw error;
+  }
+}
+
+/**
+ * What is opened to be shown among others; null when its key is missing though the keys answer. One person whose key was
+ * lost keeps nobody else from being shown.
+ */
+export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (error instanceof KeyMissing) return null;
     throw error;
   }
 }
@@ -28,8 +50,8 @@ export interface PersonalKeys extends OwnKeys {
   /** The person's key, made if there is none. Throws KeyErased once it was destroyed. */
   make(id: string): Promise<Uint8Array>;
   /**
-   * The person's key. Throws KeyErased when it was destroyed, and KeysAway when there is no trace of it: the database of
-   * the keys is then another one, or of before, and nobody was erased.
+   * The person's key. Throws KeyErased when it was destroyed, and KeyMissing when there is no trace of it: the database of
+   * the keys is then of before, and nobody was erased.
    */
   find(id: string): Promise<Uint8Array>;
   /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Sealer } from '../encryption/sealer.ts';
 import { timestamp } from '../http/fields.ts';
-import { openProfile } from './profile.ts';
+import { showProfile } from './profile.ts';
 import type { User } from './user.entity.ts';
 import { userLaw, userTypes } from './user.ts';
 
@@ -24,7 +24,7 @@ export const UserAnswer = z
 /** A user with name and address unsealed; of several at once the keys are looked up together. Throws KeysAway. */
 export async function presentUser(sealer: Sealer, user: User): Promise<z.input<typeof UserAnswer>> {
   const { id, user_type, organization_id, role_id, status } = user;
-  const { email, name, profile_picture } = await openProfile(sealer, user);
+  const { email, name, profile_picture } = await showProfile(sealer, user);
   return {
     id,
     email,

@@ -1,4 +1,4 @@
-import { unlessErased } from '../encryption/personal-keys.ts';
+import { unlessErased, unlessMissing } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { newId } from '../shared/ids.ts';
 
@@ -65,4 +65,14 @@ export async function openProfile(sealer: Sealer, { id, profile_sealed: sealed =
   if (sealed === null) return erasedProfile(id);
   const opened = await unlessErased(sealer.open(placeOf(id), sealed));
   return opened === null ? erasedProfile(id) : JSON.parse(opened);
+}
+
+/**
+ * The same to be shown: of a user whose key is missing it says that nobody can read it now. Throws KeysAway where the keys
+ * do not answer at all.
+ */
+export async function showProfile(sealer: Sealer, user: ProfileRow): Promise<Profile> {
+  const { id } = user;
+  const shown = await unlessMissing(openProfile(sealer, user));
+  return shown ?? { email: `${id}@unreadable.invalid`, name: 'Unreadable user', profile_picture: null };
 }

@@ -2,7 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
-import { unlessErased } from '../encryption/personal-keys.ts';
+import { unlessErased, unlessMissing } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { recordReadOfOthers } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -75,6 +75,6 @@ export async function listOfficialDocuments(
     ownerId: null,
     requestId,
   });
-  const opened = await Promise.all(items.map((row) => unsealDocument(sealer, row)));
+  const opened = await Promise.all(items.map((row) => unlessMissing(unsealDocument(sealer, row))));
   return { documents: opened.filter((document) => document !== null), ...listed };
 }

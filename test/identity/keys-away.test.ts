@@ -7,6 +7,7 @@ import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { createHttp, type Http } from '../support/http.ts';
+import { loseKey } from '../support/lost-keys.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
 
@@ -73,6 +74,35 @@ describe('While the keys of people cannot be reached', () => {
     },
     60_000,
   );
+
+  it('one person whose key is missing is shown as nobody who can be read, and nobody else is kept from being shown', async () => {
+    const email = address();
+    const { id } = (await stack.post('/v1/auth/signup', { name: 'Siti', email, password })).body.data;
+    const token = (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;
+    const home = { province: 'Bali', city: 'Denpasar', country: 'Indonesia', street: 'Jalan Siti' };
+    const { id: homeId } = (await stack.post('/v1/addresses', home, { token })).body.data.address;
+    const { token: platform } = await buildPlatformAdmin(stack);
+    const giveBack = await loseKey(stack, id, 'personal_keys');
+    try {
+      const shown = { id, name: 'Unreadable user', email: `${id}@unreadable.invalid`, profile_picture: null };
+      const list = await http.get('/v1/users?limit=100', { token: platform });
+      expect(list.status).toBe(200);
+      expect(list.body.data.items).toContainEqual(expect.objectContaining(shown));
+      expect(list.body.data.items.filter(({ name }: { name: string }) => name === shown.name)).toHaveLength(1);
+      expect((await http.get(`/v1/users/${id}`, { token: platform })).body.data).toMatchObject(shown);
+      const addresses = await http.get('/v1/addresses', { token: platform });
+      expect([addresses.status, JSON.stringify(addresses.body)]).toEqual([200, expect.not.stringContaining(homeId)]);
+      const refused = await Promise.all([
+        http.get(`/v1/addresses/${homeId}`, { token }),
+        http.post('/v1/auth/login', { email, password }),
+        http.patch('/v1/auth/me', { name: 'Another' }, { token }),
+      ]);
+      expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
+    } finally {
+      await giveBack();
+    }
+    expect((await http.get(`/v1/users/${id}`, { token: platform })).body.data).toMatchObject({ name: 'Siti', email });
+  });
 
   it('payments from a balance go on: they ask for no key', async () => {
     const payer = await buildIndividual(stack, { balance: '1000' });

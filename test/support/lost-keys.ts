@@ -15,11 +15,18 @@ const inKeys = (
     return (await client.query(sql, params)).rows;
   });
 
-/** Takes the key of an order away, as a failover of the keys to a server that was behind does; returns what gives it back. */
-export async function loseKey(place: { owner(): EntityManager }, id: string): Promise<() => Promise<unknown>> {
-  const [lost] = await inKeys(place, 'delete from order_keys where id = $1 returning *', [id]);
-  if (lost === undefined) throw new Error(`the order ${id} has no key`);
-  const insert = 'insert into order_keys select * from json_populate_record(null::order_keys, $1)';
+/**
+ * Takes the key of an order, or of a person, away, as a failover of the keys to a server that was behind does; returns what
+ * gives it back.
+ */
+export async function loseKey(
+  place: { owner(): EntityManager },
+  id: string,
+  table: 'order_keys' | 'personal_keys' = 'order_keys',
+): Promise<() => Promise<unknown>> {
+  const [lost] = await inKeys(place, `delete from ${table} where id = $1 returning *`, [id]);
+  if (lost === undefined) throw new Error(`${id} has no key`);
+  const insert = `insert into ${table} select * from json_populate_record(null::${table}, $1)`;
   return () => inKeys(place, insert, [JSON.stringify(lost)]);
 }
 
