@@ -2684,9 +2684,6 @@ AS $function$
 begin
   delete from known_logins where account_hash = old.email_digest;
   delete from login_failures where account_hash = old.email_digest;
-  update gateway_callbacks set body_sealed = null
-  where reference in (select o.id::text from payment_orders o where o.user_id = old.id)
-    and body_sealed is not null and num_nonnulls(delivered_at, unread) > 0;
   return null;
 end $function$;
 

@@ -7,14 +7,15 @@ import { hasReceipt } from '../payments/find-receipts.ts';
 import { budgets } from '../shared/budgets.ts';
 import { CallbackRow } from './callback.entity.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
+import { isOfErased } from './forget-bodies.ts';
 import { findOwner } from './reference-owners.ts';
 
 /** Younger callbacks are still being delivered by the request that stored them. */
 const redeliveryAgeSeconds = 5;
 
 /**
- * Hands one stored callback to the workflow that it concerns, and marks it delivered. Safe to repeat: a signal is only
- * a hint, and a case of unmatched money is opened once. Throws when Temporal cannot be reached.
+ * Hands one stored callback to the workflow that it concerns, and marks it delivered; what it said of somebody who was
+ * erased is forgotten with that. Safe to repeat: a signal is only a hint, and a case of unmatched money is opened once. Throws when Temporal cannot be reached.
  */
 export async function deliverCallback(
   em: EntityManager,
@@ -30,8 +31,13 @@ export async function deliverCallback(
   if (counted === undefined) return;
   const { attempts } = counted;
   await route(em, workflows, callback);
+  const forgotten = (await isOfErased(em, callback.reference ?? '')) ? { body_sealed: null } : {};
   // Not if `attempts` has changed (its payment ended meanwhile, or another delivery runs): then it is delivered again.
-  await em.nativeUpdate(CallbackRow, { id: callback.id, attempts }, { delivered_at: raw('clock_timestamp()') });
+  await em.nativeUpdate(
+    CallbackRow,
+    { id: callback.id, attempts },
+    { delivered_at: raw('clock_timestamp()'), ...forgotten },
+  );
 }
 
 /**

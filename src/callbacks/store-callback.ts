@@ -3,6 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { CallbackReading } from '../gateway/gateway.ts';
 import { sha256 } from '../shared/digest.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import { canonicalId, isUuid } from '../shared/uuid.ts';
 import type { CallbackBody } from './read-callback-body.ts';
 
 /** A longer id is stored as its digest, which fits an index. */
@@ -34,6 +35,8 @@ export async function storeCallback(
   // By the database's clock, which says in which month it is kept.
   const [{ id }] = await em.execute<[{ id: string }]>('select uuidv7() as id');
   const { hint } = reading;
+  // However it is written there: whatever concerns a payment or payout is found by its id.
+  const reference = hint && isUuid(hint.reference) ? canonicalId(hint.reference) : (hint?.reference ?? null);
   const knownAs = shorten(webhookId) ?? `sha256:${body.digest}`;
   const encoding = isExactText(body.bytes) ? 'utf8' : 'base64';
   const place = { table: 'gateway_callbacks', column: 'body_sealed', row: id };
@@ -53,7 +56,7 @@ export async function storeCallback(
       id,
       hint?.event ?? null,
       hint?.kind ?? null,
-      hint?.reference ?? null,
+      reference,
       hint?.providerPaymentId ?? null,
       hint?.providerPaymentRequestId ?? null,
       hint?.providerPaymentMethodId ?? null,

@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { forgetCallbacksOf } from '../callbacks/forget-bodies.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import type { PersonalKeys } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
@@ -27,8 +28,8 @@ const hourMs = 3_600_000;
 
 /**
  * Takes an erasure as far as it may go now, and says when to look again. Each part is repeated harmlessly by whoever
- * comes after a process that died: the rows are emptied first, then the person is entered into the register, the key is
- * destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the file store are away, it fails and is
+ * comes after a process that died: the rows are emptied first, then what callbacks said is forgotten, the person is
+ * entered into the register, the key is destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the file store are away, it fails and is
  * repeated.
  */
 export async function continueErasure(em: EntityManager, ports: ErasurePorts, id: string): Promise<ErasureStanding> {
@@ -79,6 +80,7 @@ async function beginToErase(
 
 async function destroy(em: EntityManager, ports: ErasurePorts, erasure: Erasure): Promise<void> {
   const { user_id: userId, erased_at } = erasure;
+  await forgetCallbacksOf(em.fork(), userId);
   await failpoint('erase.before-register');
   await enterErasure(ports.storage, userId, must(erased_at, 'the rows of whoever is being erased are empty'));
   await failpoint('erase.before-key');

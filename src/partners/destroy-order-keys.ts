@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { forgetCallbacksAbout } from '../callbacks/forget-bodies.ts';
 import type { PersonalKeys } from '../encryption/personal-keys.ts';
 import { textArray } from '../shared/postgres.ts';
 import { timeLeft } from '../time-limit.ts';
@@ -54,9 +55,5 @@ async function forgetBodies(em: EntityManager, ids: readonly string[]): Promise<
        and d.status <> 'pending' and d.body_sealed is not null`,
     [textArray(ids)],
   );
-  await em.execute(
-    `update gateway_callbacks set body_sealed = null where reference = any(?::text[])
-       and body_sealed is not null and num_nonnulls(delivered_at, unread) > 0`,
-    [textArray(ids)],
-  );
+  await forgetCallbacksAbout(em, ids);
 }

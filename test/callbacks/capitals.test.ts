@@ -33,22 +33,24 @@ const rails: Record<'payment_orders' | 'partner_payments', () => Promise<Instrum
     (await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '75000' })).body.data,
 };
 
-const send = (event: string, data: object) =>
-  stack.post(
+/** Sends a callback, and waits until it is delivered. */
+async function deliver(event: string, data: object): Promise<void> {
+  const webhookId = randomUUID();
+  await stack.post(
     '/v1/gateway/callbacks/xendit',
     { event, data },
-    { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
+    { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': webhookId } },
   );
-const delivered = (reference: string) =>
-  eventually(
+  await eventually(
     () =>
       stack
         .em()
-        .execute<unknown[]>('select 1 from gateway_callbacks where reference = ? and delivered_at is not null', [
-          reference,
+        .execute<unknown[]>('select 1 from gateway_callbacks where webhook_id = ? and delivered_at is not null', [
+          webhookId,
         ]),
     (rows) => rows.length > 0,
   );
+}
 const isStarted = (workflowId: string): Promise<boolean> =>
   stack.deps.workflows.client.workflow
     .getHandle(workflowId)
@@ -67,12 +69,15 @@ describe('A reference in capitals never starts a second workflow', () => {
     const mine = await rails[table]();
     const capitals = mine.id.toUpperCase();
     const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code: mine.payment_code });
-    await send('payment.succeeded', { id: payment.id, reference_id: capitals, payment_method: payment.payment_method });
+    await deliver('payment.succeeded', {
+      id: payment.id,
+      reference_id: capitals,
+      payment_method: payment.payment_method,
+    });
     await eventually(
       () => stack.em().execute<{ status: string }[]>(`select status from ${table} where id = ?`, [mine.id]),
       ([row]) => row?.status === 'PAID',
     );
-    await delivered(capitals);
     expect(await isStarted(`${kind}/${capitals}`)).toBe(false);
     const receipts = await stack
       .em()
@@ -85,8 +90,7 @@ describe('A reference in capitals never starts a second workflow', () => {
     const { id } = await payOut(from);
     await payoutWhen(from, id, 'succeeded');
     const capitals = id.toUpperCase();
-    await send('payout.succeeded', { id: 'disb-1', reference_id: capitals });
-    await delivered(capitals);
+    await deliver('payout.succeeded', { id: 'disb-1', reference_id: capitals });
     expect(await isStarted(`partner-payout/${capitals}`)).toBe(false);
   });
 

@@ -46,17 +46,12 @@ create trigger legal_holds_are_kept before delete on legal_holds for each row ex
 create trigger legal_holds_stay_lifted before update on legal_holds
   for each row when (old.lifted_at is not null) execute function refuse_change();
 
--- What goes with a person's rows and would name them, or tell where they were: the digest of their address among logins,
--- and the callbacks about payments of theirs, in which the provider repeats the payer's name. The facts that were read
--- from these stay, and so does their digest. One that is delivered to nobody yet is kept whole until it was.
+-- What goes with a person's rows and would tell where they were: the digest of their address among logins.
 create function forget_person() returns trigger language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   delete from known_logins where account_hash = old.email_digest;
   delete from login_failures where account_hash = old.email_digest;
-  update gateway_callbacks set body_sealed = null
-  where reference in (select o.id::text from payment_orders o where o.user_id = old.id)
-    and body_sealed is not null and num_nonnulls(delivered_at, unread) > 0;
   return null;
 end $$;
 create trigger users_are_forgotten after update of erased_at on users
