@@ -319,12 +319,15 @@ CREATE UNIQUE INDEX document_categories_have_names_of_their_own ON document_cate
 
 create table document_uploads (
   id uuid not null,
+  user_id uuid not null,
+  given_up boolean not null default false,
   url_sealed text not null,
   created_at timestamp with time zone not null default clock_timestamp(),
   constraint document_uploads_pkey PRIMARY KEY (id),
   constraint document_uploads_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX document_uploads_by_creation ON document_uploads USING btree (created_at);
+CREATE INDEX document_uploads_of_user ON document_uploads USING btree (user_id, id);
 
 create table documents (
   id uuid not null,
@@ -1965,6 +1968,8 @@ alter table decisions add constraint decisions_reconciliation_id_fkey FOREIGN KE
 alter table decisions add constraint decisions_rejected_by_fkey FOREIGN KEY (rejected_by) REFERENCES users(id);
 alter table decisions add constraint decisions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table decisions add constraint decisions_withdrawal_id_fkey FOREIGN KEY (withdrawal_id) REFERENCES withdrawals(id);
+
+alter table document_uploads add constraint document_uploads_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
 alter table documents add constraint documents_category_id_fkey FOREIGN KEY (category_id) REFERENCES document_categories(id);
 alter table documents add constraint documents_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
@@ -4448,6 +4453,8 @@ CREATE TRIGGER decisions_are_kept BEFORE DELETE ON decisions FOR EACH ROW EXECUT
 CREATE TRIGGER decisions_status_law BEFORE INSERT OR UPDATE OF status ON decisions FOR EACH ROW EXECUTE FUNCTION keep_status('status', '>pending', 'pending>carried_out', 'pending>rejected', 'pending>lapsed', 'pending>refused');
 CREATE TRIGGER decisions_two_people BEFORE INSERT OR UPDATE ON decisions FOR EACH ROW EXECUTE FUNCTION keep_decision();
 
+CREATE TRIGGER document_uploads_of_nobody_erased BEFORE INSERT ON document_uploads FOR EACH ROW WHEN (NOT new.given_up) EXECUTE FUNCTION refuse_erased('user_id');
+
 CREATE TRIGGER documents_of_nobody_erased BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION refuse_erased('created_by');
 
 CREATE TRIGGER allocations_are_final BEFORE DELETE OR UPDATE ON donation_allocations FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -6478,7 +6485,7 @@ grant select (created_at), select (id), select (name), select (updated_at) on ta
 
 grant delete, insert, select, update (url_sealed) on table document_uploads to amanah_app;
 
-grant select (created_at), select (id) on table document_uploads to amanah_reader;
+grant select (created_at), select (given_up), select (id), select (user_id) on table document_uploads to amanah_reader;
 
 grant insert, select, update (category_id), update (content_type), update (deleted_at), update (deleted_by), update (document_type), update (file_name_sealed), update (identity_scan), update (product_id), update (product_type), update (sha256), update (size_bytes), update (updated_at), update (updated_by), update (url_hash), update (url_sealed), update (visibility) on table documents to amanah_app;
 

@@ -3,7 +3,8 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
 import type { Storage } from '../storage/storage.ts';
-import { hashOfUrl, lockObject } from './stored-url.ts';
+import type { Document } from './document.entity.ts';
+import { hashOfUrl, lockObject, openUrl } from './stored-url.ts';
 
 export const placeOfUpload = (id: string) => ({ table: 'document_uploads', column: 'url_sealed', row: id });
 
@@ -14,13 +15,15 @@ export interface GivenUp {
 }
 
 /**
- * Records in the caller's transaction that a document gave up this object. After the commit `removeGivenUp` removes it
+ * Records in the caller's transaction that a document gives up its object. After the commit `removeGivenUp` removes it
  * if no other document carries it; what that cannot do is left to the sweep.
  */
-export async function giveUpObject(tx: EntityManager, sealer: Sealer, key: string): Promise<GivenUp> {
+export async function giveUpObject(tx: EntityManager, sealer: Sealer, document: Document): Promise<GivenUp> {
   const id = newId();
-  await tx.execute('insert into document_uploads (id, url_sealed) values (?, ?)', [
+  const key = await openUrl(sealer, document);
+  await tx.execute('insert into document_uploads (id, user_id, given_up, url_sealed) values (?, ?, true, ?)', [
     id,
+    document.created_by,
     await sealer.seal(placeOfUpload(id), key),
   ]);
   return { id, key };
@@ -45,7 +48,8 @@ export async function removeGivenUp(
 /**
  * Removes an object that did not become a document, or that its document gave up, unless a document carries it. Locks
  * the upload's row, then the object. The row lock waits for a document being made of the upload: once that has
- * committed, the row is gone. The object lock waits for one being registered.
+ * committed, the row is gone. The object lock waits for one being registered. The row stays until the store has said that
+ * the object is gone.
  */
 export async function abandonUpload(
   em: EntityManager,

@@ -6,7 +6,6 @@ import type { Caller } from '../identity/caller.ts';
 import type { Storage } from '../storage/storage.ts';
 import { giveUpObject, removeGivenUp } from './abandon-upload.ts';
 import { getOwnDocument } from './find-documents.ts';
-import { openUrl } from './stored-url.ts';
 
 /**
  * Soft-deletes a document, and removes its object for good if no other document carries it: after the commit, or by the
@@ -29,7 +28,7 @@ export async function deleteDocument(
       actorId: caller.userId,
       requestId,
     });
-    return giveUpObject(tx, sealer, await openUrl(sealer, document));
+    return giveUpObject(tx, sealer, document);
   });
   await removeGivenUp(em, { storage, sealer }, givenUp);
 }

@@ -50,8 +50,9 @@ export async function storeDocument(
   await refuseBeyondStoredBytes(em, additionOf(input));
   const id = newId();
   const key = newStorageKey(caller);
-  await em.execute('insert into document_uploads (id, url_sealed) values (?, ?)', [
+  await em.execute('insert into document_uploads (id, user_id, url_sealed) values (?, ?, ?)', [
     id,
+    caller.userId,
     await sealer.seal(placeOfUpload(id), key),
   ]);
   let outcomeIsKnown = true;

@@ -7,7 +7,7 @@ import { abandonUpload } from './abandon-upload.ts';
 import { hashOfUrl, openUrl } from './stored-url.ts';
 
 /** An upload this old is no longer under way: its put has timed out. */
-const abandonedAfterMs = putTimeoutMs + 60_000;
+export const abandonedAfterMs = putTimeoutMs + 60_000;
 const sweepEveryMs = 30_000;
 const uploadsPerSweep = 100;
 const documentsPerSweep = 1000;

@@ -72,9 +72,9 @@ export async function updateDocument(
       if (document.identity_scan) {
         await tx.nativeUpdate(Document, { url_hash: hashOfUrl(carried), deleted_at: null }, { identity_scan: true });
       }
+      givenUp = await giveUpObject(tx, sealer, document);
       const file_name_sealed = await sealFileName(sealer, document, fileName);
       tx.assign(document, { ...sealed, file_name_sealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
-      givenUp = await giveUpObject(tx, sealer, carried);
       changed.push('url');
     }
     if (changed.length === 0) return document;

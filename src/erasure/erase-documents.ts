@@ -1,40 +1,61 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
-import { type GivenUp, giveUpObject, removeGivenUp } from '../documents/abandon-upload.ts';
+import { readIdsInParts } from '../database/read-ids.ts';
+import { abandonUpload, giveUpObject } from '../documents/abandon-upload.ts';
 import { Document } from '../documents/document.entity.ts';
-import { openUrl } from '../documents/stored-url.ts';
+import { abandonedAfterMs } from '../documents/sweep-uploads.ts';
 import type { Sealer } from '../encryption/sealer.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import type { Storage } from '../storage/storage.ts';
+
+interface Ports {
+  storage: Storage;
+  sealer: Sealer;
+}
 
 /** Documents per transaction. */
 const batch = 100;
 
 /**
  * Deletes the documents that a person stored, and their objects: all but an organization's, of which its scans of
- * identity documents are the person's all the same. Safe to repeat. Throws SERVICE_UNAVAILABLE when the store is away.
+ * identity documents are the person's all the same. It ends only when the store has said of each object that it is gone,
+ * also of those that the person's documents had given up before. Safe to repeat; the person's rows are empty, so nothing
+ * new comes. Throws as long as something is left: when the store is away or refuses, or an upload is under way.
  */
-export async function eraseDocuments(
-  em: EntityManager,
-  ports: { storage: Storage; sealer: Sealer },
-  userId: string,
-): Promise<void> {
+export async function eraseDocuments(em: EntityManager, ports: Ports, userId: string): Promise<void> {
   await ports.storage.ping();
   for (;;) {
     const givenUp = await em.fork().transactional((tx) => giveUpSome(tx, ports.sealer, userId));
-    for (const object of givenUp) await removeGivenUp(em, ports, object);
-    if (givenUp.length < batch) return;
+    if (givenUp < batch) break;
   }
+  await failpoint('erase.before-objects');
+  await removeObjects(em, ports, userId);
 }
 
-async function giveUpSome(tx: EntityManager, sealer: Sealer, userId: string): Promise<GivenUp[]> {
+async function giveUpSome(tx: EntityManager, sealer: Sealer, userId: string): Promise<number> {
   const theirs = { created_by: userId, deleted_at: null, $or: [{ organization_id: null }, { identity_scan: true }] };
   const documents = await tx.find(Document, theirs, { limit: batch, orderBy: { created_at: 'asc', id: 'asc' } });
   const now = await readDatabaseClock(tx);
-  const givenUp: GivenUp[] = [];
   for (const document of documents) {
     tx.assign(document, { deleted_at: now, deleted_by: userId });
-    givenUp.push(await giveUpObject(tx, sealer, await openUrl(sealer, document)));
+    await giveUpObject(tx, sealer, document);
   }
   await tx.flush();
-  return givenUp;
+  return documents.length;
+}
+
+/** Removes what was given up, and uploads that did not end. One that stays holds up no other; then it throws. */
+async function removeObjects(em: EntityManager, ports: Ports, userId: string): Promise<void> {
+  const failures: unknown[] = [];
+  const removable = `select id from document_uploads
+    where user_id = ? and (given_up or created_at <= clock_timestamp() - ? * interval '1 millisecond') and id > ?
+    order by id limit 1000`;
+  for await (const ids of readIdsInParts(em, removable, [userId, abandonedAfterMs])) {
+    for (const id of ids) {
+      await abandonUpload(em.fork(), ports, id).catch((error: unknown) => failures.push(error));
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  const left = await em.execute<unknown[]>('select 1 from document_uploads where user_id = ? limit 1', [userId]);
+  if (left.length > 0) throw new Error('a file of theirs is not removed yet');
 }

@@ -80,9 +80,9 @@ describe('The sweep', () => {
     const [broken, sound] = [newId(), newId()];
     const url = await stack.deps.sealer.seal(placeOfUpload(sound), 'documents/nothing-here');
     await stack.owner().execute(
-      `insert into document_uploads (id, url_sealed, created_at)
-       values (?, 'not sealed', now() - interval '2 minutes'), (?, ?, now() - interval '1 minute')`,
-      [broken, sound, url],
+      `insert into document_uploads (id, user_id, url_sealed, created_at)
+       values (?, ?, 'not sealed', now() - interval '2 minutes'), (?, ?, ?, now() - interval '1 minute')`,
+      [broken, user.id, sound, user.id, url],
     );
     await expect(sweepNow()).rejects.toThrow();
     expect(await stack.em().execute('select id from document_uploads')).toEqual([{ id: broken }]);

@@ -20,7 +20,7 @@ const erasureOf = async (id: string) =>
   (await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token })).body.data;
 
 describe('An erasure whose worker is killed with -9', () => {
-  it.each(['erase.before-register', 'erase.before-key', 'erase.before-documents'])(
+  it.each(['erase.before-register', 'erase.before-key', 'erase.before-documents', 'erase.before-objects'])(
     'at %s is carried on by the next one, and ends once',
     async (failpoint) => {
       const { id } = await buildIndividual(stack);

@@ -31,7 +31,8 @@ import {
 export const corruptions: [view: string, sql: string][] = [
   [
     'check_uploads_end',
-    `insert into document_uploads (id, url_sealed, created_at) values ('${newId()}', 'x', now() - interval '1 hour')`,
+    `insert into document_uploads (id, user_id, url_sealed, created_at)
+     values ('${newId()}', '${user}', 'x', now() - interval '1 hour')`,
   ],
   [
     'check_official_documents_name_documents_of_their_owner',

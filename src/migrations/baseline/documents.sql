@@ -54,14 +54,20 @@ create index documents_of_unread_object on documents (id) where deleted_at is nu
 -- What a user's files measure is read over the index alone.
 create index documents_measured on documents (created_by) include (id, url_hash, size_bytes, deleted_at);
 
--- An object that is being stored and has no document yet. The document's transaction takes the row away; what is left
--- after a few minutes is the trace of a process that died, and is swept with its object.
+-- An object that is being stored and has no document yet, or that its document gave up. The document's transaction takes
+-- the row away; what is left after a few minutes is the trace of a process that died, or of a store that was away, and is
+-- swept with its object. An erasure waits until none of the person's is left, so none is begun once their rows are empty.
 create table document_uploads (
   id uuid primary key,
+  user_id uuid not null references users (id),
+  given_up boolean not null default false,
   url_sealed text not null,
   created_at timestamptz not null default clock_timestamp()
 );
 create index document_uploads_by_creation on document_uploads (created_at);
+create index document_uploads_of_user on document_uploads (user_id, id);
+create trigger document_uploads_of_nobody_erased before insert on document_uploads
+  for each row when (not new.given_up) execute function refuse_erased('user_id');
 
 -- Nobody sweeps, or storage has been away for long.
 create view check_uploads_end as

@@ -1,0 +1,126 @@
+import { Readable } from 'node:stream';
+import { deleteDocument } from '../../src/documents/delete-document.ts';
+import { storeDocument } from '../../src/documents/store-document.ts';
+import { continueErasure } from '../../src/erasure/continue-erasure.ts';
+import { newId } from '../../src/shared/ids.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { type BuiltUser, balanceOf, buildIndividual, fund } from '../support/build.ts';
+import { buildTransaction, keysOf, upload } from '../support/documents.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({});
+}, 120_000);
+afterAll(() => stack?.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+/** Somebody with a file, and nothing that keeps them. */
+async function withFile(user?: BuiltUser) {
+  const person = user ?? (await buildIndividual(stack));
+  const productId = await buildTransaction(stack, person);
+  const { status, body } = await upload(stack, person, productId);
+  expect(status).toBe(201);
+  await fund(stack, person.accountId, `-${await balanceOf(stack, person.accountId)}`);
+  return { person, productId, documentId: body.id as string };
+}
+
+/** An erasure, which the returned function takes as far as it goes, with another store if one is given. */
+async function erasing({ id: userId }: Pick<BuiltUser, 'id'>) {
+  const id = newId();
+  await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);
+  const config = { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 0 };
+  const goOn = (storage: Storage = stack.deps.storage) =>
+    continueErasure(stack.em(), { ...stack.deps, storage, config }, id);
+  const status = async () =>
+    (await stack.em().execute<{ status: string }[]>('select status from erasures where id = ?', [id]))[0]?.status;
+  return { goOn, status };
+}
+
+/** The file store, but that it removes nothing: its credentials may not, or it fails. */
+const keepsAll = (): Storage => ({ ...stack.deps.storage, remove: () => Promise.reject(new Error('AccessDenied')) });
+const callerOf = ({ id }: BuiltUser) =>
+  ({ userId: id, userType: 'individual', organizationId: null }) as Parameters<typeof deleteDocument>[2]['caller'];
+const complete = { status: 'complete', waitMs: 0 };
+
+describe('An erasure says that files are gone when the store has said so', () => {
+  it('and not before: a file that cannot be removed holds it up, and no other file', async () => {
+    const { person, productId } = await withFile();
+    const { goOn, status } = await erasing(person);
+    const [first = ''] = await keysOf(stack, person.id);
+    await upload(stack, person, productId);
+    const remove = async (key: string) => {
+      if (key === first) throw new Error('AccessDenied');
+      await stack.deps.storage.remove(key);
+    };
+    await expect(goOn({ ...stack.deps.storage, remove })).rejects.toThrow('AccessDenied');
+    expect(await status()).toBe('erasing');
+    expect(await keysOf(stack, person.id)).toEqual([first]);
+    expect(await goOn()).toEqual(complete);
+    expect(await keysOf(stack, person.id)).toEqual([]);
+  });
+
+  it('also of a file that the person deleted before, while the store removed nothing', async () => {
+    const { person, documentId } = await withFile();
+    const { sealer } = stack.deps;
+    await deleteDocument(
+      stack.em(),
+      { storage: keepsAll(), sealer },
+      { caller: callerOf(person), requestId: newId(), documentId },
+    );
+    expect(await keysOf(stack, person.id)).toHaveLength(1);
+    const { goOn } = await erasing(person);
+    await expect(goOn(keepsAll())).rejects.toThrow('AccessDenied');
+    expect(await goOn()).toEqual(complete);
+    expect(await keysOf(stack, person.id)).toEqual([]);
+  });
+
+  it('and waits for an upload that is under way until it has ended', async () => {
+    const { person, productId } = await withFile();
+    const { goOn, status } = await erasing(person);
+    let refused: Promise<unknown> | undefined;
+    const { promise: putting, resolve: put } = Promise.withResolvers<void>();
+    await new Promise<void>((begun) => {
+      const storage: Storage = {
+        ...stack.deps.storage,
+        async put(...stored) {
+          begun();
+          await putting;
+          await stack.deps.storage.put(...stored);
+        },
+      };
+      const object = { contentType: 'text/plain', sizeBytes: 0, sha256: null };
+      refused = storeDocument(
+        stack.em(),
+        { ...stack.deps, storage },
+        {
+          caller: callerOf(person),
+          requestId: newId(),
+          documentType: 'image',
+          productType: 'transaction',
+          productId,
+          visibility: 'private',
+          categoryId: null,
+          maximumStoredBytes: 1_000_000,
+          object,
+          fileName: null,
+          open: () => Readable.from([]),
+        },
+      ).catch((error: unknown) => error);
+    });
+    await expect(goOn()).rejects.toThrow('a file of theirs is not removed yet');
+    expect(await status()).toBe('erasing');
+    put();
+    expect(await refused).toMatchObject({ code: expect.anything() });
+    expect(await goOn()).toEqual(complete);
+    expect(await keysOf(stack, person.id)).toEqual([]);
+  });
+
+  it('after which no upload of theirs begins', async () => {
+    const { person } = await withFile();
+    const { goOn } = await erasing(person);
+    expect(await goOn()).toEqual(complete);
+    const begin = "insert into document_uploads (id, user_id, url_sealed) values (?, ?, 'sealed')";
+    await expect(stack.em().execute(begin, [newId(), person.id])).rejects.toMatchObject({ code: 'AM012' });
+  });
+});
