@@ -72,6 +72,23 @@ export async function abandonUpload(
   });
 }
 
+/**
+ * Removes an object of which nothing is known but its key, unless a document carries it. Returns false where that cannot
+ * be told before the sweep has read all documents.
+ */
+export async function removeUncarried(
+  em: EntityManager,
+  storage: Pick<Storage, 'remove'>,
+  key: string,
+): Promise<boolean> {
+  return em.transactional(async (tx) => {
+    await lockObject(tx, key);
+    const carrier = await findCarrier(tx, key);
+    if (carrier === 'none') await storage.remove(key);
+    return carrier !== 'unread';
+  });
+}
+
 async function findCarrier(tx: EntityManager, key: string): Promise<'some' | 'none' | 'unread'> {
   const [found] = await tx.execute<[{ carried: boolean; unread: boolean }]>(
     `select exists (select from documents where url_hash = ? and deleted_at is null) as carried,

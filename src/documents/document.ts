@@ -45,9 +45,12 @@ export const mayChangeDocument = (caller: Who, document: Owned): boolean =>
   document.created_by === caller.userId ||
   (caller.userType === 'organization' && isOfOrganization(caller, document));
 
+/** How all storage keys in the space of an organization or user begin. */
+export const spaceOf = (id: string): string => `documents/${id}/`;
+
 /** A new storage key in the caller's space: `documents/<organization or user id>/<uuid>`. */
 export const newStorageKey = ({ organizationId, userId }: Who): string =>
-  `documents/${organizationId ?? userId}/${newId()}`;
+  `${spaceOf(organizationId ?? userId)}${newId()}`;
 
 /** Whether the key is in the space of the caller or of the caller's organization. */
 export function isInSpaceOf({ organizationId, userId }: Who, key: string): boolean {

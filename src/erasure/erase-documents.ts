@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { readIdsInParts } from '../database/read-ids.ts';
-import { abandonUpload, giveUpObject } from '../documents/abandon-upload.ts';
+import { abandonUpload, giveUpObject, removeUncarried } from '../documents/abandon-upload.ts';
 import { Document } from '../documents/document.entity.ts';
+import { spaceOf } from '../documents/document.ts';
 import { abandonedAfterMs } from '../documents/sweep-uploads.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import { failpoint } from '../shared/failpoint.ts';
@@ -19,8 +20,8 @@ const batch = 100;
 /**
  * Deletes the documents that a person stored, and their objects: all but an organization's, of which its scans of
  * identity documents are the person's all the same. It ends only when the store has said of each object that it is gone,
- * also of those that the person's documents had given up before. Safe to repeat; the person's rows are empty, so nothing
- * new comes. Throws as long as something is left: when the store is away or refuses, or an upload is under way.
+ * also of those that the person's documents had given up before, and those in the person's space that no row knows, because
+ * the database was restored to before their upload. Safe to repeat; the person's rows are empty, so nothing new comes. Throws as long as something is left: when the store is away or refuses, or an upload is under way.
  */
 export async function eraseDocuments(em: EntityManager, ports: Ports, userId: string): Promise<void> {
   await ports.storage.ping();
@@ -30,6 +31,7 @@ export async function eraseDocuments(em: EntityManager, ports: Ports, userId: st
   }
   await failpoint('erase.before-objects');
   await removeObjects(em, ports, userId);
+  await emptySpace(em, ports, userId);
 }
 
 async function giveUpSome(tx: EntityManager, sealer: Sealer, userId: string): Promise<number> {
@@ -58,4 +60,17 @@ async function removeObjects(em: EntityManager, ports: Ports, userId: string): P
   if (failures.length > 0) throw failures[0];
   const left = await em.execute<unknown[]>('select 1 from document_uploads where user_id = ? limit 1', [userId]);
   if (left.length > 0) throw new Error('a file of theirs is not removed yet');
+}
+
+/** Removes all that the store has in the person's own space. One that stays holds up no other; then it throws. */
+async function emptySpace(em: EntityManager, { storage }: Ports, userId: string): Promise<void> {
+  const failures: unknown[] = [];
+  for await (const key of storage.list(spaceOf(userId))) {
+    const isSettled = await removeUncarried(em.fork(), storage, key).catch((error: unknown) => {
+      failures.push(error);
+      return true;
+    });
+    if (!isSettled) failures.push(new Error('a file of theirs is not removed yet'));
+  }
+  if (failures.length > 0) throw failures[0];
 }

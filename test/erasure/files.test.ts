@@ -7,6 +7,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { type BuiltUser, balanceOf, buildIndividual, fund } from '../support/build.ts';
 import { buildTransaction, keysOf, upload } from '../support/documents.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -122,5 +123,19 @@ describe('An erasure says that files are gone when the store has said so', () =>
     expect(await goOn()).toEqual(complete);
     const begin = "insert into document_uploads (id, user_id, url_sealed) values (?, ?, 'sealed')";
     await expect(stack.em().execute(begin, [newId(), person.id])).rejects.toMatchObject({ code: 'AM012' });
+  });
+});
+
+describe('A file that no row knows, after the database was restored to before its upload', () => {
+  it('goes with the person in whose space it is, and those of others stay', async () => {
+    const { person } = await withFile();
+    const { person: other } = await withFile();
+    await withoutTriggers(stack, 'delete from documents where created_by = ?', [person.id]);
+    const { goOn, status } = await erasing(person);
+    await expect(goOn(keepsAll())).rejects.toThrow('AccessDenied');
+    expect(await status()).toBe('erasing');
+    expect(await goOn()).toEqual(complete);
+    expect(await keysOf(stack, person.id)).toEqual([]);
+    expect(await keysOf(stack, other.id)).toHaveLength(1);
   });
 });
