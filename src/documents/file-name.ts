@@ -1,5 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { unlessErased, unlessMissing } from '../encryption/personal-keys.ts';
 import type { Sealer } from '../encryption/sealer.ts';
+import type { UserType } from '../identity/user.ts';
 import type { Document } from './document.entity.ts';
 import { placeOfFileName } from './document.ts';
 
@@ -15,12 +17,18 @@ export async function openFileName(
   return unlessMissing(unlessErased(sealer.open(placeOfFileName(id), file_name_sealed)));
 }
 
-/** A file name, sealed for a document: under the key of whoever stored it, unless it is an organization's. */
-export const sealFileName = async (
+/**
+ * A file name, sealed for a document: under the key of whoever stored it, unless that is a user of an organization, who
+ * stores for it. Null when whoever stored it was erased.
+ */
+export async function sealFileName(
+  em: EntityManager,
   sealer: Sealer,
-  document: Pick<Document, 'id' | 'created_by' | 'organization_id'>,
+  { id, created_by: person }: Pick<Document, 'id' | 'created_by'>,
   fileName: string | null,
-): Promise<string | null> => {
-  const person = document.organization_id == null ? document.created_by : null;
-  return fileName === null ? null : sealer.seal({ ...placeOfFileName(document.id), person }, fileName);
-};
+): Promise<string | null> {
+  if (fileName === null) return null;
+  const [creator] = await em.execute<{ user_type: UserType }[]>('select user_type from users where id = ?', [person]);
+  const isForOrganization = creator?.user_type === 'organization';
+  return unlessErased(sealer.seal({ ...placeOfFileName(id), person: isForOrganization ? null : person }, fileName));
+}

@@ -59,7 +59,7 @@ export async function registerDocument(
       product_id: productId,
       visibility: 'private',
       category_id: categoryId,
-      file_name_sealed: await sealFileName(sealer, { id, ...owner }, object.fileName),
+      file_name_sealed: await sealFileName(tx, sealer, { id, ...owner }, object.fileName),
       content_type: object.contentType,
       size_bytes: object.sizeBytes,
       sha256: object.sha256,

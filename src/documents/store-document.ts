@@ -63,8 +63,7 @@ export async function storeDocument(
     outcomeIsKnown = true;
     await failpoint('store-document.after-put');
     const urlSealed = await sealer.seal(placeOfUrl(id), key);
-    const owner = { created_by: caller.userId, organization_id: caller.organizationId };
-    const fileNameSealed = await sealFileName(sealer, { id, ...owner }, input.fileName);
+    const fileNameSealed = await sealFileName(em, sealer, { id, created_by: caller.userId }, input.fileName);
     const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key), fileNameSealed });
     if (document !== null) return document;
     // The sweep has removed the upload, perhaps before the object was stored.

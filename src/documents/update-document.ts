@@ -73,7 +73,7 @@ export async function updateDocument(
         await tx.nativeUpdate(Document, { url_hash: hashOfUrl(carried), deleted_at: null }, { identity_scan: true });
       }
       givenUp = await giveUpObject(tx, sealer, document);
-      const file_name_sealed = await sealFileName(sealer, document, fileName);
+      const file_name_sealed = await sealFileName(tx, sealer, document, fileName);
       tx.assign(document, { ...sealed, file_name_sealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
       changed.push('url');
     }

@@ -18,8 +18,9 @@ interface Ports {
 const batch = 100;
 
 /**
- * Deletes the documents that a person stored, and their objects: all but an organization's, of which its scans of
- * identity documents are the person's all the same. It ends only when the store has said of each object that it is gone,
+ * Deletes the documents that a person stored, and their objects: all but an organization's, which are those that its own
+ * users stored, and what an individual who belongs to it stored of its causes and of others' transactions on its accounts.
+ * A scan of an identity document is the person's all the same. It ends only when the store has said of each object that it is gone,
  * also of those that the person's documents had given up before, and those in the person's space that no row knows, because
  * the database was restored to before their upload. Safe to repeat; the person's rows are empty, so nothing new comes. Throws as long as something is left: when the store is away or refuses, or an upload is under way.
  */
@@ -35,8 +36,19 @@ export async function eraseDocuments(em: EntityManager, ports: Ports, userId: st
 }
 
 async function giveUpSome(tx: EntityManager, sealer: Sealer, userId: string): Promise<number> {
-  const theirs = { created_by: userId, deleted_at: null, $or: [{ organization_id: null }, { identity_scan: true }] };
-  const documents = await tx.find(Document, theirs, { limit: batch, orderBy: { created_at: 'asc', id: 'asc' } });
+  const theirs = await tx.execute<{ id: string }[]>(
+    `select d.id from documents d join users u on u.id = d.created_by
+     where d.created_by = ? and d.deleted_at is null and (d.organization_id is null or d.identity_scan
+       or u.user_type = 'individual'
+         and not exists (select from charitable_causes c where d.product_type = 'charitable_cause'
+           and c.id = d.product_id and c.organization_id = d.organization_id)
+         and not exists (select from transactions t join accounts a on a.id in (t.source_account_id, t.destination_account_id)
+           where d.product_type = 'transaction' and t.id = d.product_id and t.user_id is distinct from d.created_by
+             and a.kind = 'organization' and a.organization_id = d.organization_id))
+     order by d.created_at, d.id limit ${batch}`,
+    [userId],
+  );
+  const documents = await tx.find(Document, { id: { $in: theirs.map(({ id }) => id) } });
   const now = await readDatabaseClock(tx);
   for (const document of documents) {
     tx.assign(document, { deleted_at: now, deleted_by: userId });

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
 import { deleteDocument } from '../../src/documents/delete-document.ts';
+import { openFileName } from '../../src/documents/file-name.ts';
 import { storeDocument } from '../../src/documents/store-document.ts';
 import { continueErasure } from '../../src/erasure/continue-erasure.ts';
 import { newId } from '../../src/shared/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { type BuiltUser, balanceOf, buildIndividual, fund } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildOrganizationAdmin, fund } from '../support/build.ts';
 import { buildTransaction, keysOf, upload } from '../support/documents.ts';
+import { sealerElsewhere } from '../support/lost-keys.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 
@@ -137,5 +139,76 @@ describe('A file that no row knows, after the database was restored to before it
     expect(await goOn()).toEqual(complete);
     expect(await keysOf(stack, person.id)).toEqual([]);
     expect(await keysOf(stack, other.id)).toHaveLength(1);
+  });
+});
+
+describe('What somebody uploaded who belongs to an organization', () => {
+  const names = (ids: string[]) =>
+    Promise.all(
+      ids.map(async (id) => {
+        const [row] = await stack
+          .em()
+          .execute<[{ file_name_sealed: string | null }]>('select file_name_sealed from documents where id = ?', [id]);
+        const file_name_sealed = row.file_name_sealed;
+        return openFileName(sealerElsewhere(stack.deps), { id, file_name_sealed });
+      }),
+    );
+  const readBy = async ({ token }: BuiltUser, ids: string[]) =>
+    Promise.all(ids.map(async (id) => (await stack.get(`/v1/documents/${id}`, { token })).status));
+
+  it('as their own goes with them; what is of a cause or a transaction of the organization stays, without its name', async () => {
+    const admin = await buildOrganizationAdmin(stack);
+    const { organizationId } = admin;
+    const member = await buildIndividual(stack, { organizationId: String(organizationId) });
+    const { documentId: own } = await withFile(member);
+    const cause = {
+      name: 'Well',
+      description: 'A well',
+      target_amount: 1_000_000,
+      regulations: 'none',
+      benefit: 'water',
+    };
+    const made = await stack.post(
+      '/v1/charitable-causes',
+      { ...cause, account_id: admin.accountId },
+      { token: admin.token },
+    );
+    expect(made.status).toBe(201);
+    const causeId = made.body.id;
+    const report = (await upload(stack, member, causeId, { product_type: 'charitable_cause' })).body.id;
+    const ofOrganization = await buildTransaction(stack, admin);
+    const receipt = (await upload(stack, member, ofOrganization)).body.id;
+    const { body: again } = await stack.post(
+      '/v1/documents',
+      {
+        url: (await stack.get(`/v1/documents/${own}`, { token: member.token })).body.document.url,
+        document_type: 'image',
+      },
+      { token: member.token },
+    );
+    const theirs = [own, again.document.id];
+    const kept = [report, receipt];
+    expect(await readBy(admin, [...theirs, ...kept])).toEqual([200, 200, 200, 200]);
+    expect(await names([...theirs, ...kept])).toEqual(Array(4).fill('picture.txt'));
+
+    const { goOn } = await erasing(member);
+    expect(await goOn()).toEqual(complete);
+    expect(await readBy(admin, [...theirs, ...kept])).toEqual([404, 404, 200, 200]);
+    expect(await names([...theirs, ...kept])).toEqual([null, null, null, null]);
+    expect(await keysOf(stack, String(organizationId))).toHaveLength(2);
+    // The admin goes on with what is the organization's.
+    const other = (await upload(stack, admin, ofOrganization)).body.url;
+    const changed = await stack.patch(`/v1/documents/${report}`, { url: other }, { token: admin.token });
+    expect([changed.status, changed.body.document?.file_name]).toEqual([200, null]);
+  }, 60_000);
+
+  it('stays whole when an admin of the organization is erased', async () => {
+    const admin = await buildOrganizationAdmin(stack);
+    const { id: colleague } = await buildOrganizationAdmin(stack, { organizationId: String(admin.organizationId) });
+    expect(colleague).not.toBe(admin.id);
+    const { documentId } = await withFile(admin);
+    expect(await (await erasing(admin)).goOn()).toEqual(complete);
+    expect(await names([documentId])).toEqual(['picture.txt']);
+    expect(await keysOf(stack, String(admin.organizationId))).toHaveLength(1);
   });
 });
