@@ -1236,6 +1236,7 @@ END),
   constraint receipts_state_check CHECK (state = ANY (ARRAY['applied'::text, 'suspended'::text, 'credited'::text, 'refunded'::text]))
 );
 CREATE INDEX receipts_besides ON receipts USING btree (reference, received_at) WHERE state <> 'applied'::text;
+CREATE INDEX receipts_by_settlement ON receipts USING btree (COALESCE(settled_at, 'infinity'::timestamp with time zone)) WHERE state <> 'applied'::text;
 CREATE INDEX receipts_by_state ON receipts USING btree (state, received_at, id) WHERE state <> 'applied'::text;
 CREATE INDEX receipts_by_time ON receipts USING btree (received_at, id);
 CREATE UNIQUE INDEX receipts_of_order ON receipts USING btree (order_id) WHERE order_id IS NOT NULL;
@@ -4907,7 +4908,7 @@ UNION ALL
     'settle_receipt'::text AS kind,
     ('the receipt '::text || r.id) || ' has ended without a decision'::text AS problem
    FROM receipts r
-  WHERE (r.state = ANY (ARRAY['credited'::text, 'refunded'::text])) AND NOT (EXISTS ( SELECT
+  WHERE (r.state = ANY (ARRAY['credited'::text, 'refunded'::text])) AND COALESCE(r.settled_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM decisions d
           WHERE d.receipt_id = r.id AND d.status = 'carried_out'::text AND d.approved_by IS NOT NULL))
 UNION ALL
@@ -5346,7 +5347,7 @@ UNION ALL
     r.state,
     'money in suspense has one journal in and, once settled, one out'::text AS problem
    FROM receipts r
-  WHERE r.state <> 'applied'::text AND (NOT (EXISTS ( SELECT
+  WHERE r.state <> 'applied'::text AND COALESCE(r.settled_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND (NOT (EXISTS ( SELECT
            FROM journal_keys
           WHERE journal_keys.business_key = (('receipt/'::text || r.id) || '/suspense'::text))) OR (r.state = 'suspended'::text) = ((EXISTS ( SELECT
            FROM journal_keys
@@ -5365,7 +5366,7 @@ UNION ALL
     'money that was credited is with another account'::text AS problem
    FROM receipts r
      JOIN journal_keys k ON k.business_key = (('receipt/'::text || r.id) || '/settled'::text)
-  WHERE r.state = 'credited'::text AND NOT (EXISTS ( SELECT
+  WHERE r.state = 'credited'::text AND COALESCE(r.settled_at, 'infinity'::timestamp with time zone) >= checks_since_time() AND NOT (EXISTS ( SELECT
            FROM postings p
           WHERE p.journal_id = k.journal_id AND p.account_id = r.account_id AND p.amount = r.amount));
 

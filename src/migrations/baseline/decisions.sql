@@ -352,7 +352,8 @@ create view check_decisions_were_carried_out as
   union all
   select null, 'settle_receipt', 'the receipt ' || r.id || ' has ended without a decision'
   from receipts r
-  where r.state in ('credited', 'refunded') and not exists (select from decisions d
+  where r.state in ('credited', 'refunded') and coalesce(r.settled_at, 'infinity') >= checks_since_time()
+    and not exists (select from decisions d
     where d.receipt_id = r.id and d.status = 'carried_out' and d.approved_by is not null)
   union all
   select null, 'book_external', 'the journal ' || j.id || ' has no decision'

@@ -27,6 +27,8 @@ create index receipts_by_time on receipts (received_at, id);
 create index receipts_besides on receipts (reference, received_at) where state <> 'applied';
 create index receipts_of_settler on receipts (settled_by) where settled_by is not null;
 create index receipts_by_state on receipts (state, received_at, id) where state <> 'applied';
+-- For the checks, which read those that are in suspense, or were settled since.
+create index receipts_by_settlement on receipts ((coalesce(settled_at, 'infinity'))) where state <> 'applied';
 create trigger receipts_are_kept before delete on receipts for each row execute function refuse_change();
 create trigger receipts_state_law before insert or update of state on receipts
   for each row execute function keep_status('state', '>applied', '>suspended', 'suspended>credited',
@@ -99,7 +101,7 @@ create view check_receipts_posted_once as
   union all
   select r.id, r.state, 'money in suspense has one journal in and, once settled, one out'
   from receipts r
-  where r.state <> 'applied' and (
+  where r.state <> 'applied' and coalesce(r.settled_at, 'infinity') >= checks_since_time() and (
     not exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense')
     or (r.state = 'suspended') = exists (select from journal_keys where business_key = 'receipt/' || r.id || '/settled'))
   union all
@@ -110,7 +112,7 @@ create view check_receipts_posted_once as
   union all
   select r.id, r.state, 'money that was credited is with another account'
   from receipts r join journal_keys k on k.business_key = 'receipt/' || r.id || '/settled'
-  where r.state = 'credited' and not exists (select from postings p
+  where r.state = 'credited' and coalesce(r.settled_at, 'infinity') >= checks_since_time() and not exists (select from postings p
     where p.journal_id = k.journal_id and p.account_id = r.account_id and p.amount = r.amount);
 -- A partner's payment is paid by one receipt of its amount.
 create view check_partner_receipts_applied_once as
