@@ -1,7 +1,7 @@
 import { endBench } from './bounds.ts';
 import { countBlocks, countingSettings, type Taken } from './growth/blocks.ts';
 import { fillYear } from './growth/fill-year.ts';
-import { faster, knownGrowth } from './growth/judge.ts';
+import { faster, hollow, knownGrowth } from './growth/judge.ts';
 import { questionsOf } from './growth/questions.ts';
 import { findSubjects } from './growth/subjects.ts';
 import { flag, startBenchStack } from './stack.ts';
@@ -49,9 +49,16 @@ async function measure(rows: number): Promise<Found> {
       problems.push(`${name}, ${rows} rows: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
-  for (const { name, before = 2, countsTotal, ask } of questionsOf(subjects, { deps: stack.deps, port })) {
+  const { deps, databaseUrl, owner } = stack;
+  for (const { name, before = 2, prepare, countsTotal, ask } of questionsOf(subjects, {
+    deps,
+    port,
+    databaseUrl,
+    owner,
+  })) {
     await keep(name, async () => {
       for (let time = 0; time < before; time += 1) await ask();
+      await prepare?.();
       return counter.during(ask, { countsTotal });
     });
   }
@@ -71,6 +78,8 @@ const names = [...(measured[0]?.keys() ?? [])];
 const grown: string[] = [];
 const lines = names.map((name) => {
   const all = measured.map((found) => found.get(name));
+  const emptiness = hollow(name, all);
+  if (emptiness !== undefined) problems.push(`${name}: ${emptiness}`);
   const isFaster = all.some((larger, index) => index > 0 && faster(all[index - 1], larger));
   const known = knownGrowth(name);
   if (isFaster && known === undefined) grown.push(name);

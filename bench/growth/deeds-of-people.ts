@@ -11,6 +11,7 @@ import {
   isContribution,
   isDonation,
   isEnded,
+  isForPerson,
   isOrder,
   isPot,
   memberAccount,
@@ -45,7 +46,13 @@ const donations: Left[] = [
     'transaction_organizations',
     'organization_id, transaction_id, created_at, user_id, reference_type, type, reference_id',
     `${causeOrganization}, ${id('transaction')}, ${at()}, ${user}, 'donation', 'price', ${cause}`,
-    isDonation,
+    `${isDonation} and not ${isForPerson}`,
+  ],
+  [
+    'transaction_receivers',
+    'user_id, transaction_id, created_at, reference_type, type, reference_id',
+    `${id('user', '1')}, ${id('transaction')}, ${at()}, 'donation', 'price', ${cause}`,
+    `${isDonation} and ${isForPerson}`,
   ],
   [
     'donations',

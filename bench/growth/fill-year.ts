@@ -8,21 +8,25 @@ import {
   circles,
   type GrownYear,
   id,
+  isPersonal,
   memberAccount,
   memberUser,
   ofYear,
   openCircle,
+  organizationOfCause,
   partners,
   users,
 } from './grown.ts';
 import { dayOf, type Left } from './left.ts';
+import { rareDeeds } from './rare-deeds.ts';
+import { rareThings, type Thing } from './rare-things.ts';
 
-const deeds = [...deedsOfPartners, ...deedsOfPeople];
+const deeds = [...deedsOfPartners, ...deedsOfPeople, ...rareDeeds];
 
 const first = at('1');
 
 /** Who and what is there before the year begins: columns, a `select` list over `n`, and how many there are. */
-const things = (year: GrownYear): [table: string, columns: string, select: string, count: number][] => [
+const things = (year: GrownYear): Thing[] => [
   [
     'organizations',
     'id, name, email, status, created_at',
@@ -64,16 +68,19 @@ const things = (year: GrownYear): [table: string, columns: string, select: strin
   ],
   [
     'accounts',
-    'id, name, kind, organization_id, created_at',
-    `${id('cause account')}, 'Cause', 'organization', ${id('organization', '1 + n % :partners')}, ${at()}`,
+    'id, name, kind, user_id, organization_id, created_at',
+    `${id('cause account')}, 'Cause', case when ${isPersonal('n')} then 'user' else 'organization' end,
+     case when ${isPersonal('n')} then ${id('user', '1')} end,
+     case when not (${isPersonal('n')}) then ${organizationOfCause('n')} end, ${at()}`,
     causes(year),
   ],
   [
     'charitable_causes',
     `id, name, description, target_amount, regulations, benefit, owner_type, organization_id, account_id, status,
      created_by, approved_by, approved_at, created_at`,
-    `${id('cause')}, 'Well', 'A well', 1000000, 'none', 'water', 'organization', ${id('organization', '1 + n % :partners')},
-     ${id('cause account')}, 'active', ${id('user', '1')}, ${id('user', '1')}, ${at()}, ${at()}`,
+    `${id('cause')}, 'Well', 'A well', 1000000, 'none', 'water',
+     case when ${isPersonal('n')} then 'individual' else 'organization' end,
+     case when not (${isPersonal('n')}) then ${organizationOfCause('n')} end, ${id('cause account')}, 'active', ${id('user', '1')}, ${id('user', '1')}, ${at()}, ${at()}`,
     causes(year),
   ],
   [
@@ -106,6 +113,7 @@ const things = (year: GrownYear): [table: string, columns: string, select: strin
      timestamptz ':end' + interval '19 days'`,
     circles(year),
   ],
+  ...rareThings(year),
   [
     'seals',
     'number, hash, jws, pass, sealed_at, covers_until',
@@ -128,13 +136,14 @@ const derived = [
    left join (select account_id, sum(amount) as balance from postings group by 1) p on p.account_id = a.id
    on conflict (account_id, shard) do update set balance = excluded.balance`,
   `insert into cause_totals (cause_id, shard, donated, donations)
-   select cause_id, 1, sum(amount), count(*) from donations group by 1`,
+   select cause_id, 1, sum(amount), count(*) from donations where cause_id is not null group by 1`,
   `insert into transaction_counts (reference_type, type, shard, count)
    select reference_type, type, 1, count(*) from transactions group by 1, 2`,
   `insert into payout_tallies (owner_id, starts_at, amount, payouts)
    select owner_id, tally_start(created_at), sum(amount), count(*) from limited_payouts
    where created_at > timestamptz ':end' - interval '2 days' group by 1, 2`,
   `select setval('opening_numbers', :rows + 1)`,
+  `select setval('official_document_ids', :rows + 1)`,
 ];
 
 /** Parts of the year that are written one after the other, so that rows lie in the order of time, as they do in life. */
@@ -181,5 +190,6 @@ export async function fillYear(url: string, year: GrownYear): Promise<void> {
   }
 }
 
-const insertOf = ([table, columns, select, where]: Left, from: number, to: number): string =>
-  `insert into ${table} (${columns}) select ${select} from generate_series(${from}, ${to}) n where ${where}`;
+const insertOf = ([table, columns, select, where, every = 1]: Left, from: number, to: number): string =>
+  `insert into ${table} (${columns}) select ${select}
+   from generate_series(${Math.ceil(from / every) * every}, ${to}, ${every}) n where ${where}`;

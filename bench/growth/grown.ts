@@ -38,15 +38,23 @@ export const isEnded = 'n <= :rows - 40';
 export const isReleased = 'n <= :rows - 400';
 
 export const users = ({ rows }: GrownYear) => Math.max(20, Math.floor(rows / 100));
-export const partners = ({ rows }: GrownYear) => Math.max(20, Math.floor(rows / 5000));
-export const causes = ({ rows }: GrownYear) => Math.max(10, Math.floor(rows / 1000));
+export const partners = ({ rows }: GrownYear) => 10 + Math.floor(rows / 5000);
+export const causes = ({ rows }: GrownYear) => Math.max(5, Math.floor(rows / 200));
+export const products = ({ rows }: GrownYear) => Math.max(2, Math.floor(rows / 500));
 /** Pairs, each with two turns: four contributions. */
 export const circles = ({ rows }: GrownYear) => Math.floor(rows / 40);
 
-/** One deed in fifty is of the person with the long past; a third of the partners' are of the big one. */
+/**
+ * One deed in fifty is of the person with the long past. Of the partners' deeds, which are four in ten, the big one has
+ * five in six: a third of all.
+ */
 const userNumber = `case when ${turn} % 50 = 0 then 1 else 2 + ${turn} % (:users - 1) end`;
-const partnerNumber = `case when ${turn} % 3 = 0 then 1 else 2 + ${turn} % (:partners - 1) end`;
+const partnerNumber = `case when ${turn} % 6 <> 5 then 1 else 2 + ${turn} % (:partners - 1) end`;
 const causeNumber = `case when ${turn} % 5 = 0 then 1 else 1 + ${turn} % :causes end`;
+/** A cause in five is the person's own, the others are of organizations. */
+export const isPersonal = (number: string) => `(${number}) % 5 = 2`;
+export const isForPerson = isPersonal(causeNumber);
+export const organizationOfCause = (number: string) => id('organization', `1 + (${number}) % :partners`);
 export const user = id('user', userNumber);
 export const account = id('account', userNumber);
 export const partner = id('partner', partnerNumber);
@@ -54,7 +62,7 @@ export const partnerAccount = (kind: 'available' | 'pending' | 'reserved') => id
 export const endpoint = id('endpoint', partnerNumber);
 export const cause = id('cause', causeNumber);
 export const causeAccount = id('cause account', causeNumber);
-export const causeOrganization = id('organization', `1 + (${causeNumber}) % :partners`);
+export const causeOrganization = organizationOfCause(causeNumber);
 
 /** Of contribution `m`, from 0: its circle, turn and member. */
 export const contribution = turn;
@@ -67,11 +75,27 @@ export const isContribution = `${place} = 9 and not (${circleTurn} = 2 and ${isO
   and ${circleNumber} <= :circles`;
 export const isPot = `${isContribution} and ${turn} % 2 = 1`;
 export const openCircle = isOpenCircle;
-export const memberUser = (member: string) => id('user', `2 + (${member}) % (:users - 1)`);
-export const memberAccount = (member: string) => id('account', `2 + (${member}) % (:users - 1)`);
+/** The person is in a circle of fifty, and in half of those that are open. */
+const memberUserNumber = (member: string) =>
+  `case when (${member}) % 100 = 0 or (${member}) % 80 = 38 then 1 else 2 + (${member}) % (:users - 1) end`;
+export const memberUser = (member: string) => id('user', memberUserNumber(member));
+export const memberAccount = (member: string) => id('account', memberUserNumber(member));
 
 export const clearing = `'${systemAccounts.gatewayClearing}'::uuid`;
 export const revenue = `'${systemAccounts.feeRevenue}'::uuid`;
+
+/** Of each fifty deeds the last brings what is rarer in life; a tenth of that is the person's. */
+export const rare = 50;
+/** The number of the rare deed, from 1. */
+export const rareNumber = `(n / ${rare})`;
+const rareUserNumber = `case when ${rareNumber} % 10 = 1 then 1 else 2 + ${turn} % (:users - 1) end`;
+export const rareUser = id('user', rareUserNumber);
+export const rareAccount = id('account', rareUserNumber);
+export const reservedOf = (what: 'account' | 'cause account', number: string) => id(`reserved of ${what}`, number);
+export const rareReserved = reservedOf('account', rareUserNumber);
+export const rareBankAccount = id('bank account', rareUserNumber);
+/** Those who propose and approve. */
+export const operator = (number: 1 | 2 | 3) => id('operator', String(number));
 
 /** SQL with the size and the instant of a year in it. */
 export function ofYear(year: GrownYear, sql: string): string {
@@ -81,9 +105,10 @@ export function ofYear(year: GrownYear, sql: string): string {
     users: users(year),
     partners: partners(year),
     causes: causes(year),
+    products: products(year),
     circles: circles(year),
   };
-  return sql.replaceAll(/(?<!:):(rows|end|users|partners|causes|circles)\b/g, (_, name: string) =>
+  return sql.replaceAll(/(?<!:):(rows|end|users|partners|causes|products|circles)\b/g, (_, name: string) =>
     String(values[name]),
   );
 }

@@ -31,7 +31,34 @@ const known: [name: RegExp, reason: string][] = [
     'what each partner holds now is always read',
   ],
   [/^check_payout_tallies_match_payouts, lately$/, 'the payouts of two days are always counted'],
+  [/, by number$/, 'a page by its number reads all rows before it, which `next` does not'],
   [/^statement of an old account, whole$/, 'each line looks up its journal, in an index that has a level more'],
 ];
 
 export const knownGrowth = (name: string): string | undefined => known.find(([pattern]) => pattern.test(name))?.[1];
+
+/** Lists that rightly do not grow with the platform, and why; those that may be empty, too. */
+const steady: [name: RegExp, reason: string, mayBeEmpty?: true][] = [
+  [/^platform \/payments\/orders, /, 'everybody reads their own, and the platform pays for nothing', true],
+  [/^platform \/acl\/permissions, /, 'as many as the release has, as new as its migration', true],
+  [/^platform \/acl\/roles, /, 'the platform and its organizations write a few'],
+  [/^platform \/organizations\/(sizes|industries), /, 'the platform writes a few'],
+  [/^platform \/documents\/categories, /, 'the platform writes a few'],
+  [/^platform \/saving-circles\/\{id\}\/contributions, /, 'of one circle'],
+  [/^platform \/payouts\/stuck, /, 'what waits at one time'],
+  [/^partner \/partners\/payments\/\{id\}\/refunds, /, 'of one payment, of which no more is given back than was paid'],
+  [/^partner \/partners\/webhook-endpoints, /, 'at most ten of a partner'],
+];
+
+/** What is wrong with the pages of a list in databases of growing size: one is empty, or the list does not grow. */
+export function hollow(name: string, pages: readonly (Taken | undefined)[]): string | undefined {
+  const totals = pages.map((page) => page?.total);
+  if (totals.includes(undefined)) return undefined;
+  const [, reason, mayBeEmpty = false] = steady.find(([pattern]) => pattern.test(name)) ?? [];
+  if (!mayBeEmpty && pages.some((page) => page?.answer === 0))
+    return 'a page of it has no rows, whose plan proves nothing';
+  const grows = totals.every((total, index) => index === 0 || Number(total) > Number(totals[index - 1]));
+  return reason === undefined && name.endsWith(', first') && !grows
+    ? 'the list does not grow with the platform'
+    : undefined;
+}

@@ -1,7 +1,7 @@
 import { at, id } from './grown.ts';
 
-/** What a stretch of deeds leaves in one table: columns, a `select` list over `n`, and which of them leave it. */
-export type Left = readonly [table: string, columns: string, select: string, where: string];
+/** What a stretch of deeds leaves in one table: columns, a `select` list over `n`, which of them leave it, and that only every so manieth is looked at. */
+export type Left = readonly [table: string, columns: string, select: string, where: string, every?: number];
 
 /** The rows of a journal: kind, id, business key, postings, and of which deeds it is. */
 export function journal(
@@ -33,6 +33,10 @@ export const isSealedDay = (day: string): string =>
   `(${day} + 1)::timestamp at time zone interval '7 hours' + interval '46 minutes' < timestamptz ':end'`;
 const sealOf = `1 + (${dayOf(at())} - ${dayOf(at('1'))})`;
 
+/** Of every so manieth deed only: the others cost nothing. */
+export const onlyEvery = (every: number, lefts: readonly Left[]): Left[] =>
+  lefts.map(([table, columns, select, where]) => [table, columns, select, where, every]);
+
 export const transactionColumns = `id, user_id, amount, status, date, source_account_id, destination_account_id, type,
   reference_type, reference_id, batch_id, purpose, payment_order_id, created_at, updated_at`;
 export const isYoung = `${at()} > timestamptz ':end' - interval '31 days'`;
@@ -56,10 +60,10 @@ export const opening = (kind: string, resourceId: string, where: string): Left =
   `${where} and ${isYoung}`,
 ];
 
-export const event = (resource: string, resourceId: string, actor: string, where: string): Left => [
+export const event = (resource: string, resourceId: string, actor: string, where: string, name = 'event'): Left => [
   'events',
   'id, event, impact, resource_type, resource_id, actor_id, created_at, data',
-  `${id('event')}, 'RESOURCE_UPDATED', 'MEDIUM', '${resource}', ${resourceId}::text, ${actor}, ${at()},
+  `${id(name)}, 'RESOURCE_UPDATED', 'MEDIUM', '${resource}', ${resourceId}::text, ${actor}, ${at()},
    '{"status": "ended"}'`,
   where,
 ];

@@ -1,38 +1,15 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { redeliverCallbacks } from '../../src/callbacks/deliver-callback.ts';
-import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { nextOf, readNext } from '../../src/database/position.ts';
-import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import type { Dependencies } from '../../src/dependencies.ts';
-import { sweepUploads } from '../../src/documents/sweep-uploads.ts';
-import { sweepSubscriptions } from '../../src/donations/sweep-subscriptions.ts';
 import type { ProviderRecord } from '../../src/gateway/gateway.ts';
-import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
-import { inRounds } from '../../src/housekeeping/in-rounds.ts';
-import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
-import { sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
 import { settlePayment } from '../../src/payments/settle-payment.ts';
-import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.ts';
-import { sweepReceipts } from '../../src/payments/sweep-receipts.ts';
 import { payoutTextsPlace } from '../../src/payouts/payout.ts';
 import { reservePayout } from '../../src/payouts/reserve-payout.ts';
-import { sweepPayouts } from '../../src/payouts/sweep-payouts.ts';
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
-import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { sweepDeliveries } from '../../src/webhooks/redeliver-webhook.ts';
-
-/** Asks the product something and returns how many things it answered, by which what it reads may grow. */
-export interface Question {
-  name: string;
-  /** How often it is asked before it is measured: what a connection reads of the catalogue is not meant. */
-  before?: number;
-  /** Whether it also counts a total, which grows by itself: what that reads is set apart. */
-  countsTotal?: boolean;
-  ask(): Promise<number>;
-}
+import { backgroundQuestions, type Owner } from './background.ts';
+import { failed, nobody, type Page, type Question } from './question.ts';
 
 /** Whom and what is asked about. */
 export interface Subjects {
@@ -55,21 +32,24 @@ export interface Subjects {
   records: ProviderRecord[];
 }
 
-const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
-const failed = () => {
-  throw new Error('a sweep could not wake what it found');
-};
-
 interface Answer {
   data?: Record<string, unknown>;
 }
 
-/** How many rows the page of a list has: those of its first array. */
+/** How many rows an answer has: those of its first array. */
 async function rowsOf(response: Response): Promise<number> {
+  return (await pageOf(response)).answer;
+}
+
+/** Of the two envelopes of lists. */
+const totalOf = (page: Record<string, unknown>): number => Number(page.total ?? page.count ?? 0);
+
+async function pageOf(response: Response): Promise<Page> {
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
   const { data, ...envelope } = (await response.json()) as Answer;
-  const rows = Object.values(data ?? envelope).find(Array.isArray) ?? data;
-  return Array.isArray(rows) ? rows.length : 1;
+  const page = data ?? envelope;
+  const rows = Object.values(page).find(Array.isArray) ?? data;
+  return { answer: Array.isArray(rows) ? rows.length : 1, total: totalOf(page) };
 }
 
 type Reader = 'person' | 'platform' | 'partner';
@@ -124,6 +104,15 @@ export const lists: readonly (readonly [as: Reader, path: string, filter?: strin
   ['partner', '/v1/partners/webhook-deliveries', 'status=delivered'],
 ];
 
+/** One of each way in which lists are read, asked for the last page by its number, too. */
+const numbered: ReadonlySet<string> = new Set([
+  'person /v1/transactions',
+  'person /v1/donations',
+  'platform /v1/users',
+  'platform /v1/receipts',
+  'partner /v1/partners/payments',
+]);
+
 function listQuestions(subjects: Subjects, port: number): Question[] {
   const get = (as: Reader, path: string) => {
     if (as === 'partner') return subjects.partner.get(path.replace('/v1/partners', ''));
@@ -138,12 +127,20 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
     payments: paymentId,
     type: 'image',
   };
-  const place = `${subjects.early} ffffffff-ffff-4fff-bfff-ffffffffffff`;
+  /** The ids of most lists are UUIDs, those of some are numbers. */
+  const placeIn = (path: string) =>
+    `${subjects.early} ${path === '/v1/official-documents' ? '9223372036854775807' : 'ffffffff-ffff-4fff-bfff-ffffffffffff'}`;
   /** Where somebody is who has read on from the first page, page by page; of a list of one page it is that page. */
   const readOnTo = async (as: Reader, path: string): Promise<string> => {
     const { data, ...envelope } = (await (await get(as, path)).json()) as Answer & { next?: string };
     const { next } = (data ?? envelope) as { next?: string };
-    return next === undefined ? '' : `?after=${nextOf(place, readNext(next)?.counted)}`;
+    return next === undefined ? '' : `?after=${nextOf(placeIn(path), readNext(next)?.counted)}`;
+  };
+  /** The number of the page with the oldest rows. */
+  const lastPage = async (as: Reader, path: string): Promise<number> => {
+    const { data, ...envelope } = (await (await get(as, path)).json()) as Answer;
+    const page: Record<string, unknown> = data ?? envelope;
+    return Math.max(1, Math.ceil(totalOf(page) / Number(page.limit)));
   };
   return lists.flatMap(([as, named, filter]) => {
     const path = named.replace(/([a-z-]+)\/\{\w+\}/, (_, of: string) => `${of}/${must(ids[of], `an id of ${of}`)}`);
@@ -159,10 +156,11 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
       ],
     ];
     if (filter !== undefined) pages.push(['filtered', () => `?${filter}`]);
+    if (numbered.has(`${as} ${named}`)) pages.push(['by number', async () => `?page=${await lastPage(as, path)}`]);
     return pages.map(([name, query]) => ({
       name: `${as} ${named.replace(/^\/v1/, '')}, ${name}`,
       countsTotal: true,
-      ask: async () => rowsOf(await get(as, `${path}${await query()}`)),
+      ask: async () => pageOf(await get(as, `${path}${await query()}`)),
     }));
   });
 }
@@ -263,39 +261,15 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
   ];
 }
 
-/** What runs by itself. Nothing is due here but what is to be forgotten: a sweep reads what waits, not what has been. */
-function sweepQuestions(deps: Dependencies): Question[] {
-  const em = () => deps.orm.em.fork();
-  const { gateway } = deps;
-  const sweeps: Record<string, (em: EntityManager) => Promise<unknown>> = {
-    callbacks: (of) => redeliverCallbacks(of, nobody, failed),
-    'overdue payments': (of) => sweepOverduePayments(of, nobody, failed),
-    receipts: (of) => sweepReceipts(of, nobody, failed),
-    decisions: (of) => sweepDecisions(of, { gateway, workflows: nobody }, failed),
-    payouts: (of) => sweepPayouts(of, nobody, failed),
-    circles: (of) => sweepCircles(of, nobody, failed),
-    subscriptions: (of) => sweepSubscriptions(of, nobody, failed),
-    deliveries: (of) => sweepDeliveries(of, nobody, failed),
-    uploads: (of) => sweepUploads(of, deps),
-    "partners' answers": (of) => inRounds(of, { partner_answers: sweepPartnerAnswers }),
-    'what waits, for the metrics': readBacklog,
-    'days to reconcile': (of) => findDaysToReconcile(of, { at: new Date().toISOString() }),
-    retention: (of) => forgetOldRows(of, { bodiesKeptDays: 30 }),
-  };
-  return Object.entries(sweeps).map(([name, sweep]) => ({
-    name: `sweep: ${name}`,
-    // What is forgotten is forgotten once.
-    before: name === 'retention' || name === "partners' answers" ? 0 : 2,
-    ask: async () => Math.max(1, Number(await sweep(em())) || 0),
-  }));
-}
-
 /** Everything that is asked of a grown database, in an order in which nothing changes what comes after. */
-export function questionsOf(subjects: Subjects, { deps, port }: { deps: Dependencies; port: number }): Question[] {
+export function questionsOf(
+  subjects: Subjects,
+  { deps, port, ...owner }: { deps: Dependencies; port: number } & Owner,
+): Question[] {
   return [
     ...listQuestions(subjects, port),
     ...storyQuestions(subjects, port),
     ...moneyQuestions(subjects, deps),
-    ...sweepQuestions(deps),
+    ...backgroundQuestions(owner, deps),
   ];
 }

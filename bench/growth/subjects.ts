@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { issueKey } from '../../src/partners/issue-key.ts';
 import { partnerPermissions } from '../../src/partners/partner.ts';
-import { payoutTextsPlace } from '../../src/payouts/payout.ts';
 import { must } from '../../src/shared/assert.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import type { BenchStack } from '../stack.ts';
 import { type GrownYear, id, ofYear } from './grown.ts';
 import type { Subjects } from './questions.ts';
+import { sealShown } from './seal-shown.ts';
 
 /** Who asks, and about what: the person and the partner of whom there is most, and the platform. */
 export async function findSubjects(stack: BenchStack, year: GrownYear, port: number): Promise<Subjects> {
@@ -31,25 +31,21 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
     ),
   );
   const { user, account, partner, cause, circle, early, middle } = must(ids, 'a select has a row');
-  const one = async (table: 'partner_payments' | 'payouts') =>
-    must(
-      (
-        await em.execute<{ id: string }[]>(
-          `select id from ${table} where partner_id = ? and created_at < ? order by created_at desc limit 1`,
-          [partner, middle],
-        )
-      )[0],
-      `the partner has ${table}`,
-    ).id;
   const { tokens, sealer } = stack.deps;
   const day = westernIndonesiaDay(new Date(middle));
-  const payoutId = await one('payouts');
-  const texts = { bank_account_number: '1234567890', beneficiary_name: 'Budi', external_ref: null };
-  const sealed = await sealer.seal(payoutTextsPlace(payoutId), JSON.stringify(texts));
-  await em.transactional(async (tx) => {
-    await tx.execute("set local session_replication_role = 'replica'");
-    await tx.execute('update payouts set texts_sealed = ? where id = ?', [sealed, payoutId]);
-  });
+  const [payout] = await em.execute<{ id: string }[]>(
+    `select id from payouts where partner_id = ? and kind = 'partner_payout' and created_at < ?
+     order by created_at desc limit 1`,
+    [partner, middle],
+  );
+  const payoutId = must(payout, 'the partner has payouts').id;
+  const [refunded] = await em.execute<{ payment_id: string; id: string }[]>(
+    `select r.payment_id, r.id from payment_refunds r join partner_payments p on p.id = r.payment_id
+     where p.partner_id = ? and p.created_at < ? order by p.created_at desc limit 1`,
+    [partner, middle],
+  );
+  const { payment_id: paymentId, id: refundId } = must(refunded, 'the partner has given something back');
+  await sealShown(em, sealer, { userId: user, early, payoutIds: [payoutId, refundId] });
   const { apiKey, signingSecret } = await issueKey(em, sealer, {
     caller: null,
     requestId: null,
@@ -70,7 +66,7 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
     circleId: circle,
     early,
     day,
-    paymentId: await one('partner_payments'),
+    paymentId,
     payoutId,
     orders: await em.execute(
       `select id, provider_payment_method_id as "methodId" from payment_orders where status = 'WAITING_PAYMENT'`,

@@ -1,0 +1,100 @@
+import { at, causes, type GrownYear, id, operator, partners, products, reservedOf, users } from './grown.ts';
+
+/** Columns, a `select` list over `n`, and how many there are. */
+export type Thing = [table: string, columns: string, select: string, count: number];
+
+const first = at('1');
+const sealed = `repeat('x', 300)`;
+
+/** What of people and organizations is there beside their deeds: a few of the person's for each so many deeds. */
+export const rareThings = (year: GrownYear): Thing[] => [
+  [
+    'users',
+    'id, user_type, role_id, status, password_hash, created_at',
+    `${id('operator')}, 'platform', (select id from roles where name = 'platform_super_admin'), 'active', 'none', ${first}`,
+    3,
+  ],
+  [
+    'users',
+    'id, user_type, organization_id, role_id, status, password_hash, created_at',
+    `${id('admin')}, 'organization', ${id('organization')},
+     (select id from roles where name = 'organization_admin'), 'active', 'none', ${first}`,
+    partners(year),
+  ],
+  [
+    'accounts',
+    'id, name, kind, owner_id, created_at',
+    `${reservedOf('account', 'n')}, 'Withdrawals under way', 'withdrawal_reserved', ${id('account')}, ${at()}`,
+    users(year),
+  ],
+  [
+    'accounts',
+    'id, name, kind, owner_id, created_at',
+    `${reservedOf('cause account', 'n')}, 'Withdrawals under way', 'withdrawal_reserved', ${id('cause account')}, ${at()}`,
+    causes(year),
+  ],
+  [
+    'bank_accounts',
+    'id, user_id, bank_code, details_sealed, usable_at, created_at',
+    `${id('bank account')}, ${id('user')}, 'BCA', ${sealed}, ${at()}, ${at()}`,
+    users(year),
+  ],
+  [
+    'bank_accounts',
+    'id, user_id, bank_code, details_sealed, usable_at, created_at',
+    `${id('another bank account')}, ${id('user', '1')}, 'BCA', ${sealed}, ${at('500 * n - 450')}, ${at('500 * n - 450')}`,
+    Math.floor(year.rows / 500),
+  ],
+  [
+    'bank_accounts',
+    'id, user_id, organization_id, bank_code, details_sealed, usable_at, created_at',
+    `${id('organization bank account')}, ${id('admin')}, ${id('organization')}, 'BCA', ${sealed}, ${first}, ${first}`,
+    partners(year),
+  ],
+  [
+    'addresses',
+    'id, user_id, address_type, details_sealed, created_by, created_at',
+    `${id('address')}, ${id('user')}, 'individual', ${sealed}, ${id('user')}, ${at()}`,
+    users(year),
+  ],
+  [
+    'accounts',
+    'id, name, kind, owner_id, created_at',
+    `${id('product account')}, 'Product', 'product', ${id('product')}, ${at('500 * n - 450')}`,
+    products(year),
+  ],
+  [
+    // Two in three stay open: what the others have received has reached their target.
+    'products',
+    'id, kind, name, account_id, target_amount, status, created_by, created_at',
+    `${id('product')}, case when n % 2 = 1 then 'investment' else 'takaful_insurance' end, 'Product', ${id('product account')},
+     case when n % 3 = 0 then 10000 end, case when n % 3 = 0 then 'completed' else 'open' end, ${operator(1)},
+     ${at('500 * n - 450')}`,
+    products(year),
+  ],
+  ['document_categories', 'id, name, created_at', `${id('category')}, 'Category ' || n, ${first}`, 5],
+  [
+    // What was found and mended through the year, and what was found yesterday.
+    'reconciliations',
+    'id, day, resource_type, subject, reference, ours, state, created_at, met_at',
+    `${id('difference')}, (${at('100 * n - 50')} at time zone interval '7 hours')::date, 'payment', 'nobody-' || n,
+     'nobody-' || n, '{}', 'resolved', ${at('100 * n - 50')}, ${at('100 * n - 50')}`,
+    Math.floor(year.rows / 100),
+  ],
+  [
+    'reconciliations',
+    'id, day, resource_type, subject, reference, ours, state, created_at, met_at',
+    `${id('open difference')}, (timestamptz ':end' at time zone interval '7 hours')::date - 1, 'payment', 'open-' || n,
+     'open-' || n, '{}', 'open', timestamptz ':end', timestamptz ':end'`,
+    15,
+  ],
+  [
+    // Proposed a minute after the other: half of them waited for longer than a proposal lives.
+    'decisions',
+    'id, kind, donation_id, note, evidence, proposed_by, created_at',
+    `${id('proposal')}, 'refund_donation', ${id('donation', '10 * n - 6')}, 'Asked by the donor',
+     '{"provider": null, "books": {}}', ${operator(1)},
+     timestamptz ':end' - n * interval '1 minute' - case when n % 2 = 0 then interval '2 days' else interval '0' end`,
+    20,
+  ],
+];

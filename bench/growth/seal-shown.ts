@@ -1,0 +1,71 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { placeOfDetails as placeOfAddress } from '../../src/addresses/address.ts';
+import { placeOfBankDetails } from '../../src/bank-accounts/bank-account.ts';
+import { placeOfUrl } from '../../src/documents/document.ts';
+import type { Place, Sealer } from '../../src/encryption/sealer.ts';
+import { placeOfDetails as placeOfOfficialDocument } from '../../src/official-documents/official-document.ts';
+import { payoutTextsPlace } from '../../src/payouts/payout.ts';
+import { textArray } from '../../src/shared/postgres.ts';
+
+/** So many rows of a list from a place on: more than a page, whatever is filtered. */
+const shown = 100;
+
+interface Shown {
+  place: (id: string) => Place;
+  text: string;
+  /** Whose rows are shown; null where one row is named. */
+  where: string;
+}
+
+/**
+ * Seals what the pages of lists show, which the year is not filled with: it would cost more than all else. The rows of
+ * the first pages, and of those that follow `early`.
+ */
+export async function sealShown(
+  em: EntityManager,
+  sealer: Sealer,
+  { userId, early, payoutIds }: { userId: string; early: string; payoutIds: readonly string[] },
+): Promise<void> {
+  const all: Shown[] = [
+    {
+      place: placeOfBankDetails,
+      text: JSON.stringify({ account_number: '1234567890', account_holder: 'Budi' }),
+      where: `user_id = '${userId}' and organization_id is null`,
+    },
+    {
+      place: placeOfUrl,
+      text: `documents/${userId}/picture`,
+      where: `created_by = '${userId}' or visibility = 'public'`,
+    },
+    {
+      place: placeOfOfficialDocument,
+      text: JSON.stringify({ number: 'A1234567', name_on_document: 'Budi' }),
+      where: `user_id = '${userId}'`,
+    },
+    { place: placeOfAddress, text: JSON.stringify({ city: 'Jakarta' }), where: 'true' },
+    {
+      place: payoutTextsPlace,
+      text: JSON.stringify({
+        bank_account_number: '1234567890',
+        beneficiary_name: 'Budi',
+        external_ref: null,
+        reason: '',
+      }),
+      where: `id = any('${textArray(payoutIds)}'::uuid[])`,
+    },
+  ];
+  await em.transactional(async (tx) => {
+    await tx.execute("set local session_replication_role = 'replica'");
+    for (const { place, text, where } of all) {
+      const { table, column } = place('');
+      const newest = (further: string) =>
+        `(select id::text from ${table} where (${where}) and ${further} order by created_at desc, id desc limit ${shown})`;
+      const rows = await tx.execute<{ id: string }[]>(
+        `${newest('true')} union ${newest(`created_at < '${early}'`)} union
+         (select id::text from ${table} where (${where}) order by created_at, id limit ${shown})`,
+      );
+      for (const { id } of rows)
+        await tx.execute(`update ${table} set ${column} = ? where id = ?`, [await sealer.seal(place(id), text), id]);
+    }
+  });
+}
