@@ -233,26 +233,25 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
 /** What runs by itself, each with something due, about as much in the large database as in the small one. */
 export function backgroundQuestions(owner: Owner, deps: Dependencies): Question[] {
   const asked = (kind: string, steps: Record<string, Step>) =>
-    Object.entries(steps).map(
-      ([name, { run, due, before = 2 }]): Question => ({
-        name: `${kind}${name}`,
-        before,
-        prepare: async () => {
-          if (due === undefined) return;
-          await owner.owner().transactional(async (tx) => {
-            await tx.execute("set local session_replication_role = 'replica'");
-            if (typeof due === 'function') await due(tx);
-            else for (const sql of due) await tx.execute(sql);
-            // What was looked at before it was measured is looked at again.
-            await tx.execute('delete from sweep_looks');
-          });
-        },
-        ask: async () => {
-          const found = await run(deps.orm.em.fork());
-          if (due !== undefined && found === 0) throw new Error('nothing was due');
-          return Math.max(1, found);
-        },
-      }),
-    );
+    Object.entries(steps).map(([name, { run, due, before = 2 }]): Question => {
+      let isDue = false;
+      const prepare = async () => {
+        if (due === undefined) return;
+        isDue = true;
+        await owner.owner().transactional(async (tx) => {
+          await tx.execute("set local session_replication_role = 'replica'");
+          if (typeof due === 'function') await due(tx);
+          else for (const sql of due) await tx.execute(sql);
+          // What was looked at before it was measured is looked at again.
+          await tx.execute('delete from sweep_looks');
+        });
+      };
+      const ask = async () => {
+        const found = await run(deps.orm.em.fork());
+        if (isDue && found === 0) throw new Error('nothing was due');
+        return Math.max(1, found);
+      };
+      return { name: `${kind}${name}`, before, prepare, ask };
+    });
   return [...asked('sweep: ', sweepsOf(deps)), ...asked('step: ', stepsOf(owner, deps))];
 }
