@@ -78,7 +78,7 @@ const names = [...(measured[0]?.keys() ?? [])];
 const grown: string[] = [];
 const lines = names.map((name) => {
   const all = measured.map((found) => found.get(name));
-  const emptiness = hollow(name, all);
+  const emptiness = hollow(name, all, sizes);
   if (emptiness !== undefined) problems.push(`${name}: ${emptiness}`);
   const isFaster = all.some((larger, index) => index > 0 && faster(all[index - 1], larger));
   const known = knownGrowth(name);

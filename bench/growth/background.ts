@@ -102,7 +102,7 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
     subscriptions: {
       run: (em) => sweepSubscriptions(em, nobody, failed),
       due: [
-        `update donation_subscriptions set started_at = started_at - interval '31 days'
+        `update donation_subscriptions set started_at = started_at - interval '35 days'
          where ${some('donation_subscriptions', "status = 'active'", 'started_at')}`,
       ],
     },

@@ -76,7 +76,8 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
          select provider_payment_id as "entryId", 'payment' as kind, provider_payment_id as "providerId", reference,
            amount::text as amount, 'succeeded' as status, received_at as at from receipts
          union all
-         select provider_transfer_id, 'transfer', provider_transfer_id, p.id::text, net_amount::text, 'succeeded', sent_at
+         select provider_transfer_id, 'transfer', provider_transfer_id, p.id::text, net_amount::text,
+           case p.status when 'reversed' then 'reversed' else 'succeeded' end, sent_at
          from payouts p join payout_attempts a on a.payout_id = p.id) records
        where (at at time zone interval '7 hours')::date = ?::date order by at`,
       [day],
