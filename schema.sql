@@ -417,6 +417,11 @@ create table donation_subscriptions (
   status text not null,
   started_at timestamp with time zone not null,
   periods_paid integer not null default 0,
+  due_at timestamp with time zone not null generated always as ((((started_at AT TIME ZONE '07:00:00'::interval) +
+CASE "interval"
+    WHEN 'weekly'::text THEN make_interval(weeks => periods_paid)
+    ELSE make_interval(months => periods_paid)
+END) AT TIME ZONE '07:00:00'::interval)) stored,
   refusals smallint not null default 0,
   attempted_at timestamp with time zone,
   ended_at timestamp with time zone,
@@ -427,6 +432,7 @@ create table donation_subscriptions (
   constraint donation_subscriptions_attempted_at_is_real CHECK (attempted_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND attempted_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donation_subscriptions_check CHECK ((status = 'active'::text) = (ended_at IS NULL)),
   constraint donation_subscriptions_created_at_is_real CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
+  constraint donation_subscriptions_due_at_is_real CHECK (due_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND due_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donation_subscriptions_ended_at_is_real CHECK (ended_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND ended_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint donation_subscriptions_interval_check CHECK ("interval" = ANY (ARRAY['weekly'::text, 'monthly'::text])),
   constraint donation_subscriptions_periods_paid_check CHECK (periods_paid >= 0 AND periods_paid <= 10000),
@@ -435,7 +441,7 @@ create table donation_subscriptions (
   constraint donation_subscriptions_status_check CHECK (status = ANY (ARRAY['active'::text, 'stopped'::text, 'failed'::text])),
   constraint donation_subscriptions_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
-CREATE INDEX donation_subscriptions_active ON donation_subscriptions USING btree (started_at) WHERE status = 'active'::text;
+CREATE INDEX donation_subscriptions_due ON donation_subscriptions USING btree (due_at) WHERE status = 'active'::text;
 CREATE INDEX donation_subscriptions_of_user ON donation_subscriptions USING btree (user_id, created_at DESC, id DESC);
 CREATE INDEX donation_subscriptions_stopped ON donation_subscriptions USING btree (ended_at) WHERE status = 'stopped'::text;
 
@@ -6502,7 +6508,7 @@ grant select (attempt), select (created_at), select (due_at), select (outcome), 
 
 grant insert, select, update (attempted_at), update (ended_at), update (periods_paid), update (refusals), update (status), update (updated_at) on table donation_subscriptions to amanah_app;
 
-grant select ("interval"), select (amount), select (attempted_at), select (cause_id), select (created_at), select (ended_at), select (id), select (periods_paid), select (refusals), select (source_account_id), select (started_at), select (status), select (updated_at), select (user_id) on table donation_subscriptions to amanah_reader;
+grant select ("interval"), select (amount), select (attempted_at), select (cause_id), select (created_at), select (due_at), select (ended_at), select (id), select (periods_paid), select (refusals), select (source_account_id), select (started_at), select (status), select (updated_at), select (user_id) on table donation_subscriptions to amanah_reader;
 
 grant insert, select, update (allocation_batch_id), update (cause_id), update (refund_transaction_id), update (status), update (transaction_id), update (updated_at) on table donations to amanah_app;
 

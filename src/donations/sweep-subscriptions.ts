@@ -2,15 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { either, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import type { SubscriptionWorkflows } from './subscription.ts';
 
-/** Active subscriptions whose next attempt is late: months by the calendar of UTC+7, a day after a refusal. */
+/** Active subscriptions whose next attempt is late: that of a period which is due, and a day after a refusal. */
 export const overdueSubscriptions = `select id, since from (
-    select s.id, greatest(
-      case s.interval when 'weekly' then s.started_at + make_interval(weeks => s.periods_paid)
-        else (s.started_at at time zone interval '7 hours' + make_interval(months => s.periods_paid))
-          at time zone interval '7 hours' end,
-      (select max(a.created_at) + interval '1 day' from donation_subscription_attempts a
-        where a.subscription_id = s.id and a.period = s.periods_paid)) as since
-    from donation_subscriptions s where s.status = 'active') next
+    select s.id, greatest(s.due_at, (select max(a.created_at) + interval '1 day' from donation_subscription_attempts a
+      where a.subscription_id = s.id and a.period = s.periods_paid)) as since
+    from donation_subscriptions s where s.status = 'active' and s.due_at < now() - interval '5 minutes') next
   where since < now() - interval '5 minutes'`;
 
 /**

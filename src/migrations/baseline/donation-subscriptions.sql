@@ -10,6 +10,10 @@ create table donation_subscriptions (
   status text not null check (status in ('active', 'stopped', 'failed')),
   started_at timestamptz not null,
   periods_paid integer not null default 0 check (periods_paid between 0 and 10000),
+  -- When the next period is due: months by the calendar of UTC+7.
+  due_at timestamptz not null generated always as ((started_at at time zone interval '7 hours'
+    + case "interval" when 'weekly' then make_interval(weeks => periods_paid)
+        else make_interval(months => periods_paid) end) at time zone interval '7 hours') stored,
   refusals smallint not null default 0 check (refusals between 0 and 3),
   -- When the last attempt was made, from which the next one counts.
   attempted_at timestamptz,
@@ -21,7 +25,7 @@ create table donation_subscriptions (
 create index donation_subscriptions_of_user on donation_subscriptions (user_id, created_at desc, id desc);
 create trigger donation_subscriptions_of_nobody_erased before insert on donation_subscriptions
   for each row execute function refuse_erased('user_id');
-create index donation_subscriptions_active on donation_subscriptions (started_at) where status = 'active';
+create index donation_subscriptions_due on donation_subscriptions (due_at) where status = 'active';
 create index donation_subscriptions_stopped on donation_subscriptions (ended_at) where status = 'stopped';
 create trigger donation_subscriptions_status_law before insert or update of status on donation_subscriptions
   for each row execute function keep_status('status', '>active', 'active>stopped', 'active>failed');
