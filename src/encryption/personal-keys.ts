@@ -182,7 +182,8 @@ export function createPersonalKeys(
         `insert into personal_keys (id, erased_at, is_settled)
            select id, clock_timestamp(), true
            from (select where are_agreed_keys(?)) agreed cross join unnest(?::uuid[]) id
-         on conflict (id) do update set key_sealed = null, erased_at = excluded.erased_at, is_settled = true
+         on conflict (id) do update set key_sealed = null, overwritten = repeat('-', length(personal_keys.key_sealed)),
+           erased_at = excluded.erased_at, is_settled = true
            where personal_keys.erased_at is null returning id`,
         [textArray(ids)],
       );
@@ -240,7 +241,8 @@ export function createPersonalKeys(
         [days, kept],
       );
       const destroyed = await keys.execute<{ id: string }[]>(
-        `update order_keys set key_sealed = null, erased_at = clock_timestamp()
+        `update order_keys set key_sealed = null, overwritten = repeat('-', length(key_sealed)),
+           erased_at = clock_timestamp()
          where are_agreed_keys(?) and erased_at is null and id = any(?::uuid[]) and id <> all(?::uuid[]) returning id`,
         [textArray(ids), kept],
       );
