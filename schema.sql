@@ -4720,14 +4720,26 @@ UNION ALL
   GROUP BY d.cause_id;
 
 create view check_causes_keep_what_was_given as
- SELECT account_id,
-    kept,
-    account_balance(account_id) AS balance
-   FROM ( SELECT charitable_causes.account_id,
-            sum(disbursable_of_cause(charitable_causes.id)) AS kept
+ WITH held AS NOT MATERIALIZED (
+         SELECT charitable_causes.account_id
            FROM charitable_causes
-          GROUP BY charitable_causes.account_id) c
-  WHERE kept > account_balance(account_id);
+          WHERE checks_read_all()
+          GROUP BY charitable_causes.account_id
+        UNION ALL
+         SELECT DISTINCT p.account_id
+           FROM postings p
+          WHERE NOT checks_read_all() AND p.journal_id >= checks_since() AND (EXISTS ( SELECT
+                   FROM charitable_causes c
+                  WHERE c.account_id = p.account_id))
+        )
+ SELECT h.account_id,
+    k.kept,
+    account_balance(h.account_id) AS balance
+   FROM held h
+     CROSS JOIN LATERAL ( SELECT sum(disbursable_of_cause(c.id)) AS kept
+           FROM charitable_causes c
+          WHERE c.account_id = h.account_id) k
+  WHERE k.kept > account_balance(h.account_id);
 
 create view check_circle_contributions_once as
  SELECT saving_circle_id,

@@ -123,8 +123,16 @@ begin
   end if;
 end $$;
 
--- What was given to the causes of an account is there, or was disbursed or paid out in its place.
+-- What was given to the causes of an account is there, or was disbursed or paid out in its place. Both change only when
+-- something is posted on the account.
 create view check_causes_keep_what_was_given as
-  select c.account_id, c.kept, account_balance(c.account_id) as balance
-  from (select account_id, sum(disbursable_of_cause(id)) as kept from charitable_causes group by account_id) c
-  where c.kept > account_balance(c.account_id);
+  with held as not materialized (
+    select account_id from charitable_causes where checks_read_all() group by account_id
+    union all
+    select distinct p.account_id from postings p
+    where not checks_read_all() and p.journal_id >= checks_since()
+      and exists (select from charitable_causes c where c.account_id = p.account_id))
+  select h.account_id, k.kept, account_balance(h.account_id) as balance
+  from held h cross join lateral (select sum(disbursable_of_cause(c.id)) as kept from charitable_causes c
+    where c.account_id = h.account_id) k
+  where k.kept > account_balance(h.account_id);
