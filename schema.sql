@@ -4312,7 +4312,7 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.take_provider_call(p_per_minute integer, p_payout boolean, p_partner uuid, p_calls integer)
+CREATE OR REPLACE FUNCTION public.take_provider_call(p_per_minute integer, p_payout boolean, p_partner uuid, p_follows boolean)
  RETURNS double precision
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -4321,7 +4321,7 @@ declare
   budget provider_budget;
   instant timestamptz;
   most double precision := p_per_minute / 6.0;
-  per_second double precision := (p_per_minute - p_per_minute / 6.0) / 60;
+  per_second double precision := (p_per_minute - p_per_minute / 6.0 - 1) / 60;
   available double precision;
   recent double precision;
   needed double precision;
@@ -4339,15 +4339,16 @@ begin
   -- Bounded, as a power too small for a number is an error.
   select c.calls * exp(-least(abs(extract(epoch from instant - c.counted_at)) / 60, 100)) into recent
     from provider_callers c where c.partner_id = p_partner;
-  needed := p_calls + most * case when recent > p_per_minute / 4.0 then case when p_payout then 0.625 else 0.75 end
-    when p_payout then 0 else 0.5 end;
+  needed := case when p_follows then 0
+    else 1 + most * case when recent > p_per_minute / 4.0 then case when p_payout then 0.625 else 0.75 end
+      when p_payout then 0 else 0.5 end end;
   available := least(most, budget.tokens + extract(epoch from instant - budget.filled_at) * per_second);
   if available < needed then
     return (needed - available) / per_second;
   end if;
-  update provider_budget set tokens = available - p_calls, filled_at = instant;
+  update provider_budget set tokens = available - 1, filled_at = instant;
   if p_partner is not null then
-    insert into provider_callers as c (partner_id, calls, counted_at) values (p_partner, coalesce(recent, 0) + p_calls, instant)
+    insert into provider_callers as c (partner_id, calls, counted_at) values (p_partner, coalesce(recent, 0) + 1, instant)
       on conflict (partner_id) do update set calls = excluded.calls, counted_at = excluded.counted_at;
   end if;
   return 0;
@@ -6174,9 +6175,9 @@ revoke execute on function suspend_receipt(uuid,uuid,text,text,text,numeric,nume
 
 grant execute on function suspend_receipt(uuid,uuid,text,text,text,numeric,numeric,text) to amanah_app;
 
-revoke execute on function take_provider_call(integer,boolean,uuid,integer) from public;
+revoke execute on function take_provider_call(integer,boolean,uuid,boolean) from public;
 
-grant execute on function take_provider_call(integer,boolean,uuid,integer) to amanah_app;
+grant execute on function take_provider_call(integer,boolean,uuid,boolean) to amanah_app;
 
 revoke execute on function tally_payout() from public;
 

@@ -79,12 +79,19 @@ export function redeliverCallbacks(
  * older ones. Returns how many.
  */
 export async function redeliverUnreceipted(em: EntityManager): Promise<number> {
-  const rows = await withTime(em, budgets.database.sweep, (tx) =>
-    tx.execute<unknown[]>(
-      `update gateway_callbacks c set delivered_at = null
-       where c.id > (select uuidv7(interval '-2 days')) and c.kind = 'payment' and c.delivered_at is not null
-         and not exists (select from receipts r where r.provider_payment_id = c.provider_payment_id) returning 1`,
-    ),
-  );
-  return rows.length;
+  let redelivered = 0;
+  // An hour at a time: so each takes no longer than a statement may, however many there are.
+  for (let hour = 48; hour > 0; hour -= 1) {
+    const rows = await withTime(em, budgets.database.sweep, (tx) =>
+      tx.execute<unknown[]>(
+        `update gateway_callbacks c set delivered_at = null
+         where c.id > (select uuidv7(make_interval(hours => ?))) and c.id <= (select uuidv7(make_interval(hours => ?)))
+           and c.kind = 'payment' and c.delivered_at is not null
+           and not exists (select from receipts r where r.provider_payment_id = c.provider_payment_id) returning 1`,
+        [-hour, 1 - hour],
+      ),
+    );
+    redelivered += rows.length;
+  }
+  return redelivered;
 }

@@ -1,7 +1,6 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
-import { executePrepared } from '../database/prepared-statements.ts';
 import { readFresh } from '../database/replica.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { readRefunded, refundedOf } from '../refunds/read-refundable.ts';
@@ -18,8 +17,7 @@ type Row = Record<string, unknown> & PaymentChannelName & { refunded: Money };
  * The payment with this id, of any partner, as it is in the database now, in one round trip; null when there is none.
  */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
-  const [row] = await executePrepared<Row>(
-    em,
+  const [row] = await em.execute<Row[]>(
     `select p.*, c.method, c.channel_code, ${refundedOf('p')} as refunded
      from partner_payments p join payment_channels c on c.id = p.channel_id where p.id = ?`,
     [id],

@@ -1,5 +1,4 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
-import { executePrepared } from '../database/prepared-statements.ts';
 import { openUnlessGone } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -74,8 +73,7 @@ interface Asking {
  * when nothing may be sent, as the payment is cancelled or not `PENDING` any more.
  */
 async function beginAsking(em: EntityManager, paymentId: string): Promise<Asking | null> {
-  const [row] = await executePrepared<Record<string, unknown> & Asking['channel'] & Attempt>(
-    em,
+  const [row] = await em.execute<(Record<string, unknown> & Asking['channel'] & Attempt)[]>(
     `update partner_payments p set instrument_asked_at = now() from payment_channels c
      where p.id = ? and p.status = 'PENDING' and p.cancelled_at is null and c.id = p.channel_id
      returning p.*, c.method, c.channel_code, ${attemptNoted}`,

@@ -20,7 +20,7 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     }
     if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is already ${payout.status}`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);
-    const report = await hearProvider(gateway, payout, { signal });
+    const report = await hearProvider(gateway, payout, signal);
     const says = lastingStatus(report.said, payout.last_word);
     const proven = finalOutcomeOf({ said: says });
     if (proven !== null && proven !== outcome) {

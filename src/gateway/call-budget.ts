@@ -8,8 +8,8 @@ import { ProviderUnknown } from './gateway.ts';
 export interface Call {
   payout: boolean;
   partnerId: string | null;
-  /** How many calls are taken at once, one unless given: those that are of no use without each other. */
-  calls?: number | undefined;
+  /** Whether it follows a call that was just made and is of no use without it: then it goes before all others. */
+  follows?: boolean | undefined;
 }
 
 /** The budget that provider calls are counted against. */
@@ -42,14 +42,14 @@ export function createCallBudget(orm: MikroORM, perMinute: number): CallBudget {
   if (perMinute === 0) return unlimited;
   return {
     waiting: createWaiting(),
-    async take({ payout, partnerId, calls = 1 }) {
+    async take({ payout, partnerId, follows = false }) {
       const [row] = await orm.em
         .fork()
         .execute<{ seconds: number }[]>('select take_provider_call(?, ?, ?, ?) as seconds', [
           perMinute,
           payout,
           partnerId,
-          calls,
+          follows,
         ]);
       return Math.ceil(must(row, 'a function has an answer').seconds * 1000);
     },
@@ -77,11 +77,12 @@ export async function awaitCall(
     for (;;) {
       const restMs = await budget.take(call);
       if (restMs === 0) return;
-      const usedUp = new ProviderUnknown('the calls to the provider are used up', { restMs });
-      if (performance.now() + restMs > until) throw usedUp;
+      const usedUp = (ms: number) => new ProviderUnknown('the calls to the provider are used up', { restMs: ms });
+      if (performance.now() + restMs > until) throw usedUp(restMs);
       if (call.partnerId !== null) {
+        // Not before those that wait have gone, and not all at once.
         leave ??= await budget.waiting.enter({ key: call.partnerId }).catch(() => {
-          throw usedUp;
+          throw usedUp(Math.ceil(Math.max(restMs, patienceMs * (1 + Math.random()))));
         });
       }
       await sleep(restMs, undefined, { signal });

@@ -129,11 +129,8 @@ export interface CallOptions {
   beforeSend?: () => Promise<boolean>;
   /** The partner for whom the call is made, if it is one's: many calls for one give way to those for others. */
   partnerId?: string | null;
-  /**
-   * Its calls out of the shared budget, one by default. A call that is of no use unless another can follow takes two,
-   * and the other then takes 0.
-   */
-  calls?: 0 | 1 | 2;
+  /** Whether it follows a call that was just made and is of no use without it: then it goes before all others. */
+  follows?: boolean;
 }
 
 export interface Gateway {

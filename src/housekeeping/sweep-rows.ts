@@ -61,6 +61,8 @@ const firstWaitMinutes = 1;
 /** A row that becomes due again after this long starts over with short waits. */
 const forgivenAfterDays = 2;
 const forgottenAfterDays = 30;
+/** So many are forgotten in one statement, which takes a second or two. */
+const looksAtATime = 100_000;
 
 /**
  * Wakes the workflows of rows that have waited too long, each row at growing intervals from a minute to a day: a
@@ -172,7 +174,15 @@ export async function forgetLooks(tx: EntityManager, kind: SweptKind, ids: reado
 
 /** Temporal has lost our workflows (it is new, or was reset): the next sweep looks at all waiting rows again. */
 export async function lookAtEverythingAgain(em: EntityManager): Promise<void> {
-  await withTime(em, budgets.database.sweep, (tx) => tx.execute('delete from sweep_looks'));
+  for (let left = true; left; ) {
+    const rows = await withTime(em, budgets.database.sweep, (tx) =>
+      tx.execute<unknown[]>(
+        'delete from sweep_looks where ctid = any (array(select ctid from sweep_looks limit ?)) returning 1',
+        [looksAtATime],
+      ),
+    );
+    left = rows.length === looksAtATime;
+  }
 }
 
 /** Deletes the looks of rows that have not waited for a long time; returns how many. */

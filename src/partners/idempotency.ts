@@ -138,7 +138,7 @@ export async function arriveUnderKey(
 ): Promise<UnderKey & { stamp: OpeningStamp }> {
   const [arrived] = await executePrepared<Stamping & { [Column in keyof KeyRow]: KeyRow[Column] | null }>(
     em,
-    `select stamp.*, ${underKey} from (${stamping}) stamp left join partner_idempotency_keys k on ${atKey}`,
+    `select stamp.number, stamp.asked_at, ${underKey} from (${stamping}) stamp left join partner_idempotency_keys k on ${atKey}`,
     [claim.partnerId, claim.keyHash],
   );
   const { number, asked_at, ...row } = must(arrived, 'a stamp is one row');

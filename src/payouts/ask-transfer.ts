@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
-import { type CallOptions, type Gateway, isProviderUnknown, restAfter } from '../gateway/gateway.ts';
+import { type Gateway, isProviderUnknown, restAfter } from '../gateway/gateway.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { compareMoney } from '../shared/money.ts';
 import { closeAttempt, findMadeAttempts } from './attempts.ts';
@@ -15,10 +15,10 @@ import { mayRepeat } from './repeating.ts';
 export async function hearProvider(
   gateway: Gateway,
   { id, net_amount: amount, refund_of: refundOf, partner_id: partnerId = null }: Payout,
-  options: Pick<CallOptions, 'signal' | 'calls'>,
+  signal: AbortSignal,
 ): Promise<ProviderReport> {
   try {
-    const transfer = await gateway.findTransfer(id, { ...options, refundOf, partnerId });
+    const transfer = await gateway.findTransfer(id, { signal, refundOf, partnerId });
     if (transfer === null) return { said: 'not known' };
     const { status, providerTransferId, failureCode } = transfer;
     return compareMoney(transfer.amount, amount) === 0
@@ -42,7 +42,7 @@ export async function askTransfer(
 ): Promise<ProviderReport> {
   const asked = await em.findOneOrFail(Payout, { id: payoutId });
   const askedAt = await readDatabaseClock(em);
-  const heard = await hearProvider(sending.gateway, asked, { signal });
+  const heard = await hearProvider(sending.gateway, asked, signal);
   const report = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     const concluded = heard.said === 'not known' ? await concludeFromIgnorance(tx, sending, payout, askedAt) : heard;

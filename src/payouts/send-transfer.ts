@@ -32,7 +32,7 @@ export async function sendTransfer(
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<ProviderReport> {
   await failpoint('send-transfer.before');
-  const { report: earlier, calls } = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
+  const { report: earlier, wasAsked } = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
   if (earlier !== null) return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
   const begun = await em.transactional((tx) => beginAttempt(tx, sending, payoutId, new Date(at)));
   if (begun === 'ask') return askTransfer(em.fork(), sending, { payoutId, at, signal });
@@ -42,7 +42,7 @@ export async function sendTransfer(
   const heard = await makeRequest(sending.gateway, request, {
     signal,
     partnerId,
-    calls,
+    follows: wasAsked,
     beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: budgets.provider.sendWithin }),
   });
   await failpoint('send-transfer.after');
@@ -57,15 +57,14 @@ const lateAfterMs = 60_000;
 interface Earlier {
   /** Null when the payout may be sent. */
   report: ProviderReport | null;
-  /** The calls that sending it still has to take out of the budget. */
-  calls: 0 | 1;
+  /** Whether the provider has just been asked. */
+  wasAsked: boolean;
 }
 
 /**
  * What the provider knows of a payout about to be sent late: its status, or `unsent` when it does not answer, as then
- * nothing may be sent; no report when it knows no such transfer, and for a payout that is on time or already sent. The
- * question takes the call for sending with it: where calls are few, a payout that has been asked about is also sent,
- * instead of being asked about again each time.
+ * nothing may be sent; no report when it knows no such transfer, and for a payout that is on time or already sent.
+ * Where calls are few, sending then goes first: otherwise the payout is asked about again each time, and never sent.
  */
 async function hearOfEarlier(
   em: EntityManager,
@@ -78,10 +77,10 @@ async function hearOfEarlier(
        where a.payout_id = p.id and a.outcome is distinct from 'unsent') as sent from payouts p where p.id = ?`,
     [lateAfterMs / 1000, payoutId],
   );
-  if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return { report: null, calls: 1 };
-  const report = await hearProvider(gateway, payout, { signal, calls: 2 });
-  if (report.said === 'not known') return { report: null, calls: 0 };
-  return { report: report.said === 'silent' ? { ...report, said: 'unsent' } : report, calls: 1 };
+  if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return { report: null, wasAsked: false };
+  const report = await hearProvider(gateway, payout, signal);
+  if (report.said === 'not known') return { report: null, wasAsked: true };
+  return { report: report.said === 'silent' ? { ...report, said: 'unsent' } : report, wasAsked: true };
 }
 
 /** Records the status heard instead of sending, and the attempt that it proves. */

@@ -48,7 +48,7 @@ export async function settlePayout(
   { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
   { payoutId, settlement, at, signal }: Settling,
 ): Promise<PayoutStanding> {
-  const report = await hearProvider(gateway, await em.findOneOrFail(Payout, { id: payoutId }), { signal });
+  const report = await hearProvider(gateway, await em.findOneOrFail(Payout, { id: payoutId }), signal);
   const standing = await em.fork().transactional(async (tx) => {
     const decision = await decisionOf(tx, payoutId, settlement);
     const payout = await lockPayout(tx, payoutId);

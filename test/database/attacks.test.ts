@@ -805,7 +805,8 @@ const ofTheApplication: Attack[] = [
          periods_paid) values ('${newId()}', '${it.thief.id}', '${newId()}', 5, '${it.thief.accountId}', 'monthly',
          'active', now(), 2147483647)`,
     ],
-    notAllowed,
+    // No calendar has the instant at which that period would be due.
+    '22008',
   ],
   [
     'blinds the alarms of circles by a start that is no time',

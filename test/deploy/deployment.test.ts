@@ -506,6 +506,11 @@ describe('Workers of webhooks alone', () => {
     ]);
   });
 
+  it('reach the pooler, whose policy names them from the start', () => {
+    const pooler = readFileSync(join(root, 'deploy/kubernetes/pooler/pooler.yaml'), 'utf8');
+    expect(pooler).toContain('key: app.kubernetes.io/component, operator: In, values: [api, worker, worker-webhooks]');
+  });
+
   it('are as many as their own queue asks for, and the others as many as theirs', () => {
     const Scaled = z.looseObject({
       kind: z.literal('ScaledObject'),

@@ -1,3 +1,4 @@
+import { dueAt } from '../../src/donations/subscription.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
 import {
@@ -341,5 +342,28 @@ describe('Under time skipping', () => {
     await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
     expect(await endOf(id)).toBe('failed');
     expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+  });
+});
+
+describe('When a period is due', () => {
+  it('is the same by the database, which finds what is late, as by the workflow, which pays it', async () => {
+    const begun = ['2026-01-31T01:00:00+07:00', '2026-03-01T00:30:00+07:00', '2027-12-30T23:59:59.5+07:00'];
+    const rows = await stack.owner().transactional(async (tx) => {
+      await tx.execute(
+        'create temporary table periods (like donation_subscriptions including generated) on commit drop',
+      );
+      return tx.execute<{ started: string; interval: 'weekly' | 'monthly'; periods_paid: number; due: string }[]>(
+        `insert into periods (id, user_id, cause_id, amount, source_account_id, interval, status, started_at, periods_paid,
+           refusals, created_at, updated_at)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, gen_random_uuid(), i, 'active', s, p, 0, s, s
+         from unnest(?::timestamptz[]) s, unnest(array['weekly', 'monthly']) i, unnest(array[0, 1, 2, 12, 13, 26, 120]) p
+         returning to_json(started_at) #>> '{}' as started, interval, periods_paid, to_json(due_at) #>> '{}' as due`,
+        [`{${begun.join(',')}}`],
+      );
+    });
+    expect(rows).toHaveLength(42);
+    expect(rows.map(({ due }) => Date.parse(due))).toEqual(
+      rows.map((row) => dueAt(new Date(row.started), row.interval, row.periods_paid).getTime()),
+    );
   });
 });

@@ -386,33 +386,32 @@ describe('A request that the provider answers with 429', () => {
 });
 
 describe('A payout that is sent more than a minute after it was reserved, while calls are few', () => {
-  async function late(left: number) {
+  /** Its calls as they are taken from a budget that lets a question through, and what follows one. */
+  async function late(question: 0 | 60_000) {
     const id = await to('111111');
     await withoutTriggers(stack, "update payouts set created_at = now() - interval '2 minutes' where id = ?", [id]);
-    const taken: number[] = [];
+    const taken: boolean[] = [];
     const gateway = steps.openGateway({
       ...unlimited,
-      take: async ({ calls = 1 }) => {
-        if (calls > left) return 60_000;
-        left -= calls;
-        taken.push(calls);
-        return 0;
+      take: async ({ follows = false }) => {
+        taken.push(follows);
+        return follows ? 0 : question;
       },
     });
     return { id, gateway, taken };
   }
 
-  it('is not asked about unless it can be sent then: no call is spent on a question of no use, and no attempt is noted', async () => {
-    const { id, gateway, taken } = await late(1);
-    expect(await steps.send(id, { gateway })).toEqual({ said: 'unsent', restMs: 60_000 });
-    expect(taken).toEqual([]);
-    expect(await steps.attemptsOf(id)).toEqual([]);
+  it('is asked about first, and then sent before everybody else: no question is asked for nothing', async () => {
+    const { id, gateway, taken } = await late(0);
+    expect(await steps.send(id, { gateway })).toMatchObject({ said: 'accepted' });
+    expect(taken).toEqual([false, true]);
+    expect(await steps.attemptsOf(id)).toMatchObject([{ outcome: 'accepted' }]);
   });
 
-  it('is asked about and sent by two calls that are taken together', async () => {
-    const { id, gateway, taken } = await late(2);
-    expect(await steps.send(id, { gateway })).toMatchObject({ said: 'accepted' });
-    expect(taken).toEqual([2]);
-    expect(await steps.attemptsOf(id)).toMatchObject([{ outcome: 'accepted' }]);
+  it('notes no attempt while it may not even be asked about', async () => {
+    const { id, gateway, taken } = await late(60_000);
+    expect(await steps.send(id, { gateway })).toEqual({ said: 'unsent', restMs: 60_000 });
+    expect(taken).toEqual([false]);
+    expect(await steps.attemptsOf(id)).toEqual([]);
   });
 });

@@ -20,15 +20,12 @@ const patience = 3 / 8;
 export function passThrough(
   { fetch: send, budget, payout, timeoutMs }: ClientSettings,
   passage: Passage,
-  { signal, beforeSend, partnerId = null, calls = 1 }: CallOptions & { signal: AbortSignal },
+  { signal, beforeSend, partnerId = null, follows = false }: CallOptions & { signal: AbortSignal },
 ) {
-  let due: number = calls;
   // A suspended process sees its signal's time-out only after it resumes.
   const endsAt = performance.now() + timeoutMs;
   return async (input: string, init: RequestInit): Promise<Response> => {
-    if (due > 0) await awaitCall(budget, { payout, partnerId, calls: due, patienceMs: timeoutMs * patience, signal });
-    // What an exchange asks beyond its first request is counted one by one.
-    due = 1;
+    await awaitCall(budget, { payout, partnerId, follows, patienceMs: timeoutMs * patience, signal });
     if (beforeSend && !(await beforeSend())) throw new ProviderUnknown('the request may not be made any more');
     signal.throwIfAborted();
     if (performance.now() > endsAt) throw new ProviderUnknown('the time for the request is over');

@@ -19,20 +19,21 @@ create table provider_callers (
   counted_at timestamptz not null
 ) with (fillfactor = 60);
 
--- Takes calls out of the budget, all or none: 0 when they may be made now, otherwise the seconds after which to try again. A sixth
--- of a minute's calls may be made at once; the rest comes evenly, so that no minute has more. Half of what may be made
+-- Takes one call out of the budget: 0 when it may be made now, otherwise the seconds after which to try again. A sixth
+-- of a minute's calls may be made at once; the rest comes evenly, so that no minute has more. A call that follows one just
+-- made, and without which that one was of no use, may be made one ahead of the budget; that one is set aside. Half of what may be made
 -- at once is left to payouts. A partner for which more than a quarter of a minute's calls have just been made gives way:
 -- its payouts leave five eighths of what may be made at once to everybody else, and its other calls three quarters. So
 -- it gets all that nobody else needs; below that quarter it gives way to nobody. It survives a clock that is set back (a
 -- correction, a failover): what was filled, or is to be waited for, in what is now the future does not hold up every call
 -- until that time has come again.
-create function take_provider_call(p_per_minute integer, p_payout boolean, p_partner uuid, p_calls integer)
+create function take_provider_call(p_per_minute integer, p_payout boolean, p_partner uuid, p_follows boolean)
   returns double precision language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   budget provider_budget;
   instant timestamptz;
   most double precision := p_per_minute / 6.0;
-  per_second double precision := (p_per_minute - p_per_minute / 6.0) / 60;
+  per_second double precision := (p_per_minute - p_per_minute / 6.0 - 1) / 60;
   available double precision;
   recent double precision;
   needed double precision;
@@ -50,15 +51,16 @@ begin
   -- Bounded, as a power too small for a number is an error.
   select c.calls * exp(-least(abs(extract(epoch from instant - c.counted_at)) / 60, 100)) into recent
     from provider_callers c where c.partner_id = p_partner;
-  needed := p_calls + most * case when recent > p_per_minute / 4.0 then case when p_payout then 0.625 else 0.75 end
-    when p_payout then 0 else 0.5 end;
+  needed := case when p_follows then 0
+    else 1 + most * case when recent > p_per_minute / 4.0 then case when p_payout then 0.625 else 0.75 end
+      when p_payout then 0 else 0.5 end end;
   available := least(most, budget.tokens + extract(epoch from instant - budget.filled_at) * per_second);
   if available < needed then
     return (needed - available) / per_second;
   end if;
-  update provider_budget set tokens = available - p_calls, filled_at = instant;
+  update provider_budget set tokens = available - 1, filled_at = instant;
   if p_partner is not null then
-    insert into provider_callers as c (partner_id, calls, counted_at) values (p_partner, coalesce(recent, 0) + p_calls, instant)
+    insert into provider_callers as c (partner_id, calls, counted_at) values (p_partner, coalesce(recent, 0) + 1, instant)
       on conflict (partner_id) do update set calls = excluded.calls, counted_at = excluded.counted_at;
   end if;
   return 0;

@@ -123,8 +123,8 @@ begin
   end if;
 end $$;
 
--- What was given to the causes of an account is there, or was disbursed or paid out in its place. Both change only when
--- something is posted on the account.
+-- What was given to the causes of an account is there, or was disbursed or paid out in its place. Whatever changes either
+-- posts something on the account.
 create view check_causes_keep_what_was_given as
   with held as not materialized (
     select account_id from charitable_causes where checks_read_all() group by account_id
