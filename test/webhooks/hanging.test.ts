@@ -45,6 +45,7 @@ const states = () =>
 
 describe('An endpoint that lets every request hang', () => {
   it('holds up at most ten, and neither settlements nor the webhooks of others wait for it', async () => {
+    const { body: paying } = await other.post('/payments', { method: 'qris', amount: '20000' });
     const em = stack.em();
     const ids = await em.transactional((tx) =>
       Promise.all(
@@ -67,8 +68,7 @@ describe('An endpoint that lets every request hang', () => {
       (size) => size === 10,
     );
     first = [...open];
-    const { body } = await other.post('/payments', { method: 'qris', amount: '20000' });
-    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: paying.data.payment_code });
     await eventually(
       async () => answering.received,
       (received) => received.length === 1,
