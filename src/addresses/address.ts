@@ -28,7 +28,7 @@ export const placeOfDetails = (id: string) => ({ table: 'addresses', column: 'de
 /** Where the details are sealed: a person's own address under that person's key. */
 export const placeToSeal = (address: { id: string; user_id: string; organization_id?: string | null }) => ({
   ...placeOfDetails(address.id),
-  person: address.organization_id == null ? address.user_id : null,
+  person: address.organization_id == null ? { id: address.user_id } : null,
 });
 
 /** Its owner and platform users; for an organization's address also the organization's admins. */

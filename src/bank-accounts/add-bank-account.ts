@@ -23,7 +23,7 @@ export async function addBankAccount(
   await refuseImpossible(em, bankCode, details.account_number);
   const id = newId();
   const organizationId = ownerOf(caller).organization_id;
-  const person = organizationId === null ? caller.userId : null;
+  const person = organizationId === null ? { id: caller.userId } : null;
   const sealed = await sealer.seal({ ...placeOfBankDetails(id), person }, JSON.stringify(details));
   const account = await em.transactional(async (tx) => {
     await tx.execute(

@@ -24,11 +24,13 @@ export async function openFileName(
 export async function sealFileName(
   em: EntityManager,
   sealer: Sealer,
-  { id, created_by: person }: Pick<Document, 'id' | 'created_by'>,
+  { id, created_by: creatorId }: Pick<Document, 'id' | 'created_by'>,
   fileName: string | null,
 ): Promise<string | null> {
   if (fileName === null) return null;
-  const [creator] = await em.execute<{ user_type: UserType }[]>('select user_type from users where id = ?', [person]);
-  const isForOrganization = creator?.user_type === 'organization';
-  return unlessErased(sealer.seal({ ...placeOfFileName(id), person: isForOrganization ? null : person }, fileName));
+  const [creator] = await em.execute<{ user_type: UserType }[]>('select user_type from users where id = ?', [
+    creatorId,
+  ]);
+  const person = creator?.user_type === 'organization' ? null : { id: creatorId };
+  return unlessErased(sealer.seal({ ...placeOfFileName(id), person }, fileName));
 }

@@ -47,7 +47,7 @@ export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
  * what `agree` throws when it is the wrong one.
  */
 export interface PersonalKeys extends OwnKeys {
-  /** The person's key, made if there is none. Throws KeyErased once it was destroyed. */
+  /** The key of a new person, made if there is none. Throws KeyErased once it was destroyed. */
   make(id: string): Promise<Uint8Array>;
   /**
    * The person's key. Throws KeyErased when it was destroyed, and KeyMissing when there is no trace of it: the database of

@@ -8,8 +8,11 @@ export interface Place {
   table: string;
   column: string;
   row: string;
-  /** The id of the person it is about: it is sealed under that person's own key, and gone for good with it. */
-  person?: string | null;
+  /**
+   * The id of the person it is about: it is sealed under that person's own key, and gone for good with it. `isNew` makes
+   * that key; of anybody else it has to be there, as another in its place would open nothing of what they have.
+   */
+  person?: { id: string; isNew?: true } | null;
   /**
    * The id of the partner's payment, payout or refund whose customer or beneficiary it names: it is sealed under the
    * order's own key. `isNew` makes that key; what is sealed later is sealed under the newest encryption key where the
@@ -20,9 +23,9 @@ export interface Place {
 
 export interface Sealer {
   /**
-   * Encrypts a text for one table, column and row: with the key of the person or the order that the place names, which is
-   * made if there is none, otherwise with the newest encryption key. Throws KeysAway, and KeyErased when that key was
-   * destroyed.
+   * Encrypts a text for one table, column and row: with the key of the person or the order that the place names, otherwise
+   * with the newest encryption key. Throws KeysAway, KeyMissing for a person who is not new and has no key, and KeyErased
+   * when that key was destroyed.
    */
   seal(place: Place, plain: string): Promise<string>;
   /**
@@ -72,8 +75,10 @@ export function createSealer(
   };
   const keyOfOrder = ({ id, isNew }: NonNullable<Place['order']>): Promise<Uint8Array | null> =>
     isNew ? ofPeople().orders.make(id) : unlessErased(ofPeople().orders.find(id));
+  const keyOfPerson = ({ id, isNew }: NonNullable<Place['person']>): Promise<Uint8Array> =>
+    isNew ? ofPeople().make(id) : ofPeople().find(id);
   const keyToSeal = async ({ person, order }: Place): Promise<{ id: string; key: Uint8Array }> => {
-    if (person) return { id: `${ofPerson}${person}`, key: await ofPeople().make(person) };
+    if (person) return { id: `${ofPerson}${person.id}`, key: await keyOfPerson(person) };
     const key = order ? await keyOfOrder(order) : null;
     return order && key ? { id: `${ofOrder}${order.id}`, key } : newest;
   };

@@ -1,5 +1,5 @@
 import { unlessErased, unlessMissing } from '../encryption/personal-keys.ts';
-import type { Sealer } from '../encryption/sealer.ts';
+import type { Place, Sealer } from '../encryption/sealer.ts';
 import { newId } from '../shared/ids.ts';
 
 /** What names a user. It is stored sealed under the user's own key, and gone with that key. */
@@ -25,7 +25,7 @@ interface ProfileRow {
   profile_sealed?: string | null | undefined;
 }
 
-const placeOf = (userId: string) => ({ table: 'users', column: 'profile_sealed', row: userId, person: userId });
+const placeOf = (userId: string) => ({ table: 'users', column: 'profile_sealed', row: userId });
 
 /** The canonical spelling of an e-mail address, by which its account is found and its failures are counted. */
 export const foldEmail = (email: string): string => email.trim().toLowerCase();
@@ -33,10 +33,13 @@ export const foldEmail = (email: string): string => email.trim().toLowerCase();
 /** The digest of an address in any case, by which its user is found. Throws KeysAway. */
 export const emailDigest = (sealer: Sealer, email: string): Promise<string> => sealer.digest(foldEmail(email));
 
-/** Seals a user's profile. Throws KeysAway, and KeyErased for a user who was erased. */
-export async function sealProfile(sealer: Sealer, userId: string, profile: Profile): Promise<SealedProfile> {
+/** Seals a user's profile. Throws KeysAway, also where the key is missing, and KeyErased for a user who was erased. */
+export const sealProfile = (sealer: Sealer, userId: string, profile: Profile): Promise<SealedProfile> =>
+  sealFor(sealer, { id: userId }, profile);
+
+async function sealFor(sealer: Sealer, person: NonNullable<Place['person']>, profile: Profile): Promise<SealedProfile> {
   return {
-    profile_sealed: await sealer.seal(placeOf(userId), JSON.stringify(profile)),
+    profile_sealed: await sealer.seal({ ...placeOf(person.id), person }, JSON.stringify(profile)),
     email_digest: await emailDigest(sealer, profile.email),
   };
 }
@@ -50,7 +53,7 @@ export async function preparePerson(
   { email, name }: Pick<Profile, 'email' | 'name'>,
   id: string = newId(),
 ): Promise<NewPerson> {
-  return { id, ...(await sealProfile(sealer, id, { email, name, profile_picture: null })) };
+  return { id, ...(await sealFor(sealer, { id, isNew: true }, { email, name, profile_picture: null })) };
 }
 
 /** What is shown of a user whose profile was erased. */

@@ -103,7 +103,7 @@ function sealTexts(
     transaction_name: transaction_name || referenceType.replaceAll('_', ' '),
     transaction_desc: transaction_desc ?? '',
   };
-  const person = caller.userType === 'individual' ? caller.userId : null;
+  const person = caller.userType === 'individual' ? { id: caller.userId } : null;
   return sealer.seal({ ...placeOfTexts(orderId), person }, JSON.stringify(texts));
 }
 

@@ -127,7 +127,7 @@ async function openDestination(
     beneficiary_name: details.account_holder,
     external_ref: null,
   };
-  const person = bankAccount.organization_id == null ? bankAccount.user_id : null;
+  const person = bankAccount.organization_id == null ? { id: bankAccount.user_id } : null;
   return { bankCode, textsSealed: await sealer.seal({ ...payoutTextsPlace(id), person }, JSON.stringify(texts)) };
 }
 

@@ -34,7 +34,12 @@ describe('A person’s own key', () => {
         'select key_sealed, is_settled, erased_at from personal_keys where id = ?',
         [id],
       );
-  const placeOf = (row: string, person: string) => ({ table: 'users', column: 'profile_sealed', row, person });
+  const placeOf = (id: string) => ({
+    table: 'users',
+    column: 'profile_sealed',
+    row: id,
+    person: { id, isNew: true } as const,
+  });
 
   it('is one for each person, whoever asks first and however many ask at once', async () => {
     const id = newId();
@@ -52,6 +57,17 @@ describe('A person’s own key', () => {
     await expect(elsewhere().make(id)).rejects.toMatchObject(erased);
   });
 
+  it('is made for somebody new only: where it is missing nothing is sealed, as what it sealed would not open again', async () => {
+    const id = newId();
+    const sealer = createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS, elsewhere());
+    const later = { ...placeOf(id), person: { id } };
+    await expect(sealer.seal(later, 'Siti')).rejects.toMatchObject({ name: 'KeyMissing', code: 'KEYS_AWAY' });
+    expect(await rows(id)).toEqual([]);
+    const first = await sealer.seal(placeOf(id), 'Siti');
+    const second = await sealer.seal(later, 'Siti Rahayu');
+    expect([await sealer.open(later, first), await sealer.open(later, second)]).toEqual(['Siti', 'Siti Rahayu']);
+  });
+
   it('rests sealed under the encryption key', async () => {
     const id = newId();
     const made = await elsewhere().make(id);
@@ -63,16 +79,16 @@ describe('A person’s own key', () => {
   it('seals what is said to be about the person, and nothing else opens it', async () => {
     const [siti, budi] = [newId(), newId()];
     const { sealer } = stack.deps;
-    const sealed = await sealer.seal(placeOf(siti, siti), 'Siti');
+    const sealed = await sealer.seal(placeOf(siti), 'Siti');
     expect(decodeProtectedHeader(sealed).kid).toBe(`person:${siti}`);
-    expect(await sealer.open(placeOf(siti, siti), sealed)).toBe('Siti');
-    await sealer.seal(placeOf(budi, budi), 'Budi');
+    expect(await sealer.open(placeOf(siti), sealed)).toBe('Siti');
+    await sealer.seal(placeOf(budi), 'Budi');
     const [header = '', ...rest] = sealed.split('.');
     const forged = header && Buffer.from(JSON.stringify({ ...decodeProtectedHeader(sealed), kid: `person:${budi}` }));
     await expect(
-      sealer.open(placeOf(siti, siti), [Buffer.from(forged).toString('base64url'), ...rest].join('.')),
+      sealer.open(placeOf(siti), [Buffer.from(forged).toString('base64url'), ...rest].join('.')),
     ).rejects.toThrow();
-    await expect(createSealer([key('test')]).open(placeOf(siti, siti), sealed)).rejects.toThrow();
+    await expect(createSealer([key('test')]).open(placeOf(siti), sealed)).rejects.toThrow();
   });
 
   it('is gone for good once destroyed, for every process, and never made again', async () => {
@@ -123,10 +139,10 @@ describe('A person’s own key', () => {
     const em = stack.deps.keysOrm.em.fork();
     await em.execute('delete from personal_keys where not is_settled');
     const before = createSealer([old], keysOf(old, ...live));
-    const sealed = await before.seal(placeOf(id, id), 'Siti');
+    const sealed = await before.seal(placeOf(id), 'Siti');
     await reencrypt(em, { sealer: createSealer([fresh, old, ...live]), newestKeyId: 'fresh' });
     const after = createSealer([fresh], keysOf(fresh));
-    expect(await after.open(placeOf(id, id), sealed)).toBe('Siti');
+    expect(await after.open(placeOf(id), sealed)).toBe('Siti');
     await em.execute('delete from personal_keys where id = ?', [id]);
     await reencrypt(em, { sealer: createSealer([...live, fresh]), newestKeyId: 'test' });
   });

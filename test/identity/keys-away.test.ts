@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { type Dependencies, openDependencies } from '../../src/dependencies.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { buildTransaction, upload } from '../support/documents.ts';
 import { createHttp, type Http } from '../support/http.ts';
 import { loseKey } from '../support/lost-keys.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
@@ -21,6 +22,7 @@ describe('While the keys of people cannot be reached', () => {
   let server: Server;
   /** The same product, whose way to the keys a test cuts. */
   let http: Http;
+  let url: string;
   beforeAll(async () => {
     stack = await startStack({ isImpatient: true });
     const keys = new URL(stack.env.KEYS_DATABASE_URL ?? '');
@@ -32,7 +34,8 @@ describe('While the keys of people cannot be reached', () => {
     server = createApp(deps).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const bound = server.address();
-    http = createHttp(`http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`);
+    url = `http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`;
+    http = createHttp(url);
   }, 120_000);
   afterAll(async () => {
     server?.closeAllConnections();
@@ -102,6 +105,43 @@ describe('While the keys of people cannot be reached', () => {
       await giveBack();
     }
     expect((await http.get(`/v1/users/${id}`, { token: platform })).body.data).toMatchObject({ name: 'Siti', email });
+  });
+
+  it('nothing new is kept of a person whose key is missing, and no other key is made in its place', async () => {
+    const person = await buildIndividual(stack);
+    const productId = await buildTransaction(stack, person);
+    const by = { token: person.token };
+    const home = { province: 'Bali', city: 'Denpasar', country: 'Indonesia', street: 'Jalan Siti' };
+    const bank = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Siti' };
+    const passport = { kind: 'passport', number: 'A1234567', name_on_document: 'Siti' };
+    const topUp = { reference_type: 'account_top_up', reference_id: person.accountId, payment_id: 1, amount: 50_000 };
+    const giveBack = await loseKey(stack, person.id, 'personal_keys');
+    const made = async () =>
+      stack.em().execute(
+        `select 'address' as what from addresses where user_id = ?
+         union all select 'bank account' from bank_accounts where user_id = ?
+         union all select 'official document' from official_documents where user_id = ?
+         union all select 'document' from documents where created_by = ?
+         union all select 'payment' from payment_orders where user_id = ?`,
+        Array(5).fill(person.id),
+      );
+    try {
+      const answers = await Promise.all([
+        http.post('/v1/addresses', home, by),
+        http.post('/v1/bank-accounts', bank, by),
+        http.post('/v1/official-documents', passport, by),
+        upload({ ...stack, url }, by, productId),
+        http.post('/v1/payments/gateway', { ...topUp, transaction_name: 'Untuk Ibu' }, by),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
+      expect(await made()).toEqual([]);
+      const keys = stack.deps.keysOrm.em.fork();
+      expect(await keys.execute('select id from personal_keys where id = ?', [person.id])).toEqual([]);
+    } finally {
+      await giveBack();
+    }
+    expect((await http.post('/v1/addresses', home, by)).status).toBe(201);
+    expect((await http.get('/v1/auth/me', by)).body.data).toMatchObject({ email: person.email });
   });
 
   it('payments from a balance go on: they ask for no key', async () => {
