@@ -63,6 +63,33 @@ describe('An erasure says that files are gone when the store has said so', () =>
     expect(await keysOf(stack, person.id)).toEqual([]);
   });
 
+  it('nor does a document that no key opens hold up the files of others', async () => {
+    const { person, productId, documentId } = await withFile();
+    await upload(stack, person, productId);
+    const strayed = `documents/${person.id}/strayed`;
+    await stack.deps.storage.put(
+      strayed,
+      {
+        contentType: 'text/plain',
+        sizeBytes: 1,
+        sha256: null,
+      },
+      Readable.from(['x']),
+    );
+    const [{ url_sealed: sealed }] = await stack
+      .em()
+      .execute<[{ url_sealed: string }]>('select url_sealed from documents where id = ?', [documentId]);
+    const write = 'update documents set url_sealed = ? where id = ?';
+    await withoutTriggers(stack, write, ['no key opens this', documentId]);
+    const { goOn, status } = await erasing(person);
+    await expect(goOn()).rejects.toThrow(`the file of document ${documentId} was not given up`);
+    expect(await status()).toBe('erasing');
+    expect(await keysOf(stack, person.id)).toHaveLength(1);
+    await withoutTriggers(stack, write, [sealed, documentId]);
+    expect(await goOn()).toEqual(complete);
+    expect(await keysOf(stack, person.id)).toEqual([]);
+  });
+
   it('also of a file that the person deleted before, while the store removed nothing', async () => {
     const { person, documentId } = await withFile();
     const { sealer } = stack.deps;
