@@ -6,16 +6,22 @@ import type { Document } from './document.entity.ts';
 import { placeOfFileName } from './document.ts';
 
 /**
- * A document's file name as uploaded, unsealed: file names are personal data. Null when its owner was erased, or their key
- * is missing.
+ * A document's file name as uploaded, unsealed: file names are personal data. Null when its owner was erased. Throws
+ * KeysAway, also when their key is missing.
  */
 export async function openFileName(
   sealer: Sealer,
   { id, file_name_sealed }: Pick<Document, 'id' | 'file_name_sealed'>,
 ): Promise<string | null> {
   if (file_name_sealed === null || file_name_sealed === undefined) return null;
-  return unlessMissing(unlessErased(sealer.open(placeOfFileName(id), file_name_sealed)));
+  return unlessErased(sealer.open(placeOfFileName(id), file_name_sealed));
 }
+
+/** The same to be shown, never to be written: null as well while the key is missing. */
+export const showFileName = (
+  sealer: Sealer,
+  document: Pick<Document, 'id' | 'file_name_sealed'>,
+): Promise<string | null> => unlessMissing(openFileName(sealer, document));
 
 /**
  * A file name, sealed for a document: under the key of whoever stored it, unless that is a user of an organization, who

@@ -3,7 +3,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import { timestamp } from '../http/fields.ts';
 import type { Document } from './document.entity.ts';
 import { documentTypes, productTypes, visibilities } from './document.ts';
-import { openFileName } from './file-name.ts';
+import { showFileName } from './file-name.ts';
 import { openUrl } from './stored-url.ts';
 
 /** A document in answers (docs/contract.md 7), with what was detected when it was stored. */
@@ -58,7 +58,7 @@ export async function presentDocument(row: Document, { sealer, config }: Documen
     visibility: row.visibility,
     category_id: row.category_id ?? null,
     public_url: row.visibility === 'public' ? new URL(path, config.PUBLIC_URL).href : null,
-    file_name: await openFileName(sealer, row),
+    file_name: await showFileName(sealer, row),
     content_type: row.content_type,
     size_bytes: row.size_bytes,
     sha256: row.sha256 ?? null,

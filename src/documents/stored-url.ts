@@ -40,6 +40,7 @@ export interface NamedObject extends StoredObject {
 /**
  * As `getOwnObject`, locked until the transaction ends. Also throws 400 for an object carried by a document that the
  * caller may not see, or carried before by another user's identity scan: that one is given up and about to be removed.
+ * Throws KeysAway while the key of the name is missing, as the name is to be written.
  */
 export async function lockOwnObject(
   tx: EntityManager,

@@ -2,7 +2,7 @@ import type { Sealer } from '../encryption/sealer.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Document } from './document.entity.ts';
 import { viewUrlLifetimeSeconds } from './document.ts';
-import { openFileName } from './file-name.ts';
+import { showFileName } from './file-name.ts';
 import { openUrl } from './stored-url.ts';
 
 /** A document's storage key, and a new URL that downloads its file under its name, valid for fifteen minutes. */
@@ -14,7 +14,7 @@ export async function viewDocument(
   const extension = /^(?:image|video|application)\/(pdf|png|jpeg|gif|webp|mp4|webm|zip)$/.exec(document.content_type);
   const viewUrl = await storage.signViewUrl(key, {
     fileName:
-      (await openFileName(sealer, document)) ??
+      (await showFileName(sealer, document)) ??
       `${document.document_type}-${document.id}${extension ? `.${extension[1]}` : ''}`,
     lifetimeSeconds: viewUrlLifetimeSeconds,
   });

@@ -61,7 +61,7 @@ function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<Off
 
 /**
  * A page of the official documents that the caller may use, newest first by default. A read by the platform is recorded
- * as an event.
+ * as an event. Leaves out another's while their key is missing, and throws KeysAway while it is the caller's own.
  */
 export async function listOfficialDocuments(
   em: EntityManager,
@@ -75,6 +75,8 @@ export async function listOfficialDocuments(
     ownerId: null,
     requestId,
   });
-  const opened = await Promise.all(items.map((row) => unlessMissing(unsealDocument(sealer, row))));
+  const openOwnOrOthers = (row: OfficialDocument) =>
+    row.user_id === caller.userId ? unsealDocument(sealer, row) : unlessMissing(unsealDocument(sealer, row));
+  const opened = await Promise.all(items.map(openOwnOrOthers));
   return { documents: opened.filter((document) => document !== null), ...listed };
 }

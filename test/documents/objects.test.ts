@@ -1,6 +1,8 @@
+import { withApiElsewhere } from '../support/api-elsewhere.ts';
 import { type BuiltUser, buildIndividual, buildOrganization } from '../support/build.ts';
 import { buildTransaction, keysOf, upload } from '../support/documents.ts';
 import { untilLocked } from '../support/lock-waits.ts';
+import { loseKey } from '../support/lost-keys.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -48,6 +50,30 @@ describe('Deleting a document', () => {
       const there = (await keysOf(stack, creator.organizationId ?? '')).includes(url);
       expect(there).toBe(registered.status === 201);
     }
+  });
+});
+
+describe('The name of an object whose key is missing', () => {
+  it('is not taken for none: registering it and giving it to another document are told to try again', async () => {
+    const user = await buildIndividual(stack);
+    const by = { token: user.token };
+    const stored = async () => (await upload(stack, user, await buildTransaction(stack, user))).body;
+    const [{ url }, { id }] = [await stored(), await stored()];
+    const register = { url, document_type: 'receipt' };
+    const shown = async () => (await stack.get('/v1/documents', by)).body.documents;
+    const before = await shown();
+    const giveBack = await loseKey(stack, user.id, 'personal_keys');
+    try {
+      await withApiElsewhere(stack, async ({ post, patch }) => {
+        expect((await post('/v1/documents', register, by)).status).toBe(503);
+        expect((await patch(`/v1/documents/${id}`, { url }, by)).status).toBe(503);
+      });
+    } finally {
+      await giveBack();
+    }
+    expect(await shown()).toEqual(before);
+    const again = await stack.post('/v1/documents', register, by);
+    expect([again.status, again.body.document.file_name]).toEqual([201, 'picture.txt']);
   });
 });
 

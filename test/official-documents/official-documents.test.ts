@@ -1,4 +1,5 @@
 import { maskNumber } from '../../src/official-documents/official-document.ts';
+import { withApiElsewhere } from '../support/api-elsewhere.ts';
 import {
   type BuiltUser,
   buildIndividual,
@@ -7,6 +8,7 @@ import {
   buildPlatformAdmin,
 } from '../support/build.ts';
 import { buildTransaction, eventsOf, upload } from '../support/documents.ts';
+import { loseKey } from '../support/lost-keys.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -131,6 +133,27 @@ describe('GET /v1/official-documents/:id (read-official-document)', () => {
 });
 
 describe('GET /v1/official-documents (read-official-document)', () => {
+  it('leaves out what cannot be read while its key is missing, but tells its owner that it cannot be read now', async () => {
+    const person = await buildIndividual(stack, { organizationId: String(owner.organizationId) });
+    const other = await created();
+    const { id } = await created(person);
+    const giveBack = await loseKey(stack, person.id, 'personal_keys');
+    try {
+      await withApiElsewhere(stack, async ({ get }) => {
+        const listOf = (by: BuiltUser) => get(path, { token: by.token });
+        expect((await listOf(person)).status).toBe(503);
+        for (const by of [admin, platform]) {
+          const { status, body } = await listOf(by);
+          const ids = body.data.official_documents.map((one: { id: string }) => one.id);
+          expect([status, ids.includes(id), ids.includes(other.id)]).toEqual([200, false, true]);
+        }
+      });
+    } finally {
+      await giveBack();
+    }
+    expect((await list(person)).body.data.official_documents).toMatchObject([{ id, number }]);
+  });
+
   it("answers data.official_documents with page, limit and total: the caller's own, the organization's for admins, all for the platform", async () => {
     const own = await created();
     const others = await created(stranger);

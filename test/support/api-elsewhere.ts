@@ -1,0 +1,20 @@
+import { once } from 'node:events';
+import { createApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { openDependencies } from '../../src/dependencies.ts';
+import { createHttp, type Http } from './http.ts';
+import type { Stack } from './stack.ts';
+
+/** Serves the stack's product for a while from another API, which has no key at hand. */
+export async function withApiElsewhere(stack: Stack, work: (http: Http) => Promise<void>): Promise<void> {
+  await using deps = await openDependencies(readConfig({ ...stack.env, LOG_LEVEL: 'silent' }), { process: 'test' });
+  const server = createApp(deps).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const bound = server.address();
+    await work(createHttp(`http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`));
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
