@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { keysUrlBeside } from '../../dev/postgres.ts';
 import { applyRegister } from '../../src/erasure/apply-register.ts';
 import { continueErasure } from '../../src/erasure/continue-erasure.ts';
@@ -342,7 +344,7 @@ describe('An erasure that waits', () => {
 });
 
 describe('After a restore', () => {
-  const restored = async (id: string, before: Record<string, unknown>) => {
+  const restoredRow = async (id: string, before: Record<string, unknown>) => {
     const { profile_sealed, email_digest, password_hash, role_id, token_generation } = before;
     await withoutTriggers(
       stack,
@@ -350,11 +352,46 @@ describe('After a restore', () => {
          status = 'active', erased_at = null where id = ?`,
       [profile_sealed, email_digest, password_hash, role_id, token_generation, id],
     );
+  };
+  const restored = async (id: string, before: Record<string, unknown>) => {
+    await restoredRow(id, before);
     for (const table of ['erasures', 'decisions']) {
       await withoutTriggers(stack, `delete from ${table} where user_id = ?`, [id]);
     }
   };
   const apply = () => applyRegister(stack.em(), stack.deps);
+  /** The query of the runbook that lists whom something keeps although they were erased again. */
+  const keptAlthoughErased = () => {
+    const runbook = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+    const queries = [...runbook.matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql = '']) => sql);
+    const [query = '', ...others] = queries.filter((sql) => sql.includes('hold_of_person'));
+    expect(others).toEqual([]);
+    return stack.owner().execute<{ user_id: string; kept_by: string }[]>(query);
+  };
+
+  it.each([
+    ['is in the backup, and waits there', "update erasures set status = 'waiting', erased_at = null where user_id = ?"],
+    ['is not in the backup', null],
+  ])('the runbook lists whom something keeps who were erased again, also where their erasure %s', async (_, undo) => {
+    const [person, other] = [await buildIndividual(stack), await buildIndividual(stack)];
+    const [before, beforeOther] = [await row(person.id), await row(other.id)];
+    for (const { id } of [person, other]) await erase(id);
+    for (const [{ id }, was] of [
+      [person, before],
+      [other, beforeOther],
+    ] as const) {
+      if (undo === null) await restored(id, was);
+      else {
+        await restoredRow(id, was);
+        await withoutTriggers(stack, undo, [id]);
+      }
+    }
+    await fund(stack, person.accountId, '5000');
+    expect(await apply()).toMatchObject({ people: 2 });
+    const kept = await keptAlthoughErased();
+    expect(kept).toContainEqual({ user_id: person.id, kept_by: expect.any(String) });
+    expect(kept.map(({ user_id }) => user_id)).not.toContain(other.id);
+  });
 
   it.each([
     ['of the main database, the keys tell', true, false],
