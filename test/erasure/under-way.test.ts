@@ -94,7 +94,7 @@ describe('A log-in that was begun before the erasure', () => {
     const person = await signUp();
     const answer = await erase(person.id, async () => {
       const sent = stack.post('/v1/auth/login', { email: person.email, password });
-      await untilLocked(stack);
+      await untilLocked(stack, { text: 'select from users where id' });
       return { sent };
     });
     expect((await answer.sent).status).toBe(401);
@@ -105,7 +105,7 @@ describe('A log-in that was begun before the erasure', () => {
     const person = await signUp();
     const answer = await erase(person.id, async () => {
       const sent = stack.post('/v1/auth/login', { email: person.email, password: 'a wrong one, once' });
-      await untilLocked(stack);
+      await untilLocked(stack, { text: 'and email_digest' });
       return { sent };
     });
     expect((await answer.sent).status).toBe(401);
@@ -116,7 +116,7 @@ describe('A log-in that was begun before the erasure', () => {
     const { id, token } = await buildIndividual(stack);
     const answer = await erase(id, async () => {
       const sent = stack.patch('/v1/auth/me', { name: 'Siti again' }, { token });
-      await untilLocked(stack);
+      await untilLocked(stack, { text: 'from "users"' });
       return { sent };
     });
     expect((await answer.sent).status).toBe(401);
@@ -127,7 +127,7 @@ describe('A log-in that was begun before the erasure', () => {
     const answer = await erase(id, async () => {
       const setting = setPassword(stack.em(), stack.deps.sealer, { email, password: 'another good horse' });
       const sent = setting.catch((error: unknown) => error);
-      await untilLocked(stack);
+      await untilLocked(stack, { text: 'from "users"' });
       return { sent };
     });
     expect(await answer.sent).toMatchObject({ code: 'NOT_FOUND' });

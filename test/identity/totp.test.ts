@@ -45,7 +45,7 @@ describe('A second factor', () => {
     const confirm = async (tx: EntityManager) => {
       await tx.execute('select from users where id = ? for update', [person.id]);
       const waiting = person.logIn();
-      await untilLocked(stack);
+      await untilLocked(stack, { text: 'select from users where id' });
       await tx.execute('update second_factors set confirmed_at = now() where id = ?', [person.id]);
       return { waiting };
     };
