@@ -10,7 +10,7 @@ import { printTable } from './table.ts';
 /**
  * Measures how soon a sweep finds and claims orders whose workflows are all lost, beside a Temporal that takes each start
  * at once, or so many of them a second (`--starts`). Of Temporal itself it measures nothing. Fails when an order is not
- * woken once.
+ * woken, or twice within a minute.
  */
 const rows = argument('rows', 100_000);
 const startsPerSecond = argument('starts', 0);
@@ -55,7 +55,9 @@ while (woken.size < rows) {
 }
 const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
 const most = Math.max(...woken.values());
-if (woken.size !== rows || most > 1) problems.push(`${woken.size} of ${rows} were woken, one ${most} times`);
+// What is not ended is looked at again after a minute.
+if (woken.size !== rows || (most > 1 && seconds < 60))
+  problems.push(`${woken.size} of ${rows} were woken, one ${most} times`);
 
 printTable(
   ['orders', 'starts a second', 'runs', 'seconds of sweeping', 'rows of a run'],
