@@ -11,7 +11,6 @@ const provedAtNight = ['check_closings_match_postings', 'check_journals_are_seal
 /** What holds now, whenever it began: read whole each time. Of some views only a part. */
 const holdsNow = [
   'check_balances_match_postings',
-  'check_causes_keep_what_was_given',
   'check_circle_covers',
   'check_circle_holdings',
   'check_circle_pots_paid_once',
