@@ -26,6 +26,7 @@ const ofMigrationsAlone = [
   /^alter table "\w+" alter column "\w+" set default nextval\(/,
   // Columns that the database fills by itself (generated, kept by a trigger, an identity), or that sweeps alone write.
   /^alter table "accounts" drop column "may_go_negative";$/,
+  /^alter table "donation_subscriptions" drop column "due_at";$/,
   /^alter table "roles" drop column "permission_names";$/,
   /^alter table "saving_circle_members" (drop column "joining_order"|add "joining_order" bigserial);$/,
   /^alter table "saving_circle_(rounds" drop column "look_at|contributions" drop column "swept_at)";$/,
