@@ -15,7 +15,8 @@ const redeliveryAgeSeconds = 5;
 
 /**
  * Hands one stored callback to the workflow that it concerns, and marks it delivered; what it said of somebody who was
- * erased is forgotten with that. Safe to repeat: a signal is only a hint, and a case of unmatched money is opened once. Throws when Temporal cannot be reached.
+ * erased is forgotten with that. Safe to repeat: a signal is only a hint, and a case of unmatched money is opened once.
+ * Throws when Temporal cannot be reached.
  */
 export async function deliverCallback(
   em: EntityManager,

@@ -29,8 +29,8 @@ const hourMs = 3_600_000;
 /**
  * Takes an erasure as far as it may go now, and says when to look again. Each part is repeated harmlessly by whoever
  * comes after a process that died: the rows are emptied first, then what callbacks said is forgotten, the person is
- * entered into the register, the key is destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the file store are away, it fails and is
- * repeated.
+ * entered into the register, the key is destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the
+ * file store are away, it fails and is repeated.
  */
 export async function continueErasure(em: EntityManager, ports: ErasurePorts, id: string): Promise<ErasureStanding> {
   const erasure = await em.findOne(Erasure, { id }, { refresh: true });

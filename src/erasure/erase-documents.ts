@@ -17,11 +17,11 @@ interface Ports {
 /**
  * Deletes the documents that a person stored, and their objects: all but an organization's, which are those that its own
  * users stored, and what an individual who belongs to it stored of its causes and of others' transactions on its accounts.
- * A scan of an identity document is the person's all the same. It ends only when the store has said of each object that it is gone,
- * also of those that the person's documents had given up before, and those in the person's space that no row knows, because
- * the database was restored to before their upload. Safe to repeat; the person's rows are empty, so nothing new comes. Throws as long as
- * something is left: when the store is away or refuses, an upload is under way, or a document cannot be read; one that stays
- * holds up no other.
+ * A scan of an identity document is the person's all the same. It ends only when the store has said of each object that it
+ * is gone, also of those that the person's documents had given up before, and those in the person's space that no row
+ * knows, because the database was restored to before their upload. Safe to repeat; the person's rows are empty, so nothing
+ * new comes. Throws as long as something is left: when the store is away or refuses, an upload is under way, or a document
+ * cannot be read; one that stays holds up no other.
  */
 export async function eraseDocuments(em: EntityManager, ports: Ports, userId: string): Promise<void> {
   await ports.storage.ping();
