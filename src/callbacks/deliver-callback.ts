@@ -7,7 +7,7 @@ import { hasReceipt } from '../payments/find-receipts.ts';
 import { budgets } from '../shared/budgets.ts';
 import { CallbackRow } from './callback.entity.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
-import { isOfErased } from './forget-bodies.ts';
+import { bodyKept } from './forget-bodies.ts';
 import { findOwner } from './reference-owners.ts';
 
 /** Younger callbacks are still being delivered by the request that stored them. */
@@ -32,12 +32,12 @@ export async function deliverCallback(
   if (counted === undefined) return;
   const { attempts } = counted;
   await route(em, workflows, callback);
-  const forgotten = (await isOfErased(em, callback.reference ?? '')) ? { body_sealed: null } : {};
+  const body_sealed = bodyKept(callback.reference);
   // Not if `attempts` has changed (its payment ended meanwhile, or another delivery runs): then it is delivered again.
   await em.nativeUpdate(
     CallbackRow,
     { id: callback.id, attempts },
-    { delivered_at: raw('clock_timestamp()'), ...forgotten },
+    { delivered_at: raw('clock_timestamp()'), ...(body_sealed && { body_sealed }) },
   );
 }
 

@@ -1,3 +1,4 @@
+import { type RawQueryFragment, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../database/database-time-outs.ts';
 import { budgets } from '../shared/budgets.ts';
@@ -7,7 +8,7 @@ import { canonicalId, isUuid } from '../shared/uuid.ts';
 /**
  * Forgets what callbacks said about a person's payments and withdrawals: they repeat names and bank accounts. Nothing
  * reads a body to deliver it, so those that are still to be delivered lose it, too. The person's rows have to be empty,
- * and that committed: what is stored too late to be seen here is forgotten when it is delivered (`isOfErased`).
+ * and that committed: what is stored too late to be seen here is forgotten when it is delivered (`bodyKept`).
  */
 export async function forgetCallbacksOf(em: EntityManager, userId: string): Promise<void> {
   await withTime(em, budgets.database.sweep, (tx) =>
@@ -22,17 +23,19 @@ export async function forgetCallbacksOf(em: EntityManager, userId: string): Prom
   );
 }
 
-/** Whether a callback's reference is a payment or a withdrawal of somebody who was erased. */
-export async function isOfErased(em: EntityManager, reference: string): Promise<boolean> {
-  if (!isUuid(reference)) return false;
+/**
+ * What a callback's column `body_sealed` is set to when it is delivered: nothing, if its reference is a payment or a
+ * withdrawal of somebody who was erased.
+ */
+export function bodyKept(reference: string | null | undefined): RawQueryFragment | undefined {
+  if (!reference || !isUuid(reference)) return undefined;
   const id = canonicalId(reference);
-  const [{ erased }] = await em.execute<[{ erased: boolean }]>(
-    `select exists (select from users u where u.erased_at is not null and u.id in (
+  return raw(
+    `case when not exists (select from users u where u.erased_at is not null and u.id in (
        select user_id from payment_orders where id = ?
-       union all select user_id from withdrawals where id = ? and organization_id is null)) as erased`,
+       union all select user_id from withdrawals where id = ? and organization_id is null)) then body_sealed end`,
     [id, id],
   );
-  return erased;
 }
 
 /** Forgets what callbacks said under these references, the ids of orders of partners. */
