@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
+import { createSemaphore } from '../shared/concurrency.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { createGathering } from '../shared/gather.ts';
@@ -93,8 +94,9 @@ async function payGathered(
 ): Promise<BalancePaymentOutcome | null> {
   const pay = payTogether ?? ((_, alone) => payAlone(em, kind, alone, false));
   const soon = await refusing(() => pay(kind, payment));
-  // This payment waits alone for the source's lock, so that no other payment waits with it.
-  const row = soon.outcome === 'busy' ? await refusing(() => payWhenFree(em, kind, payment)) : soon;
+  // This payment waits by itself for the source's lock, so that no other payment waits with it.
+  const wait = () => refusing(() => payWhenFree(em, kind, payment));
+  const row = soon.outcome === 'busy' ? await inTurn(em, payment.sourceAccountId, wait) : soon;
   return row.outcome === 'unclear' ? null : announce(await readRow(em, row, payment, kind.movement));
 }
 
@@ -180,6 +182,27 @@ function payAlone(
   return makePayment(em, payment, movement, { target, wait, effectOn: sqlOf(effect, handledOf(payment)) });
 }
 
+/**
+ * A payment that waits for a lock holds a connection meanwhile: half of the usual pool is left to everybody else, and of
+ * these, half to payments that wait for another lock.
+ */
+const lockWaits = createSemaphore(8, { perKey: 4, mostWaiting: 500 });
+
+/**
+ * Runs a transaction that may wait for the lock of `key`, a source or a target, when its turn comes. Throws
+ * SERVICE_UNAVAILABLE, with nothing done, when that takes as long as a lock may. A transaction of the caller's has its
+ * connection already.
+ */
+async function inTurn<T>(em: EntityManager, key: string, work: () => Promise<T>): Promise<T> {
+  if (em.isInTransaction()) return work();
+  const leave = await lockWaits.enter({ key, waitMs: budgets.database.role.lock });
+  try {
+    return await work();
+  } finally {
+    leave();
+  }
+}
+
 /** Waits for the source's lock, then pays: the target is judged after the wait. */
 async function payWhenFree(em: EntityManager, kind: GatheredKind, payment: BalancePayment): Promise<MadeRow> {
   let row: MadeRow | undefined;
@@ -251,8 +274,10 @@ async function moveFromBalance(
       ? { ...moved, body: await keepAnswer(tx, payment, payment.answer) }
       : moved;
   };
-  const inOne = (wait: boolean) => em.transactional((tx) => move(tx, wait));
-  const soon = own === undefined && effect?.hold === undefined ? await move(em, false) : await inOne(false);
+  const holds = own !== undefined || effect?.hold !== undefined;
+  const key = holds ? payment.referenceId : payment.sourceAccountId;
+  const inOne = (wait: boolean) => inTurn(em, key, () => em.transactional((tx) => move(tx, wait)));
+  const soon = holds ? await inOne(false) : await move(em, false);
   return announce(soon ?? must(await inOne(true), 'a lock that is waited for is never busy'));
 }
 

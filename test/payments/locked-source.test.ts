@@ -1,0 +1,62 @@
+import { begun } from '../circles/begin-circle.ts';
+import { contribute } from '../circles/build-circle.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
+import { readLockWaits, untilLocked } from '../support/lock-waits.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+/** Payments that wait for one lock, more of them than the process has connections to the database. */
+let stack: Stack;
+let other: BuiltUser;
+const crowd = 20;
+const mostConnections = 4;
+beforeAll(async () => {
+  stack = await startStack();
+  other = await buildIndividual(stack, { balance: '1000' });
+});
+afterAll(() => stack.stop());
+afterEach(() => expectChecksEmpty(stack));
+
+const give = async ({ token, accountId }: BuiltUser, causeId: string) =>
+  stack.post(
+    '/v1/payments/balance',
+    { reference_type: 'charitable_cause_donate', reference_id: causeId, source_account_id: accountId, amount: 10 },
+    { token },
+  );
+
+/** Sends the crowd while a lock is held; once its connections wait, others are served. Answers the crowd's statuses. */
+async function crowded(lock: string, text: string, sends: (() => Promise<{ status: number }>)[]) {
+  const cause = await buildActiveCause(stack);
+  const sent = await stack.owner().transactional(async (tx) => {
+    await tx.execute(lock);
+    const sending = sends.map((send) => send());
+    await untilLocked(stack, { text, count: mostConnections });
+    expect((await stack.get('/v1/auth/me', { token: other.token })).status).toBe(200);
+    expect((await give(other, cause.id)).status).toBe(201);
+    expect(await readLockWaits(stack, text)).toHaveLength(mostConnections);
+    return sending;
+  });
+  const answers = await Promise.all(sent);
+  return answers.map(({ status }) => status);
+}
+
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+describe('Payments that wait for a lock leave connections to others', () => {
+  it('when somebody else has locked the account that they all come from', async () => {
+    const cause = await buildActiveCause(stack);
+    const payer = await buildIndividual(stack, { balance: '1000' });
+    const lock = `select from account_balances where account_id = '${payer.accountId}' and shard = 0 for update`;
+    const gifts = times(crowd, () => give(payer, cause.id));
+    expect(await crowded(lock, 'lock_source', gifts)).toEqual(times(crowd, 201));
+    expect(await balanceOf(stack, payer.accountId)).toBe(`${1000 - 10 * crowd}.0000`);
+    expect(await balanceOf(stack, cause.accountId)).toBe(`${10 * crowd}.0000`);
+  });
+
+  it('when somebody else has locked the circle that they all go to', async () => {
+    const { id, members } = await begun(stack, 10, {});
+    const lock = `select from saving_circles where id = '${id}' for update`;
+    const contributions = members.map((member) => () => contribute(stack, member, id));
+    expect(await crowded(lock, 'saving_circles', contributions)).toEqual(times(members.length, 201));
+  });
+});
