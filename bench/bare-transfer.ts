@@ -50,8 +50,8 @@ export const hasPgbench = (): boolean => spawnSync('pgbench', ['--version']).sta
 export const runBareTransfer = (load: BareLoad): Promise<BareResult> =>
   hasPgbench() ? runPgbench(load) : runClients(load);
 
-/** The time of a pgbench run includes connecting, which may take this long. */
-const connectingSeconds = 3;
+/** The seconds of a pgbench run at least, as they include connecting. */
+const leastSeconds = (connections: number): number => Math.max(3, Math.ceil(connections / 20));
 
 const randomAccount = (limit: number) => 1 + Math.floor(Math.random() * limit);
 
@@ -75,13 +75,14 @@ async function runPgbench({ databaseUrl, connections, seconds, hot }: BareLoad):
         '-j',
         connections === 1 ? '1' : '2',
         '-T',
-        String(Math.max(seconds, connectingSeconds)),
+        String(Math.max(seconds, leastSeconds(connections))),
       ],
       ['-l', `--log-prefix=${log}`, '--sampling-rate=0.2', pathname.slice(1)],
     ].flat();
     const env = { ...process.env, PGPASSWORD: decodeURIComponent(password) };
     const { stdout } = await promisify(execFile)('pgbench', args, { env, cwd: directory });
-    const perSecond = Number(/tps = ([\d.]+) \(without/.exec(stdout)?.[1] ?? 0);
+    const perSecond = Number(/tps = ([\d.]+) \(without/.exec(stdout)?.[1]);
+    if (!(perSecond > 0)) throw new Error(`pgbench counted nothing: ${stdout}`);
     const latencies = (await promisify(execFile)('sh', ['-c', `cat ${log}*`], { maxBuffer: 1 << 28 })).stdout
       .split('\n')
       .filter((line) => line !== '')
