@@ -3609,6 +3609,7 @@ declare
   outcomes text[];
   left_over numeric[];
   sources uuid[];
+  dated timestamptz;
 begin
   perform refuse_old_snapshot();
   -- One account at a time, here and below, however many rows the planner expects.
@@ -3642,7 +3643,8 @@ begin
     from (
       select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
         row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
-          as of_source,
+          -- Nor one whose account another of them pays into: what it holds would be told without that.
+          + case when p.source_account_id = any (p_targets) then 1 else 0 end as of_source,
         case when p.key_hash is not null then row_number() over (
           partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
       from unnest(payments) with ordinality p) p;
@@ -3699,6 +3701,8 @@ begin
       where account_id = p.source_account_id and outcomes[p.ordinality] is null) b;
 
   if 'paid' = any (outcomes) then
+    -- As in write_journal: after they were judged.
+    dated := clock_timestamp();
     with due as materialized (
       select p.*, 'balance-payment/' || p.transaction_id as business_key
       from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),
@@ -3706,9 +3710,10 @@ begin
       insert into journal_keys (business_key, journal_id)
         select d.business_key, d.journal_id from due d order by d.business_key),
     journal as (
-      insert into journals (id, business_key, kind) select d.journal_id, d.business_key, d.kind from due d)
-    insert into postings (journal_id, account_id, amount)
-      select d.journal_id, e.account_id, e.amount from due d
+      insert into journals (id, business_key, kind, created_at)
+        select d.journal_id, d.business_key, d.kind, dated from due d)
+    insert into postings (journal_id, account_id, amount, created_at)
+      select d.journal_id, e.account_id, e.amount, dated from due d
       cross join lateral (values (d.source_account_id, -d.amount), (p_targets[d.ordinality], d.amount))
         e (account_id, amount);
     -- In a statement of its own: what the triggers of transactions lock comes after what those of postings do.
@@ -3943,11 +3948,11 @@ AS $function$
 declare
   current_xact constant bigint := pg_current_xact_id()::text;
 begin
-  -- The instant is not enough: transactions of one message begin at the same. A row's own transaction (or a part of it,
-  -- whose id is a later one) is the only one that sees it while it is in progress.
+  -- A row's own transaction (or a part of it, whose id is a later one) is the only one that sees it while it is in
+  -- progress. Its instant, which comes after that transaction's beginning, rules out ids of long ago.
   if not exists (select from journals j
     cross join lateral (select (j.xmin::text::bigint - current_xact) & 4294967295 as later) written
-    where j.id = p_journal_id and j.created_at = transaction_timestamp() and case when written.later < 2147483648
+    where j.id = p_journal_id and j.created_at >= transaction_timestamp() and case when written.later < 2147483648
       then pg_xact_status((current_xact + written.later)::text::xid8) = 'in progress' end) then
     raise exception 'transactions are written with their journal' using errcode = 'AM010', detail = p_journal_id::text;
   end if;
@@ -4391,16 +4396,33 @@ CREATE OR REPLACE FUNCTION public.write_journal(p_id uuid, p_business_key text, 
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+declare
+  debited uuid[];
+  overdrawn uuid;
+  dated timestamptz;
 begin
-  with key as (
-    insert into journal_keys (business_key, journal_id) values (p_business_key, p_id)
-      on conflict (business_key) do nothing returning business_key)
-  insert into journals (id, business_key, kind) select p_id, business_key, p_kind from key;
+  insert into journal_keys (business_key, journal_id) values (p_business_key, p_id)
+    on conflict (business_key) do nothing;
   if not found then
     return false;
   end if;
-  insert into postings (journal_id, account_id, amount)
-    select p_id, entry.account_id, entry.amount
+  debited := array(select b.account_id from account_balances b
+    where b.shard = 0 and b.account_id = any (array(
+      select a.id from unnest(p_accounts, p_amounts) as entry (account_id, amount)
+      join accounts a on a.id = entry.account_id where entry.amount < 0 and not a.may_go_negative))
+    order by b.account_id for no key update);
+  select d.account_id into overdrawn from unnest(debited) as d (account_id)
+    where account_balance(d.account_id) + (select sum(entry.amount)
+      from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.account_id = d.account_id) < 0
+    limit 1;
+  if found then
+    raise exception 'insufficient balance' using errcode = 'AM001', detail = overdrawn::text;
+  end if;
+  dated := clock_timestamp();
+  with journal as (
+    insert into journals (id, business_key, kind, created_at) values (p_id, p_business_key, p_kind, dated))
+  insert into postings (journal_id, account_id, amount, created_at)
+    select p_id, entry.account_id, entry.amount, dated
     from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0;
   return true;
 end $function$;

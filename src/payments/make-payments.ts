@@ -115,8 +115,11 @@ interface Making {
 interface MakingOne {
   /** The account that is credited, as an SQL expression. */
   target: SqlCall;
-  /** Whether to wait for a source that another transaction has locked. */
-  wait: boolean;
+  /**
+   * Whether to wait for a source that another transaction has locked. If `briefly`, not for that, and for any other lock
+   * half a second, as `pay_from_balances`: 'busy' then, with nothing done. Not inside a transaction, which would go on so.
+   */
+  wait: boolean | 'briefly';
   effectOn: SqlEffect;
 }
 
@@ -162,6 +165,11 @@ export async function makePayments(
 const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
 const paying = (target: string) =>
   `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const payingBriefly = (target: string) =>
+  `select made.outcome, made.new_balance, made.answer_status, made.answer_body
+   from (select set_config('lock_timeout', '500ms', true)) brief cross join lateral (${paying(target)}) made`;
+/** SQLSTATE of a lock that was not to be had in time. */
+const lockNotAvailable = '55P03';
 
 /** The same for one payment; after 'insufficient' and 'refused' the surrounding transaction must be rolled back. */
 export async function makePayment(
@@ -173,10 +181,12 @@ export async function makePayment(
   const asked = askedOf(payment, movement);
   const { transaction_id: transactionId, journal_id: journalId } = asked;
   const effect = effectOn({ journalId, transactionId });
+  const isBrief = wait === 'briefly';
+  const made = isBrief ? payingBriefly(target.call) : paying(target.call);
   const sql =
     effect === undefined
-      ? `select ${columns} from (${paying(target.call)}) paid`
-      : `with paid as materialized (${paying(target.call)})
+      ? `select ${columns} from (${made}) paid`
+      : `with paid as materialized (${made})
          select ${columns}, case when paid.outcome = 'paid' then (${effect.call})::text end as effect from paid`;
   const params = [
     transactionId,
@@ -197,7 +207,7 @@ export async function makePayment(
     asked.fingerprint,
     asked.answer,
     asked.request_number,
-    wait,
+    wait === true,
     ...(effect?.params ?? []),
   ];
   const nothing = { journal_id: journalId, new_balance: null, answer_status: null, answer_body: null };
@@ -206,6 +216,7 @@ export async function makePayment(
     return { ...must(rows[0], 'a payment has an outcome'), journal_id: journalId };
   } catch (error) {
     const code = errorCodeOf(error);
+    if (isBrief && code === lockNotAvailable) return { ...nothing, outcome: 'busy' };
     if (code === insufficientBalance || code === outOfRange) return { ...nothing, outcome: 'insufficient' };
     const { detail = null } = error as { detail?: string | null };
     if (code === refusedBefore && detail !== null) return { ...nothing, outcome: 'refused', answer_body: detail };

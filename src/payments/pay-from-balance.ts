@@ -92,9 +92,9 @@ async function payGathered(
   payment: BalancePayment,
   payTogether: PayTogether | undefined,
 ): Promise<BalancePaymentOutcome | null> {
-  const pay = payTogether ?? ((_, alone) => payAlone(em, kind, alone, false));
+  const pay = payTogether ?? ((_, alone) => payAlone(em, kind, alone, em.isInTransaction() ? false : 'briefly'));
   const soon = await refusing(() => pay(kind, payment));
-  // This payment waits by itself for the source's lock, so that no other payment waits with it.
+  // This payment waits by itself, so that no other payment waits with it.
   const wait = () => refusing(() => payWhenFree(em, kind, payment));
   const row = soon.outcome === 'busy' ? await inTurn(em, payment.sourceAccountId, wait) : soon;
   return row.outcome === 'unclear' ? null : announce(await readRow(em, row, payment, kind.movement));
@@ -162,7 +162,7 @@ async function payAllOf(
   payments: readonly BalancePayment[],
 ): Promise<MadeRow[]> {
   const [first, ...others] = payments;
-  if (first !== undefined && others.length === 0) return [await payAlone(em, kind, first, false)];
+  if (first !== undefined && others.length === 0) return [await payAlone(em, kind, first, 'briefly')];
   const { movement, together } = kind;
   return makePayments(em, movement, {
     payments,
@@ -175,7 +175,7 @@ function payAlone(
   em: EntityManager,
   { movement, together, effect }: GatheredKind,
   payment: BalancePayment,
-  wait: boolean,
+  wait: boolean | 'briefly',
 ): Promise<MadeRow> {
   const { call, params } = together.targets([payment]);
   const target = { call: `(${call})[1]`, params };

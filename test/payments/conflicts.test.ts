@@ -170,19 +170,23 @@ describe('A deadlock of two transactions', () => {
       const request = await way.build(stack);
       const key = freshKey();
       const before = await deadlocks();
-      const other = stack.owner();
+      const lockOfPayer = 'select from account_balances where account_id = ? for update';
+      const [first, other] = [stack.owner(), stack.owner()];
+      await first.begin();
       await other.begin();
       try {
+        // Only a payment that has found its account locked waits for as long as it takes PostgreSQL to see a deadlock.
+        await first.execute(lockOfPayer, [request.payer.accountId]);
+        const asked = askFor(stack, request, key);
+        await untilLocked(stack, { text: 'lock_source' });
         // Who has waited for so long looks for a deadlock, and is ended: the payment, which waits for a second.
         await other.execute("set local deadlock_timeout = '1min'");
         await other.execute('lock table account_balances in share mode');
         await using held = await holdTable(stack, 'journals');
-        const asked = askFor(stack, request, key);
-        await untilLocked(stack);
+        await first.rollback();
+        await untilLocked(stack, { text: 'pay_from_balance' });
         // The payment has locked its payer's balance, and is going to write it.
-        const waiting = other.execute('select from account_balances where account_id = ? for update', [
-          request.payer.accountId,
-        ]);
+        const waiting = other.execute(lockOfPayer, [request.payer.accountId]);
         // Only the owner sees its own.
         await untilLocked({ em: stack.owner }, { count: 2 });
         await held[Symbol.asyncDispose]();
@@ -190,6 +194,7 @@ describe('A deadlock of two transactions', () => {
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
         await waiting;
       } finally {
+        if (first.isInTransaction()) await first.rollback();
         await other.rollback();
       }
       await eventually(deadlocks, (count) => count === before + 1);

@@ -1,3 +1,6 @@
+import { hashKey } from '../../src/payments/idempotency.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { textArray } from '../../src/shared/postgres.ts';
 import { begun } from '../circles/begin-circle.ts';
 import { contribute } from '../circles/build-circle.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
@@ -17,11 +20,11 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
-const give = async ({ token, accountId }: BuiltUser, causeId: string) =>
+const give = async ({ token, accountId }: BuiltUser, causeId: string, key?: string) =>
   stack.post(
     '/v1/payments/balance',
     { reference_type: 'charitable_cause_donate', reference_id: causeId, source_account_id: accountId, amount: 10 },
-    { token },
+    { token, headers: key === undefined ? {} : { 'idempotency-key': key } },
   );
 
 /** Sends the crowd while a lock is held; once its connections wait, others are served. Answers the crowd's statuses. */
@@ -58,5 +61,26 @@ describe('Payments that wait for a lock leave connections to others', () => {
     const lock = `select from saving_circles where id = '${id}' for update`;
     const contributions = members.map((member) => () => contribute(stack, member, id));
     expect(await crowded(lock, 'saving_circles', contributions)).toEqual(times(members.length, 201));
+  });
+
+  it('when each of several waits for a lock of its own', async () => {
+    const cause = await buildActiveCause(stack);
+    const payers = await Promise.all(times(4, null).map(() => buildIndividual(stack, { balance: '1000' })));
+    const sent = await stack.owner().transactional(async (tx) => {
+      for (const { id } of payers) {
+        const columns = '(user_id, key_hash, fingerprint, resource_id)';
+        await tx.execute(`insert into idempotency_keys ${columns} values (?, ?, '', ?)`, [id, hashKey(id), newId()]);
+      }
+      const sending = payers.map((payer) => give(payer, cause.id, payer.id));
+      await untilLocked(stack, { text: 'pay_from_balance' });
+      for (const _ of times(10, null)) expect((await give(other, cause.id)).status).toBe(201);
+      expect(await readLockWaits(stack, 'pay_from_balance')).toHaveLength(payers.length);
+      await tx.execute('delete from idempotency_keys where user_id = any (?::uuid[])', [
+        textArray(payers.map(({ id }) => id)),
+      ]);
+      return sending;
+    });
+    const answers = await Promise.all(sent);
+    expect(answers.map(({ status }) => status)).toEqual(times(payers.length, 201));
   });
 });

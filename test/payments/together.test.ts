@@ -320,6 +320,12 @@ describe('The statement that makes payments together', () => {
     expect(await toldBy(callTogether, payerAt(2), payerAt(3))).toEqual(alone);
   });
 
+  it('leaves one from an account that another pays into to be made alone, which is told all that it holds', async () => {
+    const [first, second] = [payerAt(0), payerAt(1)];
+    const chain = [payment(first), payment(second)];
+    expect(await call(chain, [second.accountId, cause.accountId])).toEqual([{ outcome: 'paid' }, { outcome: 'busy' }]);
+  });
+
   it('makes the first of two payments from one account or under one key, and leaves the other to be made alone', async () => {
     const targets = [cause.accountId, cause.accountId];
     const twice = [payment(payerAt(0)), payment(payerAt(0))];

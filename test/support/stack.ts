@@ -182,8 +182,16 @@ async function deleteSchedules(address: string, taskQueue: string): Promise<void
   }
 }
 
-/** Every `check_*` view of the stack's database is empty. */
+/** Accounts that may not go negative, and did in the order of their statement. */
+const belowZero = `
+  select account_id, min(balance)::text as balance from (
+    select p.account_id, sum(p.amount) over (partition by p.account_id order by p.created_at, p.id) as balance
+    from postings p join accounts a on a.id = p.account_id where not a.may_go_negative) line
+  where balance < 0 group by account_id`;
+
+/** Every `check_*` view of the stack's database is empty, and no statement shows an overdraft. */
 export async function expectChecksEmpty({ em }: Pick<Stack, 'em'>): Promise<void> {
+  expect(await em().execute(belowZero)).toEqual([]);
   const results = await runChecks(em());
   expect(results.filter(({ violations }) => violations > 0)).toEqual([]);
   expect(results.length).toBeGreaterThan(0);

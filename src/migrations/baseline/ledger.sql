@@ -206,19 +206,39 @@ end $$;
 
 -- Writes a journal that whoever calls this has proven. False when one of this business key is already there: then nothing
 -- is done. Not for the application, which has it proven by post_journal.
+--
+-- A journal is dated after it was judged under the locks of what it debits. Dated by the beginning of its transaction,
+-- which may have waited, it would stand before the credits that it spends, in an account that was never below zero.
 create function write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
 returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
+declare
+  debited uuid[];
+  overdrawn uuid;
+  dated timestamptz;
 begin
-  with key as (
-    insert into journal_keys (business_key, journal_id) values (p_business_key, p_id)
-      on conflict (business_key) do nothing returning business_key)
-  insert into journals (id, business_key, kind) select p_id, business_key, p_kind from key;
+  insert into journal_keys (business_key, journal_id) values (p_business_key, p_id)
+    on conflict (business_key) do nothing;
   if not found then
     return false;
   end if;
-  insert into postings (journal_id, account_id, amount)
-    select p_id, entry.account_id, entry.amount
+  debited := array(select b.account_id from account_balances b
+    where b.shard = 0 and b.account_id = any (array(
+      select a.id from unnest(p_accounts, p_amounts) as entry (account_id, amount)
+      join accounts a on a.id = entry.account_id where entry.amount < 0 and not a.may_go_negative))
+    order by b.account_id for no key update);
+  select d.account_id into overdrawn from unnest(debited) as d (account_id)
+    where account_balance(d.account_id) + (select sum(entry.amount)
+      from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.account_id = d.account_id) < 0
+    limit 1;
+  if found then
+    raise exception 'insufficient balance' using errcode = 'AM001', detail = overdrawn::text;
+  end if;
+  dated := clock_timestamp();
+  with journal as (
+    insert into journals (id, business_key, kind, created_at) values (p_id, p_business_key, p_kind, dated))
+  insert into postings (journal_id, account_id, amount, created_at)
+    select p_id, entry.account_id, entry.amount, dated
     from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0;
   return true;
 end $$;

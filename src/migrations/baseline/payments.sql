@@ -289,7 +289,7 @@ end $$;
  * 'reused' (the key) and 'replayed' (with the kept answer), 'refused' (the request's number was refused under its key;
  * the refusal is answer_body), 'insufficient' (the balance), 'inactive' (who pays is not active any more, or their
  * organization may change nothing), and 'busy' (the source, the payer or their organization is locked by somebody else,
- * for whom nobody waits here, or another of these payments has the same source or key).
+ * for whom nobody waits here, or another of these payments has the same source or key, or pays into the source).
  *
  * A lock that somebody holds for long (a key) ends the statement: then each payment is made alone, and waits alone.
  *
@@ -312,6 +312,7 @@ declare
   outcomes text[];
   left_over numeric[];
   sources uuid[];
+  dated timestamptz;
 begin
   perform refuse_old_snapshot();
   -- One account at a time, here and below, however many rows the planner expects.
@@ -345,7 +346,8 @@ begin
     from (
       select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
         row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
-          as of_source,
+          -- Nor one whose account another of them pays into: what it holds would be told without that.
+          + case when p.source_account_id = any (p_targets) then 1 else 0 end as of_source,
         case when p.key_hash is not null then row_number() over (
           partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
       from unnest(payments) with ordinality p) p;
@@ -402,6 +404,8 @@ begin
       where account_id = p.source_account_id and outcomes[p.ordinality] is null) b;
 
   if 'paid' = any (outcomes) then
+    -- As in write_journal: after they were judged.
+    dated := clock_timestamp();
     with due as materialized (
       select p.*, 'balance-payment/' || p.transaction_id as business_key
       from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),
@@ -409,9 +413,10 @@ begin
       insert into journal_keys (business_key, journal_id)
         select d.business_key, d.journal_id from due d order by d.business_key),
     journal as (
-      insert into journals (id, business_key, kind) select d.journal_id, d.business_key, d.kind from due d)
-    insert into postings (journal_id, account_id, amount)
-      select d.journal_id, e.account_id, e.amount from due d
+      insert into journals (id, business_key, kind, created_at)
+        select d.journal_id, d.business_key, d.kind, dated from due d)
+    insert into postings (journal_id, account_id, amount, created_at)
+      select d.journal_id, e.account_id, e.amount, dated from due d
       cross join lateral (values (d.source_account_id, -d.amount), (p_targets[d.ordinality], d.amount))
         e (account_id, amount);
     -- In a statement of its own: what the triggers of transactions lock comes after what those of postings do.

@@ -119,11 +119,11 @@ security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   current_xact constant bigint := pg_current_xact_id()::text;
 begin
-  -- The instant is not enough: transactions of one message begin at the same. A row's own transaction (or a part of it,
-  -- whose id is a later one) is the only one that sees it while it is in progress.
+  -- A row's own transaction (or a part of it, whose id is a later one) is the only one that sees it while it is in
+  -- progress. Its instant, which comes after that transaction's beginning, rules out ids of long ago.
   if not exists (select from journals j
     cross join lateral (select (j.xmin::text::bigint - current_xact) & 4294967295 as later) written
-    where j.id = p_journal_id and j.created_at = transaction_timestamp() and case when written.later < 2147483648
+    where j.id = p_journal_id and j.created_at >= transaction_timestamp() and case when written.later < 2147483648
       then pg_xact_status((current_xact + written.later)::text::xid8) = 'in progress' end) then
     raise exception 'transactions are written with their journal' using errcode = 'AM010', detail = p_journal_id::text;
   end if;
