@@ -290,9 +290,11 @@ CASE kind
 END)
 );
 CREATE INDEX decisions_by_creation ON decisions USING btree (created_at DESC, id DESC);
+CREATE INDEX decisions_by_end ON decisions USING btree (ended_at) WHERE ended_at IS NOT NULL;
 CREATE UNIQUE INDEX decisions_carried_out_of_payout ON decisions USING btree (payout_id) WHERE status = 'carried_out'::text;
 CREATE UNIQUE INDEX decisions_carried_out_of_receipt ON decisions USING btree (receipt_id) WHERE status = 'carried_out'::text;
 CREATE UNIQUE INDEX decisions_carried_out_of_reference ON decisions USING btree (reference) WHERE status = 'carried_out'::text;
+CREATE INDEX decisions_not_carried_out ON decisions USING btree (withdrawal_id) WHERE status <> 'carried_out'::text AND withdrawal_id IS NOT NULL;
 CREATE INDEX decisions_of_account ON decisions USING btree (account_id) WHERE account_id IS NOT NULL;
 CREATE INDEX decisions_of_approver ON decisions USING btree (approved_by) WHERE approved_by IS NOT NULL;
 CREATE INDEX decisions_of_donation ON decisions USING btree (donation_id) WHERE donation_id IS NOT NULL;
@@ -387,6 +389,7 @@ create table donation_allocations (
   constraint donation_allocations_donation_count_check CHECK (donation_count > 0),
   constraint donation_allocations_total_amount_check CHECK (total_amount > 0::numeric AND total_amount < 'Infinity'::numeric)
 );
+CREATE INDEX donation_allocations_by_time ON donation_allocations USING brin (created_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX donation_allocations_of_creator ON donation_allocations USING btree (created_by);
 
 create table donation_subscription_attempts (
@@ -441,6 +444,7 @@ END) AT TIME ZONE '07:00:00'::interval)) stored,
   constraint donation_subscriptions_status_check CHECK (status = ANY (ARRAY['active'::text, 'stopped'::text, 'failed'::text])),
   constraint donation_subscriptions_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX donation_subscriptions_by_change ON donation_subscriptions USING btree (updated_at);
 CREATE INDEX donation_subscriptions_due ON donation_subscriptions USING btree (due_at) WHERE status = 'active'::text;
 CREATE INDEX donation_subscriptions_of_user ON donation_subscriptions USING btree (user_id, created_at DESC, id DESC);
 CREATE INDEX donation_subscriptions_stopped ON donation_subscriptions USING btree (ended_at) WHERE status = 'stopped'::text;
@@ -674,6 +678,7 @@ create table official_documents (
   constraint official_documents_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone),
   constraint official_documents_verification_status_check CHECK (verification_status = ANY (ARRAY['pending'::text, 'verified'::text, 'rejected'::text]))
 );
+CREATE INDEX official_documents_by_change ON official_documents USING btree (updated_at);
 CREATE INDEX official_documents_by_creation ON official_documents USING btree (created_at, id);
 CREATE INDEX official_documents_of_organization ON official_documents USING btree (organization_id, created_at, id) WHERE organization_id IS NOT NULL;
 CREATE INDEX official_documents_of_user ON official_documents USING btree (user_id, created_at, id);
@@ -1183,6 +1188,7 @@ create table products (
   constraint products_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
 CREATE INDEX products_by_creation ON products USING btree (created_at DESC, id DESC);
+CREATE INDEX products_completed ON products USING btree (id) WHERE status = 'completed'::text;
 CREATE INDEX products_of_creator ON products USING btree (created_by);
 
 create table proved_checks (
@@ -1640,6 +1646,8 @@ create table saving_goals (
   constraint saving_goals_target_amount_check CHECK (target_amount > 0::numeric AND target_amount < 'Infinity'::numeric),
   constraint saving_goals_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX saving_goals_by_change ON saving_goals USING btree (updated_at);
+CREATE INDEX saving_goals_by_closing ON saving_goals USING btree (closed_at) WHERE closed_at IS NOT NULL;
 CREATE INDEX saving_goals_by_creation ON saving_goals USING btree (created_at DESC, id DESC);
 CREATE INDEX saving_goals_of_user ON saving_goals USING btree (user_id, created_at DESC, id DESC);
 
@@ -4967,7 +4975,7 @@ create view check_disbursements_wait_for_their_decision as
     p.status AS payout_status
    FROM decisions d
      JOIN payouts p ON p.id = d.withdrawal_id
-  WHERE d.status <> 'carried_out'::text AND ((p.status = ANY (ARRAY['succeeded'::text, 'reversed'::text])) OR (EXISTS ( SELECT
+  WHERE d.status <> 'carried_out'::text AND d.withdrawal_id IS NOT NULL AND ((p.status = ANY (ARRAY['succeeded'::text, 'reversed'::text])) OR (EXISTS ( SELECT
            FROM payout_attempts a
           WHERE a.payout_id = p.id)));
 

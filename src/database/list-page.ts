@@ -63,9 +63,14 @@ async function readPage<Row extends object>(
   const further = start && { sql: comesAfter(...place, order), params: paramsOf(start) };
   const listed = further === undefined ? asked : [...asked, further];
   const offset = further === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
+  const ordered = `order by row.${instant} ${order}, row.id ${order}`;
+  const cut = `${filterOf(listed)} ${ordered} limit ${limit + 1} offset ${offset}`;
+  // Of the rows before a page that is asked for by its number the index tells enough: only its own are read whole.
   const read = await em.execute<(Row & Placed)[]>(
-    `select ${columns}, ${position} from ${table} ${joins} ${filterOf(listed)}
-     order by row.${instant} ${order}, row.id ${order} limit ${limit + 1} offset ${offset}`,
+    offset === 0n
+      ? `select ${columns}, ${position} from ${table} ${joins} ${cut}`
+      : `with page as materialized (select row.id from ${table} ${joins} ${cut})
+         select ${columns}, ${position} from ${table} ${joins} where row.id in (select id from page) ${ordered}`,
     valuesOf(listed),
   );
   const counted = await countOnce(start, [table, joins, asked], async () => {

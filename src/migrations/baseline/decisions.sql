@@ -64,6 +64,9 @@ create table decisions (
 );
 create index decisions_by_creation on decisions (created_at desc, id desc);
 create index decisions_pending on decisions (created_at) where status = 'pending';
+create index decisions_by_end on decisions (ended_at) where ended_at is not null;
+create index decisions_not_carried_out on decisions (withdrawal_id)
+  where status <> 'carried_out' and withdrawal_id is not null;
 create unique index decisions_carried_out_of_payout on decisions (payout_id) where status = 'carried_out';
 create unique index decisions_carried_out_of_receipt on decisions (receipt_id) where status = 'carried_out';
 create unique index decisions_carried_out_of_reference on decisions (reference) where status = 'carried_out';
@@ -364,5 +367,5 @@ create view check_decisions_were_carried_out as
 create view check_disbursements_wait_for_their_decision as
   select d.withdrawal_id, d.status, p.status as payout_status
   from decisions d join payouts p on p.id = d.withdrawal_id
-  where d.status <> 'carried_out' and (p.status in ('succeeded', 'reversed')
+  where d.status <> 'carried_out' and d.withdrawal_id is not null and (p.status in ('succeeded', 'reversed')
     or exists (select from payout_attempts a where a.payout_id = p.id));

@@ -26,6 +26,7 @@ create index donation_subscriptions_of_user on donation_subscriptions (user_id, 
 create trigger donation_subscriptions_of_nobody_erased before insert on donation_subscriptions
   for each row execute function refuse_erased('user_id');
 create index donation_subscriptions_due on donation_subscriptions (due_at) where status = 'active';
+create index donation_subscriptions_by_change on donation_subscriptions (updated_at);
 create index donation_subscriptions_stopped on donation_subscriptions (ended_at) where status = 'stopped';
 create trigger donation_subscriptions_status_law before insert or update of status on donation_subscriptions
   for each row execute function keep_status('status', '>active', 'active>stopped', 'active>failed');

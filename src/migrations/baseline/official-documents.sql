@@ -15,6 +15,7 @@ create table official_documents (
   updated_at timestamptz not null default now()
 );
 create index official_documents_by_creation on official_documents (created_at, id);
+create index official_documents_by_change on official_documents (updated_at);
 create index official_documents_of_user on official_documents (user_id, created_at, id);
 create trigger official_documents_of_nobody_erased before insert on official_documents
   for each row execute function refuse_erased('user_id');

@@ -18,6 +18,7 @@ create index products_of_creator on products (created_by);
 create trigger products_of_nobody_erased before insert on products
   for each row execute function refuse_erased('created_by');
 create index products_by_creation on products (created_at desc, id desc);
+create index products_completed on products (id) where status = 'completed';
 create trigger products_status_law before insert or update of status on products
   for each row execute function keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open',
     'completed>open', 'completed>closed');

@@ -18,6 +18,8 @@ create table saving_goals (
 );
 create index saving_goals_by_creation on saving_goals (created_at desc, id desc);
 create index saving_goals_of_user on saving_goals (user_id, created_at desc, id desc);
+create index saving_goals_by_change on saving_goals (updated_at);
+create index saving_goals_by_closing on saving_goals (closed_at) where closed_at is not null;
 create trigger saving_goals_of_nobody_erased before insert on saving_goals
   for each row execute function refuse_erased('user_id');
 create trigger saving_goals_status_law before insert or update of status on saving_goals
