@@ -478,6 +478,7 @@ create table donations (
   constraint donations_type_check CHECK (type = ANY (ARRAY['specific'::text, 'open'::text, 'subscription'::text])),
   constraint donations_updated_at_is_real CHECK (updated_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND updated_at < '2200-01-01 00:00:00+00'::timestamp with time zone)
 );
+CREATE INDEX donations_allocated_by_change ON donations USING btree (updated_at) WHERE allocation_batch_id IS NOT NULL;
 CREATE INDEX donations_by_change ON donations USING brin (updated_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX donations_of_batch ON donations USING btree (allocation_batch_id) WHERE allocation_batch_id IS NOT NULL;
 CREATE INDEX donations_of_cause ON donations USING btree (cause_id, user_id) WHERE status = 'completed'::text AND cause_id IS NOT NULL;
@@ -4759,9 +4760,11 @@ create view check_causes_keep_what_was_given as
         UNION ALL
          SELECT DISTINCT p.account_id
            FROM postings p
-          WHERE NOT checks_read_all() AND p.journal_id >= checks_since() AND (EXISTS ( SELECT
-                   FROM charitable_causes c
-                  WHERE c.account_id = p.account_id))
+             CROSS JOIN LATERAL ( SELECT
+                   FROM charitable_causes c_1
+                  WHERE c_1.account_id = p.account_id
+                 LIMIT 1) c
+          WHERE NOT checks_read_all() AND p.journal_id >= checks_since()
         )
  SELECT h.account_id,
     k.kept,

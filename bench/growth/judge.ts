@@ -19,8 +19,8 @@ export function faster(smaller: Taken | undefined, larger: Taken | undefined): b
 const known: [name: RegExp, reason: string][] = [
   [/^check_(balances_match_postings|no_forbidden_negative), lately$/, 'what each account holds now is always read'],
   [
-    /^check_(transaction_organizations|postings_have_accounts|ledger_rows_have_parents), lately$/,
-    'accounts are read whole while that is cheaper than to look them up',
+    /^check_(transaction_organizations|postings_have_accounts|ledger_rows_have_parents|closed_goals_are_empty|donations_posted_once), lately$/,
+    'accounts, goals or causes are read whole while that is cheaper than to look them up',
   ],
   [
     /^check_circle_(covers|holdings|pots_paid_once|settlements|states), lately$/,
@@ -32,7 +32,7 @@ const known: [name: RegExp, reason: string][] = [
   ],
   [/^check_open_pool_matches_donations, lately$/, 'what waits to be allocated is always summed up'],
   [/^check_payout_tallies_match_payouts, lately$/, 'the payouts of two days are always counted'],
-  [/^person \/saving-circles, /, 'the circles of a person are looked up first: few among many'],
+  [/^person \/(saving-circles|charitable-causes), /, 'those of a person are looked up first: few among many'],
   [
     /^step: seal of what is not sealed yet$/,
     'each night goes through two indexes of all journals once, relying on no date',

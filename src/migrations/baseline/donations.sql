@@ -51,6 +51,7 @@ create index donations_by_change on donations using brin (updated_at) with (page
 create unique index donations_of_order on donations (payment_order_id) where payment_order_id is not null;
 create unique index donations_of_subscription on donations (subscription_id, period) where subscription_id is not null;
 create index donations_of_batch on donations (allocation_batch_id) where allocation_batch_id is not null;
+create index donations_allocated_by_change on donations (updated_at) where allocation_batch_id is not null;
 create trigger donations_status_law before insert or update of status on donations
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'completed>refunded');

@@ -130,8 +130,9 @@ create view check_causes_keep_what_was_given as
     select account_id from charitable_causes where checks_read_all() group by account_id
     union all
     select distinct p.account_id from postings p
-    where not checks_read_all() and p.journal_id >= checks_since()
-      and exists (select from charitable_causes c where c.account_id = p.account_id))
+    -- One account at a time, however many rows the planner expects.
+    cross join lateral (select from charitable_causes c where c.account_id = p.account_id limit 1) c
+    where not checks_read_all() and p.journal_id >= checks_since())
   select h.account_id, k.kept, account_balance(h.account_id) as balance
   from held h cross join lateral (select sum(disbursable_of_cause(c.id)) as kept from charitable_causes c
     where c.account_id = h.account_id) k
