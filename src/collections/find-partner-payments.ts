@@ -1,6 +1,7 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { type ListWindow, readPage } from '../database/find-page.ts';
 import type { Listed } from '../database/position.ts';
+import { columnsOf, executePrepared } from '../database/prepared-statements.ts';
 import { readFresh } from '../database/replica.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { readRefunded, refundedOf } from '../refunds/read-refundable.ts';
@@ -17,8 +18,9 @@ type Row = Record<string, unknown> & PaymentChannelName & { refunded: Money };
  * The payment with this id, of any partner, as it is in the database now, in one round trip; null when there is none.
  */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
-  const [row] = await em.execute<Row[]>(
-    `select p.*, c.method, c.channel_code, ${refundedOf('p')} as refunded
+  const [row] = await executePrepared<Row>(
+    em,
+    `select ${columnsOf(em, PartnerPayment, 'p')}, c.method, c.channel_code, ${refundedOf('p')} as refunded
      from partner_payments p join payment_channels c on c.id = p.channel_id where p.id = ?`,
     [id],
   );

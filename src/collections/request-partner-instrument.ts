@@ -1,4 +1,5 @@
-import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { columnsOf, executePrepared } from '../database/prepared-statements.ts';
 import { openUnlessGone } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -46,19 +47,15 @@ export async function requestPartnerInstrument(
   if (answer.outcome === 'refused') {
     return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });
   }
-  const written = await em.nativeUpdate(
-    PartnerPayment,
-    { id: paymentId, status: 'PENDING' },
-    {
-      status: 'WAITING_PAYMENT',
-      provider_payment_request_id: answer.instrument.providerPaymentRequestId,
-      provider_payment_method_id: answer.instrument.providerPaymentMethodId,
-      payment_code: answer.instrument.paymentCode,
-      instrument_at: raw('now()'),
-      updated_at: raw('now()'),
-    },
+  const { providerPaymentRequestId, providerPaymentMethodId, paymentCode } = answer.instrument;
+  const written = await executePrepared(
+    em,
+    `update partner_payments set status = 'WAITING_PAYMENT', provider_payment_request_id = ?,
+       provider_payment_method_id = ?, payment_code = ?, instrument_at = now(), updated_at = now()
+     where id = ? and status = 'PENDING' returning id`,
+    [providerPaymentRequestId, providerPaymentMethodId, paymentCode, paymentId],
   );
-  if (written > 0) return { status: 'WAITING_PAYMENT', deliveryIds: [], availableAt: null };
+  if (written.length > 0) return { status: 'WAITING_PAYMENT', deliveryIds: [], availableAt: null };
   return standingOf(em, await em.findOneOrFail(PartnerPayment, { id: paymentId }, { refresh: true }));
 }
 
@@ -73,10 +70,11 @@ interface Asking {
  * when nothing may be sent, as the payment is cancelled or not `PENDING` any more.
  */
 async function beginAsking(em: EntityManager, paymentId: string): Promise<Asking | null> {
-  const [row] = await em.execute<(Record<string, unknown> & Asking['channel'] & Attempt)[]>(
+  const [row] = await executePrepared<Record<string, unknown> & Asking['channel'] & Attempt>(
+    em,
     `update partner_payments p set instrument_asked_at = now() from payment_channels c
      where p.id = ? and p.status = 'PENDING' and p.cancelled_at is null and c.id = p.channel_id
-     returning p.*, c.method, c.channel_code, ${attemptNoted}`,
+     returning ${columnsOf(em, PartnerPayment, 'p')}, c.method, c.channel_code, ${attemptNoted}`,
     [paymentId],
   );
   if (row === undefined) return null;

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityClass, EntityManager } from '@mikro-orm/postgresql';
 
 /** The part of a `pg` client that is used here; its types are only a transitive dependency, through the ORM. */
 interface Client {
@@ -48,6 +48,14 @@ export async function executePrepared<Row>(
   });
   return rows as Row[];
 }
+
+/** All columns of an entity's table as `executePrepared` has them named, e.g. `p.id, p.status`; of those in this code. */
+export const columnsOf = <T extends object>(em: EntityManager, entity: EntityClass<T>, alias: string): string =>
+  em
+    .getMetadata(entity)
+    .props.filter(({ persist }) => persist !== false)
+    .flatMap(({ fieldNames }) => fieldNames.map((name) => `${alias}.${name}`))
+    .join(', ');
 
 /** Makes a connection run marked statements as prepared ones. */
 export function prepareMarkedStatements(client: Client): void {
