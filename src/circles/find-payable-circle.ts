@@ -70,7 +70,7 @@ export const refuseRepeat = (status: string): never =>
 /**
  * The circle, if a user may contribute this amount to it now, for themselves or for another member. Throws NOT_FOUND,
  * also for the member; FORBIDDEN when the user is not a member, or the member's place has ended; 400 while no round is
- * open, for any other amount, and for a repeat (DUPLICATE). Fields are named as in the payments dispatcher.
+ * open, for a repeat (DUPLICATE), and for any other amount. Fields are named as in the payments dispatcher.
  */
 export async function getPayableCircle(em: EntityManager, paying: Paying): Promise<PayableCircle> {
   const { circleId, userId, amount } = paying;
@@ -96,6 +96,7 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
     const state = row.status === 'active' ? 'between rounds' : row.status;
     refuse('REQUEST_INVALID', `no round is open, the saving circle is ${state}`, { field: 'reference_id' });
   }
+  if (row.contributed !== null) refuseRepeat(row.contributed);
   const guarantee = row.guaranteed ? '0.0000' : guaranteeOf(termsOf(row), row.amount);
   const total = addMoney(row.amount, guarantee);
   const expected = paying.inAll ? total : row.amount;
@@ -104,7 +105,6 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
       field: 'amount',
     });
   }
-  if (row.contributed !== null) return refuseRepeat(row.contributed);
   return {
     holdingAccountId: row.holding_account_id,
     turn: row.current_turn,

@@ -5,7 +5,8 @@ import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { fromStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
-import { refuse } from '../shared/errors.ts';
+import { busy } from '../shared/concurrency.ts';
+import { type DomainError, refuse } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import type { BalancePayment, MadeRow, Movement } from './make-payments.ts';
 
@@ -27,7 +28,10 @@ export function answerNaming<Answer extends NonNullable<BalancePayment['answer']
   return JSON.stringify({ ...body, data: { ...body.data, amount } });
 }
 
-/** What became of a payment, from its row; throws its refusal. Not for 'unclear' and 'busy', which are made again. */
+/** Where after the wait for its source something else of a payment is locked, e.g. an organization just joined. */
+export const stillBusy = (): DomainError => busy('The account or who holds it is being changed; try again');
+
+/** What became of a payment, from its row; throws its refusal. Not for 'unclear' ones, which are made again. */
 export async function readRow(
   em: EntityManager,
   row: MadeRow,
@@ -36,8 +40,9 @@ export async function readRow(
 ): Promise<BalancePaymentOutcome> {
   switch (row.outcome) {
     case 'unclear':
+      throw new Error('an account that was named is clear');
     case 'busy':
-      throw new Error('an account that was named is clear, and a lock that is waited for is never busy');
+      throw stillBusy();
     case 'itself':
       await refuseForeign(em, payer, sourceAccountId, sourceField);
       return refuse('REQUEST_INVALID', 'an account cannot pay into itself', { field: sourceField });

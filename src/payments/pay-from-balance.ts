@@ -7,7 +7,7 @@ import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { createGathering } from '../shared/gather.ts';
 import { formatMoney } from '../shared/money.ts';
-import { type BalancePaymentOutcome, readRow, withAmount } from './balance-payment-outcome.ts';
+import { type BalancePaymentOutcome, readRow, stillBusy, withAmount } from './balance-payment-outcome.ts';
 import type { EffectPayment, PaymentEffect, PaymentHandler, Together, WakingPort } from './handler.ts';
 import {
   type BalancePayment,
@@ -278,7 +278,9 @@ async function moveFromBalance(
   const key = holds ? payment.referenceId : payment.sourceAccountId;
   const inOne = (wait: boolean) => inTurn(em, key, () => em.transactional((tx) => move(tx, wait)));
   const soon = holds ? await inOne(false) : await move(em, false);
-  return announce(soon ?? must(await inOne(true), 'a lock that is waited for is never busy'));
+  const moved = soon ?? (await inOne(true));
+  if (moved === null) throw stillBusy();
+  return announce(moved);
 }
 
 /** Makes the body of the answer and stores it under the key, whose row this transaction has locked. */

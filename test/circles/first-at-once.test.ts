@@ -25,6 +25,9 @@ describe('First contributions with a guarantee for one member, sent by all membe
         const answers = await Promise.all(members.map((payer) => contribute(stack, payer, id, { on_behalf_of })));
         const statuses = answers.map(({ status }) => status);
         expect(statuses.toSorted()).toEqual([201, ...Array(size - 1).fill(400)]);
+        for (const { status, body } of answers) {
+          if (status === 400) expect(body.message).toMatch(/the member already has a .*completed contribution/);
+        }
       }
     }
   }, 120_000);
