@@ -3652,7 +3652,7 @@ begin
     from (
       select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
         row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
-          -- Nor one whose account another of them pays into: what it holds would be told without that.
+          -- Not one whose account another of them pays into either: its new balance would leave that out.
           + case when p.source_account_id = any (p_targets) then 1 else 0 end as of_source,
         case when p.key_hash is not null then row_number() over (
           partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
@@ -3711,7 +3711,7 @@ begin
 
   if 'paid' = any (outcomes) then
     -- As in write_journal: after they were judged.
-    dated := clock_timestamp();
+    dated := greatest(clock_timestamp(), transaction_timestamp());
     with due as materialized (
       select p.*, 'balance-payment/' || p.transaction_id as business_key
       from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),
@@ -3958,7 +3958,7 @@ declare
   current_xact constant bigint := pg_current_xact_id()::text;
 begin
   -- A row's own transaction (or a part of it, whose id is a later one) is the only one that sees it while it is in
-  -- progress. Its instant, which comes after that transaction's beginning, rules out ids of long ago.
+  -- progress. Its instant, not before that transaction's beginning, rules out an id that has wrapped around.
   if not exists (select from journals j
     cross join lateral (select (j.xmin::text::bigint - current_xact) & 4294967295 as later) written
     where j.id = p_journal_id and j.created_at >= transaction_timestamp() and case when written.later < 2147483648
@@ -4427,7 +4427,8 @@ begin
   if found then
     raise exception 'insufficient balance' using errcode = 'AM001', detail = overdrawn::text;
   end if;
-  dated := clock_timestamp();
+  -- Not before its transaction began, also where the clock was set back meanwhile.
+  dated := greatest(clock_timestamp(), transaction_timestamp());
   with journal as (
     insert into journals (id, business_key, kind, created_at) values (p_id, p_business_key, p_kind, dated))
   insert into postings (journal_id, account_id, amount, created_at)

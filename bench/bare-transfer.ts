@@ -50,7 +50,7 @@ export const hasPgbench = (): boolean => spawnSync('pgbench', ['--version']).sta
 export const runBareTransfer = (load: BareLoad): Promise<BareResult> =>
   hasPgbench() ? runPgbench(load) : runClients(load);
 
-/** The seconds of a pgbench run at least, as they include connecting. */
+/** The shortest run of pgbench in seconds; its time includes connecting. */
 const leastSeconds = (connections: number): number => Math.max(3, Math.ceil(connections / 20));
 
 const randomAccount = (limit: number) => 1 + Math.floor(Math.random() * limit);

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPayer } from '../identity/read-payer.ts';
+import { isVerdict } from '../openings/open-once.ts';
 import { savingCircleContribution } from '../payments/handlers/saving-circle-contribution.ts';
 import { lockSource } from '../payments/make-payments.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
-import { isDomainError } from '../shared/errors.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
 import { cancelPendingContributions } from './cancel-pending.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -48,7 +48,7 @@ export async function payForMember(
       return true;
     });
   } catch (error) {
-    if (isDomainError(error)) return false;
+    if (isVerdict(error)) return false;
     throw error;
   }
 }

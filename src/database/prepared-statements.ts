@@ -49,7 +49,7 @@ export async function executePrepared<Row>(
   return rows as Row[];
 }
 
-/** All columns of an entity's table as `executePrepared` has them named, e.g. `p.id, p.status`; of those in this code. */
+/** All columns of an entity's table as `executePrepared` wants them named, e.g. `p.id, p.status`: only those that this release knows. */
 export const columnsOf = <T extends object>(em: EntityManager, entity: EntityClass<T>, alias: string): string =>
   em
     .getMetadata(entity)

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type DueBy, earliness, readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
-import { type DomainError, isDomainError } from '../shared/errors.ts';
+import { isVerdict } from '../openings/open-once.ts';
+import type { DomainError } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { keepAttempt, lockSubscription, standingOf } from './open-subscription.ts';
 import { payPeriod } from './pay-period.ts';
@@ -70,7 +71,7 @@ async function attemptPayment(
     await tx.transactional((inner) => payPeriod(inner, subscription, { period, requestId: null }));
     return null;
   } catch (error) {
-    if (isDomainError(error)) return error;
+    if (isVerdict(error)) return error;
     throw error;
   }
 }

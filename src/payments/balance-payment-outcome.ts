@@ -6,7 +6,7 @@ import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { fromStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
 import { busy } from '../shared/concurrency.ts';
-import { type DomainError, refuse } from '../shared/errors.ts';
+import { refuse } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import type { BalancePayment, MadeRow, Movement } from './make-payments.ts';
 
@@ -28,9 +28,6 @@ export function answerNaming<Answer extends NonNullable<BalancePayment['answer']
   return JSON.stringify({ ...body, data: { ...body.data, amount } });
 }
 
-/** Where after the wait for its source something else of a payment is locked, e.g. an organization just joined. */
-export const stillBusy = (): DomainError => busy('The account or who holds it is being changed; try again');
-
 /** What became of a payment, from its row; throws its refusal. Not for 'unclear' ones, which are made again. */
 export async function readRow(
   em: EntityManager,
@@ -42,7 +39,8 @@ export async function readRow(
     case 'unclear':
       throw new Error('an account that was named is clear');
     case 'busy':
-      throw stillBusy();
+      // After the wait for its source another row is still locked, e.g. that of an organization just joined.
+      throw busy('The account or its owner is being changed; try again');
     case 'itself':
       await refuseForeign(em, payer, sourceAccountId, sourceField);
       return refuse('REQUEST_INVALID', 'an account cannot pay into itself', { field: sourceField });

@@ -112,14 +112,17 @@ interface Making {
   effect: string;
 }
 
+/**
+ * What a payment does about locks that others hold: `wait`; `skip` a locked source (the outcome is 'busy'), and wait for
+ * any other lock; or `brief`: skip a locked source and wait half a second for any other lock, then 'busy', with nothing
+ * done. `brief` is not for use inside a transaction, where the time-out would outlast the statement.
+ */
+export type Patience = 'wait' | 'skip' | 'brief';
+
 interface MakingOne {
   /** The account that is credited, as an SQL expression. */
   target: SqlCall;
-  /**
-   * Whether to wait for a source that another transaction has locked. If `briefly`, not for that, and for any other lock
-   * half a second, as `pay_from_balances`: 'busy' then, with nothing done. Not inside a transaction, which would go on so.
-   */
-  wait: boolean | 'briefly';
+  patience: Patience;
   effectOn: SqlEffect;
 }
 
@@ -163,12 +166,17 @@ export async function makePayments(
 }
 
 const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
-const paying = (target: string) =>
-  `select * from pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const payingBriefly = (target: string) =>
-  `select made.outcome, made.new_balance, made.answer_status, made.answer_body
-   from (select set_config('lock_timeout', '500ms', true)) brief cross join lateral (${paying(target)}) made`;
-/** SQLSTATE of a lock that was not to be had in time. */
+const waiting: Record<Patience, string> = { wait: 'true', skip: 'false', brief: 'brief.lock_timeout is null' };
+const payingFrom = (target: string, patience: Patience) =>
+  `pay_from_balance(?, ?, ?, ?, ?, ?, ?, ?, ${target}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${waiting[patience]})`;
+/** The last argument of a brief payment depends on the time-out, which is therefore set first. */
+const paying = (target: string, patience: Patience) =>
+  patience === 'brief'
+    ? `select made.outcome, made.new_balance, made.answer_status, made.answer_body
+       from (select set_config('lock_timeout', '500ms', true) as lock_timeout) brief
+       cross join lateral ${payingFrom(target, patience)} made`
+    : `select * from ${payingFrom(target, patience)}`;
+/** SQLSTATE lock_not_available. */
 const lockNotAvailable = '55P03';
 
 /** The same for one payment; after 'insufficient' and 'refused' the surrounding transaction must be rolled back. */
@@ -176,13 +184,12 @@ export async function makePayment(
   em: EntityManager,
   payment: BalancePayment,
   movement: Movement,
-  { target, wait, effectOn }: MakingOne,
+  { target, patience, effectOn }: MakingOne,
 ): Promise<MadeRow> {
   const asked = askedOf(payment, movement);
   const { transaction_id: transactionId, journal_id: journalId } = asked;
   const effect = effectOn({ journalId, transactionId });
-  const isBrief = wait === 'briefly';
-  const made = isBrief ? payingBriefly(target.call) : paying(target.call);
+  const made = paying(target.call, patience);
   const sql =
     effect === undefined
       ? `select ${columns} from (${made}) paid`
@@ -207,7 +214,6 @@ export async function makePayment(
     asked.fingerprint,
     asked.answer,
     asked.request_number,
-    wait === true,
     ...(effect?.params ?? []),
   ];
   const nothing = { journal_id: journalId, new_balance: null, answer_status: null, answer_body: null };
@@ -216,7 +222,7 @@ export async function makePayment(
     return { ...must(rows[0], 'a payment has an outcome'), journal_id: journalId };
   } catch (error) {
     const code = errorCodeOf(error);
-    if (isBrief && code === lockNotAvailable) return { ...nothing, outcome: 'busy' };
+    if (patience === 'brief' && code === lockNotAvailable) return { ...nothing, outcome: 'busy' };
     if (code === insufficientBalance || code === outOfRange) return { ...nothing, outcome: 'insufficient' };
     const { detail = null } = error as { detail?: string | null };
     if (code === refusedBefore && detail !== null) return { ...nothing, outcome: 'refused', answer_body: detail };

@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
-import { createSemaphore } from '../shared/concurrency.ts';
+import { createSemaphore, type Semaphore } from '../shared/concurrency.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { createGathering } from '../shared/gather.ts';
 import { formatMoney } from '../shared/money.ts';
-import { type BalancePaymentOutcome, readRow, stillBusy, withAmount } from './balance-payment-outcome.ts';
+import { type BalancePaymentOutcome, readRow, withAmount } from './balance-payment-outcome.ts';
 import type { EffectPayment, PaymentEffect, PaymentHandler, Together, WakingPort } from './handler.ts';
 import {
   type BalancePayment,
@@ -16,6 +16,7 @@ import {
   type Movement,
   makePayment,
   makePayments,
+  type Patience,
   paidOnes,
   type SqlEffect,
 } from './make-payments.ts';
@@ -92,11 +93,11 @@ async function payGathered(
   payment: BalancePayment,
   payTogether: PayTogether | undefined,
 ): Promise<BalancePaymentOutcome | null> {
-  const pay = payTogether ?? ((_, alone) => payAlone(em, kind, alone, em.isInTransaction() ? false : 'briefly'));
+  const pay = payTogether ?? ((_, alone) => payAlone(em, kind, alone, em.isInTransaction() ? 'skip' : 'brief'));
   const soon = await refusing(() => pay(kind, payment));
   // This payment waits by itself, so that no other payment waits with it.
   const wait = () => refusing(() => payWhenFree(em, kind, payment));
-  const row = soon.outcome === 'busy' ? await inTurn(em, payment.sourceAccountId, wait) : soon;
+  const row = soon.outcome === 'busy' ? await inTurn(em, busySources, payment.sourceAccountId, wait) : soon;
   return row.outcome === 'unclear' ? null : announce(await readRow(em, row, payment, kind.movement));
 }
 
@@ -162,7 +163,7 @@ async function payAllOf(
   payments: readonly BalancePayment[],
 ): Promise<MadeRow[]> {
   const [first, ...others] = payments;
-  if (first !== undefined && others.length === 0) return [await payAlone(em, kind, first, 'briefly')];
+  if (first !== undefined && others.length === 0) return [await payAlone(em, kind, first, 'brief')];
   const { movement, together } = kind;
   return makePayments(em, movement, {
     payments,
@@ -175,27 +176,25 @@ function payAlone(
   em: EntityManager,
   { movement, together, effect }: GatheredKind,
   payment: BalancePayment,
-  wait: boolean | 'briefly',
+  patience: Patience,
 ): Promise<MadeRow> {
   const { call, params } = together.targets([payment]);
   const target = { call: `(${call})[1]`, params };
-  return makePayment(em, payment, movement, { target, wait, effectOn: sqlOf(effect, handledOf(payment)) });
+  return makePayment(em, payment, movement, { target, patience, effectOn: sqlOf(effect, handledOf(payment)) });
 }
 
-/**
- * A payment that waits for a lock holds a connection meanwhile: half of the usual pool is left to everybody else, and of
- * these, half to payments that wait for another lock.
- */
-const lockWaits = createSemaphore(8, { perKey: 4, mostWaiting: 500 });
+// A payment that waits for a lock holds a connection meanwhile, of the 16 that a process usually has: these leave a few to
+// everybody else. Most wait for the lock of their source, or for that of their target, but not all do.
+const busySources = createSemaphore(4, { perKey: 2, mostWaiting: 500 });
+const heldTargets = createSemaphore(8, { perKey: 3, mostWaiting: 500 });
 
 /**
- * Runs a transaction that may wait for the lock of `key`, a source or a target, when its turn comes. Throws
- * SERVICE_UNAVAILABLE, with nothing done, when that takes as long as a lock may. A transaction of the caller's has its
- * connection already.
+ * Runs a transaction that may wait for a lock when its turn comes. Throws SERVICE_UNAVAILABLE, with nothing done, when
+ * that takes as long as a lock may. A transaction of the caller's has its connection already.
  */
-async function inTurn<T>(em: EntityManager, key: string, work: () => Promise<T>): Promise<T> {
+async function inTurn<T>(em: EntityManager, turns: Semaphore, key: string, work: () => Promise<T>): Promise<T> {
   if (em.isInTransaction()) return work();
-  const leave = await lockWaits.enter({ key, waitMs: budgets.database.role.lock });
+  const leave = await turns.enter({ key, waitMs: budgets.database.role.lock });
   try {
     return await work();
   } finally {
@@ -210,7 +209,7 @@ async function payWhenFree(em: EntityManager, kind: GatheredKind, payment: Balan
   await em
     .transactional(async (tx) => {
       await lockSource(tx, payment);
-      row = await payAlone(tx, kind, payment, true);
+      row = await payAlone(tx, kind, payment, 'wait');
       if (row.outcome === 'insufficient' || row.outcome === 'refused') throw undone;
     })
     .catch((error: unknown) => {
@@ -261,12 +260,12 @@ async function moveFromBalance(
 ): Promise<BalancePaymentOutcome> {
   const own = effect && 'inTransaction' in effect ? effect : undefined;
   const making = { target: { call: '?::uuid', params: [accountId] }, effectOn: sqlOf(effect, handled) };
-  /** Null when another transaction has locked the source and `wait` is false. */
-  const move = async (tx: EntityManager, wait: boolean): Promise<BalancePaymentOutcome | null> => {
-    if (wait) await lockSource(tx, payment);
+  /** Null when another transaction has locked the source, which is to be skipped. */
+  const move = async (tx: EntityManager, patience: 'wait' | 'skip'): Promise<BalancePaymentOutcome | null> => {
+    if (patience === 'wait') await lockSource(tx, payment);
     if (handled) await effect?.hold?.(tx, { ...handled, accountId });
-    const row = await refusing(() => makePayment(tx, payment, movement, { ...making, wait }));
-    if (row.outcome === 'busy') return null;
+    const row = await refusing(() => makePayment(tx, payment, movement, { ...making, patience }));
+    if (row.outcome === 'busy' && patience === 'skip') return null;
     const moved = await readRow(tx, row, payment, movement);
     if (moved.outcome !== 'paid' || own === undefined || !handled) return moved;
     await own.inTransaction(tx, { ...handled, accountId }, moved);
@@ -275,12 +274,11 @@ async function moveFromBalance(
       : moved;
   };
   const holds = own !== undefined || effect?.hold !== undefined;
-  const key = holds ? payment.referenceId : payment.sourceAccountId;
-  const inOne = (wait: boolean) => inTurn(em, key, () => em.transactional((tx) => move(tx, wait)));
-  const soon = holds ? await inOne(false) : await move(em, false);
-  const moved = soon ?? (await inOne(true));
-  if (moved === null) throw stillBusy();
-  return announce(moved);
+  const inOne = (patience: 'wait' | 'skip') => em.transactional((tx) => move(tx, patience));
+  const moved = holds
+    ? await inTurn(em, heldTargets, payment.referenceId, async () => (await inOne('skip')) ?? (await inOne('wait')))
+    : ((await move(em, 'skip')) ?? (await inTurn(em, busySources, payment.sourceAccountId, () => inOne('wait'))));
+  return announce(must(moved, 'a source that is waited for is not skipped'));
 }
 
 /** Makes the body of the answer and stores it under the key, whose row this transaction has locked. */

@@ -15,7 +15,7 @@ import {
   rangeOf,
 } from './clearing.ts';
 
-/** A transaction may have begun this long before our books were read and committed after. */
+/** A journal may be dated this long before our books were read and committed after. */
 const longestTransactionSeconds = 60;
 const clearing = systemAccounts.gatewayClearing;
 
@@ -66,7 +66,7 @@ async function readBooks(em: EntityManager): Promise<Books> {
   return { ...amounts, at: new Date(at), since: new Date(since) };
 }
 
-/** Bookings of transactions that began after `since.at`; its parameter is the account. */
+/** Bookings dated after `since.at`; its parameter is the account. */
 const bookedSince = `
   select moved.*, returned.* from
     (select coalesce(-sum(amount) filter (where amount < 0), 0)::numeric(20, 4) as received,

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { withTime } from '../../src/database/database-time-outs.ts';
+import { budgets } from '../../src/shared/budgets.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { textArray } from '../../src/shared/postgres.ts';
 import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
@@ -32,7 +34,7 @@ const bodiesReceived = () => Map.groupBy(receiver.received, ({ headers }) => Str
 
 /** So many webhooks of the past: delivered, and no workflow looks after them. */
 async function tellInThePast(count: number, who = partner): Promise<string[]> {
-  const ids = await stack.em().transactional(async (tx) => {
+  const ids = await withTime(stack.em(), budgets.database.sweep, async (tx) => {
     const told: string[] = [];
     for (let number = 0; number < count; number += 1) {
       const webhook = { partnerId: who.id, resourceType: 'payout', version: 1, type: 'payout.failed' } as const;

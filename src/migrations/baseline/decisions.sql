@@ -65,6 +65,7 @@ create table decisions (
 create index decisions_by_creation on decisions (created_at desc, id desc);
 create index decisions_pending on decisions (created_at) where status = 'pending';
 create index decisions_by_end on decisions (ended_at) where ended_at is not null;
+-- For the check of disbursements.
 create index decisions_not_carried_out on decisions (withdrawal_id)
   where status <> 'carried_out' and withdrawal_id is not null;
 create unique index decisions_carried_out_of_payout on decisions (payout_id) where status = 'carried_out';

@@ -13,7 +13,7 @@ create table donation_allocations (
 );
 
 create index donation_allocations_of_creator on donation_allocations (created_by);
--- For the checks, which read what came since: here, and of other tables what changed or ended since.
+-- For the checks, which read what came since.
 create index donation_allocations_by_time on donation_allocations using brin (created_at)
   with (pages_per_range = 16, autosummarize = on);
 

@@ -234,7 +234,8 @@ begin
   if found then
     raise exception 'insufficient balance' using errcode = 'AM001', detail = overdrawn::text;
   end if;
-  dated := clock_timestamp();
+  -- Not before its transaction began, also where the clock was set back meanwhile.
+  dated := greatest(clock_timestamp(), transaction_timestamp());
   with journal as (
     insert into journals (id, business_key, kind, created_at) values (p_id, p_business_key, p_kind, dated))
   insert into postings (journal_id, account_id, amount, created_at)

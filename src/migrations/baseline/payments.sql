@@ -346,7 +346,7 @@ begin
     from (
       select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
         row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
-          -- Nor one whose account another of them pays into: what it holds would be told without that.
+          -- Not one whose account another of them pays into either: its new balance would leave that out.
           + case when p.source_account_id = any (p_targets) then 1 else 0 end as of_source,
         case when p.key_hash is not null then row_number() over (
           partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
@@ -405,7 +405,7 @@ begin
 
   if 'paid' = any (outcomes) then
     -- As in write_journal: after they were judged.
-    dated := clock_timestamp();
+    dated := greatest(clock_timestamp(), transaction_timestamp());
     with due as materialized (
       select p.*, 'balance-payment/' || p.transaction_id as business_key
       from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),

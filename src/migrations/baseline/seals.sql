@@ -53,8 +53,8 @@ end $$;
 -- The first instant after a day of the books, which is one of UTC+7.
 create function end_of_day(p_day date) returns timestamptz language sql immutable parallel safe
   return (p_day + 1)::timestamp at time zone interval '7 hours';
--- A journal belongs to the day on which its transaction began, and may be committed a little later: no transaction that
--- posts one lasts this long, so that a seal which covers this much of the next day has every journal of the day before.
+-- A journal belongs to the day on which it was judged, and may be committed a little later: no transaction that posts one
+-- lasts this long, so that a seal which covers this much of the next day has every journal of the day before.
 -- Seals are made at 01:00 UTC+7; the rest is a margin for differences of clocks.
 create function committed_until(p_day date) returns timestamptz language sql immutable parallel safe
 set search_path = pg_catalog, public, pg_temp as $$

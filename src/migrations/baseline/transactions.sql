@@ -120,7 +120,7 @@ declare
   current_xact constant bigint := pg_current_xact_id()::text;
 begin
   -- A row's own transaction (or a part of it, whose id is a later one) is the only one that sees it while it is in
-  -- progress. Its instant, which comes after that transaction's beginning, rules out ids of long ago.
+  -- progress. Its instant, not before that transaction's beginning, rules out an id that has wrapped around.
   if not exists (select from journals j
     cross join lateral (select (j.xmin::text::bigint - current_xact) & 4294967295 as later) written
     where j.id = p_journal_id and j.created_at >= transaction_timestamp() and case when written.later < 2147483648
