@@ -111,6 +111,8 @@ const idleIndexes: Record<string, string> = {
   events_of_reads: 'as many are forgotten at once as these months have',
   gateway_callbacks_with_body: 'the same',
   webhook_deliveries_with_body: 'the same',
+  donation_subscriptions_by_change:
+    'few change since the night; what the checks read then has other ways over so few rows',
   events_by_time: 'so small that it pays over many events only',
   donations_of_batch: 'for who follows an allocation to its donations',
   transaction_organizations_by_time:

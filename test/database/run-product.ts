@@ -101,6 +101,8 @@ async function readEverything(stack: Stack, cast: Cast): Promise<void> {
   for (const { token } of [cast.person, cast.admin]) {
     await stack.get(`/v1/transactions/${cast.transactionId}`, { token });
   }
+  // By its number, behind the first page.
+  await stack.get('/v1/receipts?page=2', { token: cast.platform.token });
   await stack.get(`/paid/${newId()}`);
 }
 
