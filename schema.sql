@@ -3645,15 +3645,16 @@ begin
       using errcode = 'AM010';
   end if;
 
-  -- Of one source, and of one key, the first.
-  select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1 then 'busy' end) order by p.place),
+  -- Of one source, and of one key, the first; and none from an account that another of them pays into, as its new
+  -- balance would leave that out.
+  select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1
+        or p.source_account_id = any (p_targets) then 'busy' end) order by p.place),
       array_agg(p.source_account_id) filter (where p.outcome is null)
     into outcomes, sources
     from (
       select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
         row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
-          -- Not one whose account another of them pays into either: its new balance would leave that out.
-          + case when p.source_account_id = any (p_targets) then 1 else 0 end as of_source,
+          as of_source,
         case when p.key_hash is not null then row_number() over (
           partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
       from unnest(payments) with ordinality p) p;

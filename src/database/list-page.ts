@@ -23,8 +23,6 @@ export interface PageSource {
   columns: string;
   /** The paged table with its alias `row`, e.g. `users row`. */
   table: string;
-  /** SQL between the table and `where`, e.g. joins. */
-  joins?: string;
   /** The time by which it is ordered; `created_at` by default. */
   instant?: 'created_at' | 'received_at';
   /** Which rows are the caller's to list, all joined by `and`. */
@@ -50,14 +48,14 @@ export const listPage = <Row extends object>(
 
 async function readPage<Row extends object>(
   em: EntityManager,
-  { columns, table, joins = '', instant = 'created_at', within = [], where = [] }: PageSource,
+  { columns, table, instant = 'created_at', within = [], where = [] }: PageSource,
   { page, limit, order = 'desc', after }: ListWindow,
 ): Promise<Listed & { rows: Row[] }> {
   const place = [`row.${instant}`, 'row.id'] as const;
   const position = `${positionOf(...place)} as position`;
   const start = await startOfPage(after, (id) => {
     const named = [{ sql: 'row.id = ?', params: [id] }, ...within];
-    return em.execute<Placed[]>(`select ${position} from ${table} ${joins} ${filterOf(named)}`, valuesOf(named));
+    return em.execute<Placed[]>(`select ${position} from ${table} ${filterOf(named)}`, valuesOf(named));
   });
   const asked = [...within, ...where];
   const further = start && { sql: comesAfter(...place, order), params: paramsOf(start) };
@@ -68,14 +66,14 @@ async function readPage<Row extends object>(
   // The rows before a page that is asked for by its number are read from the index only.
   const read = await em.execute<(Row & Placed)[]>(
     offset === 0n
-      ? `select ${columns}, ${position} from ${table} ${joins} ${cut}`
-      : `with page as materialized (select row.id from ${table} ${joins} ${cut})
-         select ${columns}, ${position} from ${table} ${joins} where row.id in (select id from page) ${ordered}`,
+      ? `select ${columns}, ${position} from ${table} ${cut}`
+      : `with page as materialized (select row.id from ${table} ${cut})
+         select ${columns}, ${position} from ${table} where row.id in (select id from page) ${ordered}`,
     valuesOf(listed),
   );
-  const counted = await countOnce(start, [table, joins, asked], async () => {
+  const counted = await countOnce(start, [table, asked], async () => {
     const [count] = await em.execute<[{ total: string }]>(
-      `select count(*) as total from ${table} ${joins} ${filterOf(asked)}`,
+      `select count(*) as total from ${table} ${filterOf(asked)}`,
       valuesOf(asked),
     );
     return Number(count.total);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
-const give = async ({ token, accountId }: BuiltUser, causeId: string, key?: string) =>
+const give = ({ token, accountId }: BuiltUser, causeId: string, key?: string) =>
   stack.post(
     '/v1/payments/balance',
     { reference_type: 'charitable_cause_donate', reference_id: causeId, source_account_id: accountId, amount: 10 },
