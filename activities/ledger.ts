@@ -1,7 +1,7 @@
 import type { Dependencies } from '../src/dependencies.ts';
 import { findChecks, runCheckInTurn, runChecks } from '../src/ledger/run-checks.ts';
 import { measureChecks } from '../src/metrics/measure-checks.ts';
-import { step } from './step.ts';
+import { beating, step } from './step.ts';
 
 /** Activities of the ledger: its checks. */
 export function createLedgerActivities(deps: Dependencies) {
@@ -13,13 +13,13 @@ export function createLedgerActivities(deps: Dependencies) {
       return checks;
     }),
     runLedgerCheck: step(deps, 'runLedgerCheck', async (em, { check }: { check: string }) => {
-      const result = await runCheckInTurn(em, check);
+      const result = await beating(runCheckInTurn(em, check));
       measured.read([result]);
       return result.violations;
     }),
     /** All at once: for workflows that an older release started. */
     runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {
-      const results = await runChecks(em);
+      const results = await beating(runChecks(em));
       measured.read(results);
       return results.filter(({ violations }) => violations > 0).map(({ check }) => check);
     }),

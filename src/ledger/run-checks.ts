@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readFresh } from '../database/replica.ts';
-import { budgets } from '../shared/budgets.ts';
+import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
 import { isDataError } from '../shared/errors.ts';
 
 export interface CheckResult {
@@ -28,7 +28,12 @@ export async function findChecks(em: EntityManager): Promise<string[]> {
  * tells, or without one all that there is. One that fails on a row's data counts as one violation. Throws when the
  * database does not answer, or not in time.
  */
-export async function runCheck(em: EntityManager, check: string, since?: string): Promise<CheckResult> {
+export async function runCheck(
+  em: EntityManager,
+  check: string,
+  since?: string,
+  budget: DatabaseBudget = budgets.database.checks,
+): Promise<CheckResult> {
   // Quoted; a view's name cannot be a parameter.
   const sql = `select *, count(*) over () as violations from "${check.replaceAll('"', '""')}" limit ${sampleSize}`;
   const rows = await readFresh(
@@ -38,7 +43,7 @@ export async function runCheck(em: EntityManager, check: string, since?: string)
       await reader.execute("select set_config('amanah.checks_since', ?, true)", [since ?? '']);
       return await reader.execute<Record<string, unknown>[]>(sql);
     },
-    budgets.database.checks,
+    budget,
   ).catch((error: unknown) => {
     if (!isDataError(error)) throw error;
     return [{ violations: 1, cannot_be_read: String(error) }];
@@ -81,4 +86,30 @@ export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const check of await findChecks(em)) results.push(await runCheck(em, check));
   return results;
+}
+
+/** A view that could not be read, and what the database said. */
+export interface UnreadCheck {
+  check: string;
+  why: string;
+}
+
+/**
+ * The same for an operator, who waits for as long as a command may take: a view that cannot be read is named, and does
+ * not keep the others from being read. Throws when the database does not answer at all.
+ */
+export async function runChecksPatiently(
+  em: EntityManager,
+): Promise<{ results: CheckResult[]; unread: UnreadCheck[] }> {
+  const results: CheckResult[] = [];
+  const unread: UnreadCheck[] = [];
+  for (const check of await findChecks(em)) {
+    try {
+      results.push(await runCheck(em, check, undefined, budgets.database.command));
+    } catch (error) {
+      await em.execute('select 1');
+      unread.push({ check, why: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { results, unread };
 }

@@ -38,7 +38,8 @@ const steps = {
   webhook: 20 * second,
   allocation: requests.allocation - 10 * second,
   sweep: minute,
-  checks: 10 * minute,
+  /** Reads one view of the ledger's checks whole. */
+  checks: 30 * minute,
   reconciliation: 30 * minute,
   /** Makes one seal: reads its journals, writes them down and stores the object. */
   seal: 10 * minute,
@@ -203,7 +204,12 @@ const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, ru
 const keyLookUp = { waitMs: requests.away - reach.keys - 0.4 * second, runMs: reach.keys + 0.2 * second };
 
 /** Balance payments that arrive together: in the queue, then in the transaction that makes them. */
-const balancePayment = { waitMs: 2 * second, runMs: reach.database + database.role.transaction };
+const balancePayment = {
+  waitMs: 2 * second,
+  runMs: reach.database + database.role.transaction,
+  /** How long one that others could be made together with waits for a lock before it waits elsewhere. */
+  briefMs: second / 2,
+};
 
 /** A statement's reader that takes nothing for this long is disconnected. */
 const stalledReader = 30 * second;

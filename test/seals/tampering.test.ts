@@ -481,6 +481,21 @@ describe('npm run verify', () => {
     expect(stdout).toContain('Nothing differs from what was sealed.');
   }, 60_000);
 
+  it('names a check that it could not read, reads the others, and does not say that the books are in order', async () => {
+    // Nobody but its owner may read it, and it comes before the others.
+    await stack.owner().execute('create view check_and_fail as select 1 as wrong');
+    try {
+      const { code, stdout } = await run();
+      expect(code).toBe(3);
+      expect(stdout).toMatch(/^check_and_fail +NOT READ: .*permission denied/m);
+      expect(stdout).toMatch(/^check_journals_balance +ok$/m);
+      expect(stdout).toContain('\n1 could not be read and prove nothing.\n');
+      expect(stdout).toContain('Nothing differs from what was sealed.');
+    } finally {
+      await stack.owner().execute('drop view check_and_fail');
+    }
+  }, 60_000);
+
   it('needs nothing but the reader of the database, the file store and the public keys', async () => {
     const { publicKeys } = await verify(stack);
     const { PATH = '', S3_ENDPOINT = '', S3_BUCKET = '', S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '' } = stack.env;
