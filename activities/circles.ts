@@ -13,7 +13,7 @@ import type { Dependencies } from '../src/dependencies.ts';
 import type { Proved } from '../src/encryption/prover.ts';
 import { provenOpening } from '../src/openings/prove-opening.ts';
 import { failpoint } from '../src/shared/failpoint.ts';
-import { reportSweepFailure, step } from './step.ts';
+import { repeating, reportSweepFailure, step } from './step.ts';
 
 /** Activities of saving circles, one per step of a round; each is idempotent and returns the circle's progress. */
 export function createCircleActivities(deps: Dependencies) {
@@ -41,11 +41,11 @@ export function createCircleActivities(deps: Dependencies) {
       reportOverdue(em, input),
     ),
     payCircleStandingOrders: step(deps, 'payCircleStandingOrders', (em, input: CircleStep) =>
-      payStandingOrders(em, input),
+      repeating(payStandingOrders(em, input)),
     ),
     reportDueContributions: step(deps, 'reportDueContributions', (em, input: CircleStep) => reportDue(em, input)),
     settleCircleDefault: step(deps, 'settleCircleDefault', (em, input: CircleStep) =>
-      settleDefault(em, { workflows }, input),
+      repeating(settleDefault(em, { workflows }, input)),
     ),
     sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) => sweepCircles(em, workflows, failed)),
   };

@@ -7,7 +7,7 @@ import type { SubscriptionOpening } from '../src/donations/subscription.ts';
 import { sweepSubscriptions } from '../src/donations/sweep-subscriptions.ts';
 import type { Proved } from '../src/encryption/prover.ts';
 import { provenOpening } from '../src/openings/prove-opening.ts';
-import { beating, reportSweepFailure, step } from './step.ts';
+import { beating, repeating, reportSweepFailure, step } from './step.ts';
 
 interface Beginning {
   subscriptionId: string;
@@ -30,7 +30,7 @@ export function createDonationActivities(deps: Dependencies) {
       return openSubscription(em, { subscriptionId, opening: provenOpening(deps.prover, place, opening), at });
     }),
     paySubscriptionPeriod: step(deps, 'paySubscriptionPeriod', (em, attempt: PeriodAttempt) =>
-      beating(paySubscriptionPeriod(em, attempt, dueBy)),
+      beating(repeating(paySubscriptionPeriod(em, attempt, dueBy))),
     ),
     sweepSubscriptions: step(deps, 'sweepSubscriptions', (em, _: object) =>
       sweepSubscriptions(em, deps.workflows, failed),

@@ -107,3 +107,13 @@ export async function beating<T>(work: Promise<T>): Promise<T> {
     clearInterval(beats);
   }
 }
+
+/** For steps of which nobody may be refused by "try again later", a SERVICE_UNAVAILABLE: the step is repeated. */
+export async function repeating<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isDomainError(error) && error.code === 'SERVICE_UNAVAILABLE') throw new Error(error.message, { cause: error });
+    throw error;
+  }
+}

@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { storeCancellation } from '../payments/cancel-instrument.ts';
 import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
+import { forEachOf } from '../shared/concurrency.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { cancelPendingContributions } from './cancel-pending.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
@@ -63,7 +64,7 @@ export async function settleDefault(
   for (const orderId of asked) await cancelOrderOf(em.fork(), { circleId, orderId });
   // The sweep of overdue orders wakes one whose hint is lost; it does not hold up the others.
   await Promise.allSettled(asked.map((orderId) => workflows.hintGatewayPayment(orderId)));
-  for (const memberId of debited) await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null });
+  await forEachOf(debited, (memberId) => payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null }));
   if (debited.length > 0) {
     await failpoint('settle-default.debited');
     await noteTry(em, { circleId, turn, now });

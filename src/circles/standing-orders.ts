@@ -3,6 +3,7 @@ import { recordEvent } from '../events/record-event.ts';
 import type { Caller } from '../identity/caller.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { forEachOf } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { isFinal } from '../shared/status-law.ts';
@@ -120,10 +121,11 @@ interface DueOrder {
 
 /**
  * Pays the open round by members' standing orders, a batch at a time, each in a transaction of its own and tried once:
- * what a balance does not cover is left to the member. Returns the circle's progress.
+ * what a balance does not cover is left to the member. Returns the circle's progress; throws when one could not be tried,
+ * after the others of the batch were.
  */
 export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {
-  for (const { memberId, sourceAccountId, turn } of await dueOrders(em, circleId)) {
+  await forEachOf(await dueOrders(em, circleId), async ({ memberId, sourceAccountId, turn }) => {
     await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId });
     await failpoint('pay-standing-orders.paid');
     // One that names another account by now is tried with that.
@@ -131,6 +133,6 @@ export async function payStandingOrders(em: EntityManager, { circleId }: CircleS
       'update saving_circle_standing_orders set attempted_turn = ? where id = ? and source_account_id = ?',
       [turn, memberId, sourceAccountId],
     );
-  }
+  });
   return findProgress(em.fork(), circleId);
 }

@@ -128,3 +128,13 @@ function waitIn(line: Waiter[], key: string, waitMs: number | undefined): Promis
     }
   });
 }
+
+/**
+ * Does the work for each, one after the other: one that fails keeps none of the others from being done, and the first
+ * failure is thrown at the end.
+ */
+export async function forEachOf<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const item of items) await work(item).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}

@@ -4,6 +4,7 @@ import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
 import { openRound } from '../../src/circles/open-round.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
 import { reportOverdue } from '../../src/circles/report-overdue.ts';
+import { payStandingOrders } from '../../src/circles/standing-orders.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -11,7 +12,15 @@ import { createWorkflows } from '../../src/temporal/workflows.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { within } from '../support/within.ts';
-import { addMembers, buildMembers, contribute, dayFromToday, eventsOf } from './build-circle.ts';
+import {
+  addMembers,
+  balancesOf,
+  buildMembers,
+  contribute,
+  dayFromToday,
+  eventsOf,
+  memberIdsOf,
+} from './build-circle.ts';
 
 let stack: Stack;
 /** Temporal is away: nothing happens but what is done here by hand. */
@@ -99,6 +108,27 @@ describe('Each step of a circle', () => {
     });
     expect(await openRound(stack.em(), { circleId, at: early })).toMatchObject({ phase: 'between rounds' });
   });
+});
+
+describe('A member whose account somebody else has locked', () => {
+  it('keeps no other member from being paid for, and is paid for later', async () => {
+    const { circleId, members } = await circleOf(3);
+    const memberIds = await memberIdsOf(stack, circleId, members);
+    for (const [index, { accountId, token }] of members.entries()) {
+      const path = `/v1/saving-circles/${circleId}/members/${memberIds[index]}/standing-order`;
+      expect((await stack.put(path, { source_account_id: accountId }, { token })).status).toBe(200);
+    }
+    await start(circleId, january31);
+    const pay = () => payStandingOrders(stack.em(), { circleId, at: iso(january31) });
+    const [stuck] = members as [BuiltUser];
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select from account_balances where account_id = ? for update', [stuck.accountId]);
+      await expect(pay()).rejects.toThrow('lock timeout');
+    });
+    expect(await balancesOf(stack, members)).toEqual([1_000_000, 900_000, 900_000]);
+    expect(await pay()).toMatchObject({ phase: 'collecting', round: { missing: 0 } });
+    expect(await balancesOf(stack, members)).toEqual([900_000, 900_000, 900_000]);
+  }, 60_000);
 });
 
 describe('The start of a circle', () => {
