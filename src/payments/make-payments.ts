@@ -5,6 +5,7 @@ import { readPayer } from '../identity/read-payer.ts';
 import { insufficientBalance } from '../ledger/post-journal.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../ledger/transaction.ts';
 import { must } from '../shared/assert.ts';
+import { budgets } from '../shared/budgets.ts';
 import { errorCodeOf } from '../shared/errors.ts';
 import { journalKeys, newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
@@ -60,8 +61,6 @@ export interface Movement {
 
 /** SQLSTATE of a request that was already refused under its key. */
 const refusedBefore = 'AM007';
-/** SQLSTATE of a debit too large for the balance column: no account holds that much. */
-const outOfRange = '22003';
 
 /** The effect of a payment as an SQL call in the journal's statement, if it is one. */
 export type SqlEffect = (settledIn: SettledIn) => SqlCall | undefined;
@@ -115,7 +114,8 @@ interface Making {
 /**
  * What a payment does about locks that others hold: `wait`; `skip` a locked source (the outcome is 'busy'), and wait for
  * any other lock; or `brief`: skip a locked source and wait half a second for any other lock, then 'busy', with nothing
- * done. `brief` is not for use inside a transaction, where the time-out would outlast the statement.
+ * done. A locked payer or organization is skipped by all three, and causes are waited for half a second at most, as
+ * `hold_causes` says. `brief` is not for use inside a transaction, where the time-out would outlast the statement.
  */
 export type Patience = 'wait' | 'skip' | 'brief';
 
@@ -173,7 +173,7 @@ const payingFrom = (target: string, patience: Patience) =>
 const paying = (target: string, patience: Patience) =>
   patience === 'brief'
     ? `select made.outcome, made.new_balance, made.answer_status, made.answer_body
-       from (select set_config('lock_timeout', '500ms', true) as lock_timeout) brief
+       from (select set_config('lock_timeout', '${budgets.balancePayment.briefMs}ms', true) as lock_timeout) brief
        cross join lateral ${payingFrom(target, patience)} made`
     : `select * from ${payingFrom(target, patience)}`;
 /** SQLSTATE lock_not_available. */
@@ -223,7 +223,7 @@ export async function makePayment(
   } catch (error) {
     const code = errorCodeOf(error);
     if (patience === 'brief' && code === lockNotAvailable) return { ...nothing, outcome: 'busy' };
-    if (code === insufficientBalance || code === outOfRange) return { ...nothing, outcome: 'insufficient' };
+    if (code === insufficientBalance) return { ...nothing, outcome: 'insufficient' };
     const { detail = null } = error as { detail?: string | null };
     if (code === refusedBefore && detail !== null) return { ...nothing, outcome: 'refused', answer_body: detail };
     throw error;

@@ -260,7 +260,7 @@ async function moveFromBalance(
 ): Promise<BalancePaymentOutcome> {
   const own = effect && 'inTransaction' in effect ? effect : undefined;
   const making = { target: { call: '?::uuid', params: [accountId] }, effectOn: sqlOf(effect, handled) };
-  /** Null when another transaction has locked the source, which is to be skipped. */
+  /** Null when another transaction has locked the source, its payer or their organization, which are to be skipped. */
   const move = async (tx: EntityManager, patience: 'wait' | 'skip'): Promise<BalancePaymentOutcome | null> => {
     if (patience === 'wait') await lockSource(tx, payment);
     if (handled) await effect?.hold?.(tx, { ...handled, accountId });
@@ -277,7 +277,7 @@ async function moveFromBalance(
   const inOne = (patience: 'wait' | 'skip') => em.transactional((tx) => move(tx, patience));
   const moved = holds
     ? await inTurn(em, heldTargets, payment.referenceId, async () => (await inOne('skip')) ?? (await inOne('wait')))
-    : ((await move(em, 'skip')) ?? (await inTurn(em, busySources, payment.sourceAccountId, () => inOne('wait'))));
+    : ((await move(em, 'skip')) ?? (await inOne('wait')));
   return announce(must(moved, 'a source that is waited for is not skipped'));
 }
 

@@ -289,7 +289,8 @@ end $$;
  * 'reused' (the key) and 'replayed' (with the kept answer), 'refused' (the request's number was refused under its key;
  * the refusal is answer_body), 'insufficient' (the balance), 'inactive' (who pays is not active any more, or their
  * organization may change nothing), and 'busy' (the source, the payer or their organization is locked by somebody else,
- * for whom nobody waits here, or another of these payments has the same source or key, or pays into the source).
+ * for whom nobody waits here, or another of these payments has the same source or key, or pays into the source;
+ * or what the source's causes keep has to be looked at).
  *
  * A lock that somebody holds for long (a key) ends the statement: then each payment is made alone, and waits alone.
  *
