@@ -491,6 +491,15 @@ describe('Workers of webhooks alone', () => {
     ]);
   });
 
+  it('are given in docker compose what the other worker is given, by the pooler and by TLS', () => {
+    for (const name of ['pooler', 'temporal-tls']) {
+      const { worker } = Override.parse(parse(`deploy/compose/${name}.yml`)[0]).services;
+      expect(worker?.environment).not.toEqual({});
+      const { services } = Override.parse(parse(`deploy/compose/queues-${name}.yml`)[0]);
+      expect(services).toEqual({ 'worker-webhooks': worker });
+    }
+  });
+
   it('reach Temporal by its network policy, in the rule of API and workers', () => {
     const Rule = z.looseObject({
       from: z.array(z.looseObject({ podSelector: z.looseObject({ matchExpressions: z.array(z.looseObject({})) }) })),
