@@ -80,8 +80,8 @@ const lines = names.map((name) => {
   const all = measured.map((found) => found.get(name));
   const emptiness = hollow(name, all, sizes);
   if (emptiness !== undefined) problems.push(`${name}: ${emptiness}`);
-  const isFaster = all.some((larger, index) => index > 0 && faster(all[index - 1], larger));
-  const known = knownGrowth(name);
+  const isFaster = all.some((larger, index) => index > 0 && faster(name, all[index - 1], larger));
+  const known = knownGrowth(name, all);
   if (isFaster && known === undefined) grown.push(name);
   const cells = all.flatMap((taken) =>
     taken === undefined
