@@ -113,7 +113,9 @@ export async function repeating<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (isDomainError(error) && error.code === 'SERVICE_UNAVAILABLE') throw new Error(error.message, { cause: error });
+    if (isDomainError(error) && error.code === 'SERVICE_UNAVAILABLE') {
+      throw Object.assign(new Error(error.message, { cause: error }), { code: 'TRY_AGAIN' });
+    }
     throw error;
   }
 }

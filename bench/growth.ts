@@ -81,7 +81,7 @@ const lines = names.map((name) => {
   const emptiness = hollow(name, all, sizes);
   if (emptiness !== undefined) problems.push(`${name}: ${emptiness}`);
   const isFaster = all.some((larger, index) => index > 0 && faster(name, all[index - 1], larger));
-  const known = knownGrowth(name, all);
+  const known = knownGrowth(name, all, sizes);
   if (isFaster && known === undefined) grown.push(name);
   const cells = all.flatMap((taken) =>
     taken === undefined

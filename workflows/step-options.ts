@@ -63,8 +63,16 @@ export const sweepStep = {
   startToCloseTimeout: budgets.steps.sweep,
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
 } as const;
-/** One view at a time, which takes minutes once the books are large. */
-export const checksStep = { ...sweepStep, ...beating, startToCloseTimeout: budgets.steps.checks } as const;
+/**
+ * One view at a time, which takes minutes once the books are large. All tries together have this time, so that a view that
+ * takes too long holds up the others once.
+ */
+export const checksStep = {
+  ...sweepStep,
+  ...beating,
+  startToCloseTimeout: budgets.steps.checks,
+  scheduleToCloseTimeout: budgets.steps.checks,
+} as const;
 
 /**
  * Daily jobs: retried for hours while the provider or the file store is unavailable, and what is still missing then is

@@ -3,28 +3,24 @@ import type { Taken } from './blocks.ts';
 /** So much more may be read, as a factor and in blocks: a taller index, a page that is split, a plan with a bitmap. */
 const slack = { factor: 1.5, blocks: 40 };
 
-/** Below this a database plans by what fits into a few pages: nothing is judged. */
-const smallestJudged = 10_000;
-/** The same in blocks. */
+/** So many rows and blocks of a view are not judged: a database plans by what fits into a few pages. */
+const fewRows = 10_000;
 const fewBlocks = 200;
 
-/** How many times more is read for each thing that is answered. */
-function growth(smaller: Taken, larger: Taken, of: 'blocks' | 'rows'): number {
-  const answered = Math.max(1, larger.answer / Math.max(1, smaller.answer));
-  return (larger[of] ?? 0) / Math.max(1, smaller[of] ?? 0) / answered;
+/** Whether what is read of the larger database is more than `factor` times as much for each thing that is answered. */
+function grows(name: string, smaller: Taken | undefined, larger: Taken | undefined, factor: number): boolean {
+  if (smaller === undefined || larger === undefined) return true;
+  const most = factor * Math.max(1, larger.answer / Math.max(1, smaller.answer));
+  const isMore = (of: 'blocks' | 'rows', few: number) => (larger[of] ?? 0) > most * (smaller[of] ?? 0) + few;
+  if (larger.rows === undefined) return isMore('blocks', slack.blocks);
+  // Of a view that is read whole, rows tell all: a table that outgrows memory is read by another plan, with other blocks.
+  // Between two nights blocks count, too, which also show what functions read.
+  return isMore('rows', fewRows) || (name.endsWith(', lately') && isMore('blocks', fewBlocks));
 }
 
 /** Whether what is read of the larger database has grown by more than what is answered. */
-export function faster(name: string, smaller: Taken | undefined, larger: Taken | undefined): boolean {
-  if (smaller === undefined || larger === undefined) return true;
-  const hasGrown = (of: 'blocks' | 'rows', least: number) =>
-    (larger[of] ?? 0) >
-    slack.factor * (smaller[of] ?? 0) * Math.max(1, larger.answer / Math.max(1, smaller.answer)) + least;
-  if (larger.rows === undefined) return hasGrown('blocks', slack.blocks);
-  // Of a view that is read whole, rows tell all: a table that outgrows memory is read by another plan, with other blocks.
-  // Between two nights blocks count, too, which also show what functions read.
-  return hasGrown('rows', smallestJudged) || (name.endsWith(', lately') && hasGrown('blocks', fewBlocks));
-}
+export const faster = (name: string, smaller: Taken | undefined, larger: Taken | undefined): boolean =>
+  grows(name, smaller, larger, slack.factor);
 
 /**
  * What is known to grow, and why that is borne; and by how many times, for each thing that is answered, in a database with
@@ -75,15 +71,18 @@ const known: [name: RegExp, reason: string, most?: number][] = [
 ];
 
 /**
- * Why it is borne that something grows faster than its answer, in databases of growing size; undefined if it is not, or
- * not so much.
+ * Why it is borne that something grows faster than its answer in databases of these sizes; undefined if it is not, or not
+ * by so much.
  */
-export function knownGrowth(name: string, all: readonly (Taken | undefined)[]): string | undefined {
+export function knownGrowth(
+  name: string,
+  all: readonly (Taken | undefined)[],
+  sizes: readonly number[],
+): string | undefined {
   const [, reason, most = 12] = known.find(([pattern]) => pattern.test(name)) ?? [];
   const isMore = all.some((larger, index) => {
-    const smaller = all[index - 1];
-    if (smaller === undefined || larger === undefined) return index > 0;
-    return growth(smaller, larger, 'blocks') > most || growth(smaller, larger, 'rows') > most;
+    const tenfolds = Number(sizes[index]) / Number(sizes[index - 1]) / 10;
+    return index > 0 && grows(name, all[index - 1], larger, Math.max(slack.factor, most * tenfolds));
   });
   return isMore ? undefined : reason;
 }

@@ -1,6 +1,6 @@
 /**
  * Runs a command that people type: prints its answer, if any; an error is one sentence and the exit code `failure`,
- * which is 2 unless the command answers by that code.
+ * which is 2 unless the command answers by that code, or has set its own before.
  */
 export async function runCommand(usage: string, command: () => Promise<string | null>, failure = 2): Promise<void> {
   try {
@@ -11,7 +11,7 @@ export async function runCommand(usage: string, command: () => Promise<string | 
     const misused = String(code).startsWith('ERR_PARSE_ARGS');
     const expected = misused || name === 'ConfigError' || name === 'DomainError' || name === 'CommandError';
     process.stderr.write(`${expected ? message : (stack ?? message)}\n${misused ? `\n${usage}\n` : ''}`);
-    process.exitCode = failure;
+    process.exitCode ??= failure;
   }
 }
 

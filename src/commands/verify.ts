@@ -34,16 +34,18 @@ async function verify(): Promise<string> {
   const orm = await openDatabase({ url: config.database, poolSize: 1 });
   try {
     const { results, unread } = await runChecksPatiently(orm.em.fork());
+    if (results.some(({ violations }) => violations > 0)) process.exitCode = 1;
+    // At once: what comes next takes long, too, and may end the command.
+    if (!values.json) process.stdout.write(`${table(results, unread)}\n\n`);
     const seals = await verifySeals(orm.em, { storage, keys });
     const archives = await verifyArchives(orm.em.fork(), storage);
     const waiting = (await readBacklog(orm.em.fork())).filter(({ rows }) => rows > 0);
-    const differences = seals.differences + archives.differences.length;
-    if (results.some(({ violations }) => violations > 0) || differences > 0) process.exitCode = 1;
-    else if (unread.length > 0) process.exitCode = couldNotVerify;
-    else if ((seals.objectsNotCompared ?? archives.objectsNotCompared) !== null) process.exitCode = 2;
+    if (seals.differences + archives.differences.length > 0) process.exitCode = 1;
+    else if (unread.length > 0) process.exitCode ??= couldNotVerify;
+    else if ((seals.objectsNotCompared ?? archives.objectsNotCompared) !== null) process.exitCode ??= 2;
     return values.json
       ? JSON.stringify({ checks: results, unread, seals, archives, waiting }, null, 2)
-      : [table(results, unread), describe(seals), ...tellArchives(archives), list(waiting)].join('\n\n');
+      : [describe(seals), ...tellArchives(archives), list(waiting)].join('\n\n');
   } finally {
     await orm.close(true);
     storage.close();

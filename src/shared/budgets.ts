@@ -38,8 +38,8 @@ const steps = {
   webhook: 20 * second,
   allocation: requests.allocation - 10 * second,
   sweep: minute,
-  /** Reads one view of the ledger's checks whole. */
-  checks: 30 * minute,
+  /** Reads one view of the ledger's checks whole; where a replica does not make it in half the time, then the primary. */
+  checks: 45 * minute,
   reconciliation: 30 * minute,
   /** Makes one seal: reads its journals, writes them down and stores the object. */
   seal: 10 * minute,
@@ -106,7 +106,7 @@ const database = {
   role: databaseWithin(steps.first),
   allocation: databaseWithin(steps.allocation),
   sweep: databaseWithin(steps.sweep),
-  checks: databaseWithin(steps.checks),
+  checks: databaseWithin((steps.checks * 2) / 3),
   reconciliation: databaseWithin(steps.reconciliation),
   seal: databaseWithin(steps.seal),
   download: databaseWithin(download),
