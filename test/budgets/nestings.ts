@@ -46,6 +46,7 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['balancePayment.waitMs', 'requests.away'],
   ['database.role.transaction', 'balancePayment.runMs'],
   ['balancePayment.runMs', 'shutdown.requests'],
+  ['balancePayment.briefMs', 'database.role.lock'],
   ['reach.temporal', 'requests.away'],
   ['reach.storage', 'requests.away'],
   ['replica.replayed', 'replica.begun'],
