@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { step } from '../../activities/step.ts';
+import { repeating, step } from '../../activities/step.ts';
 import { ProviderUnknown } from '../../src/gateway/gateway.ts';
 import type { Logger } from '../../src/log.ts';
 import { refuse } from '../../src/shared/errors.ts';
@@ -62,5 +62,29 @@ describe('A step that keeps failing', () => {
 
   it('is not logged if it refuses: that is an answer', async () => {
     expect(await logOf(async () => refuse('REQUEST_INVALID', 'not so'), 12)).toEqual([]);
+  });
+});
+
+describe('A step that nobody waits for', () => {
+  const outcomeOf = (code: 'SERVICE_UNAVAILABLE' | 'INSUFFICIENT_BALANCE', work = repeating) =>
+    new MockActivityEnvironment({ startToCloseTimeoutMs: 60_000 }, { logger: new DefaultLogger('ERROR') })
+      .run(
+        step({ ...stack.deps, log: { ...stack.deps.log, warn: () => undefined } as unknown as Logger }, 'tryIt', () =>
+          work((async () => refuse(code, 'not now'))()),
+        ),
+        undefined,
+      )
+      .catch((error: unknown) => error);
+
+  it('is repeated when it is told to come back later, which would end the workflow of another', async () => {
+    expect(await outcomeOf('SERVICE_UNAVAILABLE')).toMatchObject({
+      nonRetryable: false,
+      message: 'tryIt failed: TRY_AGAIN',
+    });
+    expect(await outcomeOf('SERVICE_UNAVAILABLE', (answer) => answer)).toMatchObject({ nonRetryable: true });
+  });
+
+  it('still refuses', async () => {
+    expect(await outcomeOf('INSUFFICIENT_BALANCE')).toMatchObject({ nonRetryable: true, type: 'INSUFFICIENT_BALANCE' });
   });
 });
