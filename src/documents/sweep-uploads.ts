@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../encryption/sealer.ts';
 import { removeAbandonedFiles } from '../http/nameless-file.ts';
 import type { Logger } from '../log.ts';
+import { forEachOf } from '../shared/concurrency.ts';
 import { putTimeoutMs, type Storage } from '../storage/storage.ts';
 import { abandonUpload } from './abandon-upload.ts';
 import { hashOfUrl, openUrl } from './stored-url.ts';
@@ -19,7 +20,7 @@ interface SweepDependencies {
 
 /**
  * Removes uploads that a process did not live to complete, and objects that their documents gave up; returns how many
- * were examined. One that fails does not hold up the others; the first failure is thrown after them.
+ * were examined. One that fails does not hold up the others; the failures are thrown after them.
  */
 export async function sweepUploads(
   em: EntityManager,
@@ -32,11 +33,7 @@ export async function sweepUploads(
      order by created_at limit ${uploadsPerSweep}`,
     [olderThanMs],
   );
-  const failures: unknown[] = [];
-  for (const { id } of uploads) {
-    await abandonUpload(em.fork(), deps, id).catch((error: unknown) => failures.push(error));
-  }
-  if (failures.length > 0) throw failures[0];
+  await forEachOf(uploads, ({ id }) => abandonUpload(em.fork(), deps, id));
   return uploads.length;
 }
 
