@@ -45,7 +45,7 @@ export async function requestPartnerInstrument(
   const search = { table, attempt, request, signal, after, partnerId: payment.partner_id } as const;
   const answer = await obtainInstrument(em, gateway, search);
   if (answer.outcome === 'refused') {
-    return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code });
+    return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code, refused: attempt });
   }
   const { providerPaymentRequestId, providerPaymentMethodId, paymentCode } = answer.instrument;
   const written = await executePrepared(

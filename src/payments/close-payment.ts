@@ -4,16 +4,17 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import type { WakingPort } from './handler.ts';
+import { type Attempt, expectLastAttempt } from './obtain-instrument.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
 /**
  * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it. A final order stays
- * as it is.
+ * as it is. Closed because an attempt to get an instrument was `refused`, it throws as `expectLastAttempt`.
  */
 export async function closePayment(
   em: EntityManager,
-  close: { orderId: string; status: 'FAILED' | 'EXPIRED'; failureCode: string | null },
+  close: { orderId: string; status: 'FAILED' | 'EXPIRED'; failureCode: string | null; refused?: Attempt },
   workflows: WakingPort,
 ): Promise<PaymentOrderStatus> {
   let wake = async () => {};
@@ -27,6 +28,7 @@ export async function closePayment(
     // Also on a retry after a worker died past the commit: a second wake-up is harmless.
     wake = async () => handler.afterEnded?.(workflows, { referenceId: order.reference_id });
     if (isFinalOrder(order.status)) return order.status;
+    if (close.refused) await expectLastAttempt(tx, 'payment_orders', order.id, close.refused);
     order.status = close.status;
     order.failure_code = close.failureCode;
     order.finalized_at = order.updated_at = await readDatabaseClock(tx);

@@ -40,8 +40,9 @@ export interface InstrumentSearch {
  * Asks the provider for an instrument under the row's own id, in every attempt. A refusal only speaks for the attempt
  * it answers: when an earlier one may have been received, its instrument is looked up by reference. That also happens
  * when this attempt has no answer: after a change of configuration it may ask for something else and never get one. The
- * refusal is believed when the provider still knows nothing two minutes after the earlier attempt. Throws
- * ProviderUnknown while nobody can tell; asking again joins the first request at the provider.
+ * refusal is believed when the provider still knows nothing two minutes after the earlier attempt; the row is closed by
+ * it under `expectLastAttempt`. Throws ProviderUnknown while nobody can tell; asking again joins the first request at
+ * the provider.
  */
 export async function obtainInstrument(
   em: EntityManager,
@@ -61,8 +62,8 @@ export async function obtainInstrument(
   if (answer.outcome === 'accepted') return answer;
   const made = await gateway.findInstrument(reference, options);
   if (made !== null) return { outcome: 'accepted', instrument: made.instrument };
-  await forgetAttempt(em, table, reference, earlier);
   if (earlier.at !== null && earlier.age < listingGraceSeconds) {
+    await forgetAttempt(em, table, reference, earlier);
     throw new ProviderUnknown('request instrument: refused, and what an earlier attempt made may yet appear');
   }
   return answer;
@@ -83,27 +84,48 @@ export const attemptNoted = `new.instrument_asked_at::text as mine, old.instrume
 
 /**
  * Writes down, before sending, that the provider may receive an attempt; returns the previous one. Throws
- * ProviderUnknown for a cancelled row: nothing may be sent.
+ * ProviderUnknown for a row that is cancelled or has ended: nothing may be sent.
  */
 export async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
   const [earlier] = await em.execute<Attempt[]>(
-    `update ${table} set instrument_asked_at = now() where id = ? and cancelled_at is null
+    `update ${table} set instrument_asked_at = now() where id = ? and status = 'PENDING' and cancelled_at is null
      returning ${attemptNoted}`,
     [id],
   );
-  if (earlier === undefined) throw new ProviderUnknown('request instrument: cancelled before it was asked for');
+  if (earlier === undefined)
+    throw new ProviderUnknown('request instrument: cancelled or ended before it was asked for');
   return earlier;
 }
 
-/** Restores the previous attempt: this one was refused or never sent, so the provider has made nothing from it. */
+/**
+ * Restores the previous attempt: this one was refused or never sent, so the provider has made nothing from it. False
+ * when there is a later one, which stays written down.
+ */
 export async function forgetAttempt(
   em: EntityManager,
   table: InstrumentTable,
   id: string,
   earlier: Attempt,
-): Promise<void> {
-  await em.execute(
-    `update ${table} set instrument_asked_at = ?::timestamptz where id = ? and instrument_asked_at = ?::timestamptz`,
+): Promise<boolean> {
+  const forgotten = await em.execute<unknown[]>(
+    `update ${table} set instrument_asked_at = ?::timestamptz where id = ? and instrument_asked_at = ?::timestamptz
+     returning 1`,
     [earlier.at, id, earlier.mine],
   );
+  return forgotten.length > 0;
+}
+
+/**
+ * Forgets a refused attempt in the transaction that closes its row by that refusal, under the row's lock. Throws
+ * ProviderUnknown when a later attempt is written down, which may be accepted: it runs beside this one when Temporal has
+ * given this one up, or the worker whose workflow task it belongs to.
+ */
+export async function expectLastAttempt(
+  tx: EntityManager,
+  table: InstrumentTable,
+  id: string,
+  refused: Attempt,
+): Promise<void> {
+  if (await forgetAttempt(tx, table, id, refused)) return;
+  throw new ProviderUnknown('request instrument: refused, and a later attempt may be accepted');
 }

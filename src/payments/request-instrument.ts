@@ -49,7 +49,7 @@ export async function requestInstrument(
   const attempt = await noteAttempt(em, table, order.id);
   const answer = await obtainInstrument(em, gateway, { table, attempt, request, signal, after });
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
-  return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code }, workflows);
+  return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt }, workflows);
 }
 
 // Row and event in one statement: a request waits for this step.

@@ -1,6 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requestPartnerInstrument } from '../../src/collections/request-partner-instrument.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import { requestInstrument } from '../../src/payments/request-instrument.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -35,6 +38,8 @@ async function refuse(refused: boolean): Promise<void> {
 interface Rail {
   table: 'payment_orders' | 'partner_payments';
   lost: string;
+  /** One attempt at the instrument, outside a workflow. */
+  attempt(id: string, gateway: Gateway): Promise<unknown>;
   /** Begins a payment whose answer is not waited for. */
   begin(): Promise<string>;
   begun(): Promise<string | undefined>;
@@ -48,12 +53,16 @@ const newest = async (table: Rail['table'], since: Date) =>
       ])
   )[0]?.id;
 
-function railOf(table: Rail['table'], lost: string, post: () => Promise<unknown>): Rail {
+function railOf(
+  { table, lost, attempt }: Pick<Rail, 'table' | 'lost' | 'attempt'>,
+  post: () => Promise<unknown>,
+): Rail {
   let since = new Date();
   const begun = () => newest(table, since);
   return {
     table,
     lost,
+    attempt,
     begun,
     async begin() {
       since = new Date(Date.now() - 5);
@@ -63,15 +72,35 @@ function railOf(table: Rail['table'], lost: string, post: () => Promise<unknown>
     },
   };
 }
-const user = railOf('payment_orders', 'request-instrument.after', () =>
-  stack.post(
-    '/v1/payments/gateway',
-    { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 2, amount: 50_000 },
-    { token: payer.token },
-  ),
+const { signal } = new AbortController();
+const user = railOf(
+  {
+    table: 'payment_orders',
+    lost: 'request-instrument.after',
+    attempt(orderId, gateway) {
+      const { sealer, workflows } = stack.deps;
+      return requestInstrument(stack.em(), { gateway, sealer }, { orderId, publicUrl: stack.url, workflows, signal });
+    },
+  },
+  () =>
+    stack.post(
+      '/v1/payments/gateway',
+      { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 2, amount: 50_000 },
+      { token: payer.token },
+    ),
 );
-const partners = railOf('partner_payments', 'request-partner-instrument.after', () =>
-  partner.post('/payments', { method: 'virtual_account', channel, amount: '50000' }, freshKey()),
+const partners = railOf(
+  {
+    table: 'partner_payments',
+    lost: 'request-partner-instrument.after',
+    attempt: (paymentId, gateway) =>
+      requestPartnerInstrument(
+        stack.em(),
+        { gateway, sealer: stack.deps.sealer, publicUrl: stack.url },
+        { paymentId, signal },
+      ),
+  },
+  () => partner.post('/payments', { method: 'virtual_account', channel, amount: '50000' }, freshKey()),
 );
 
 const rowOf = async ({ table }: Rail, id: string) =>
@@ -168,6 +197,46 @@ describe.each<[string, Rail]>([
     await becomes(id, 'FAILED');
   }, 90_000);
 
+  it('whose refusal arrives while a later attempt is on its way is never failed by it', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
+    const id = await rail.begin();
+    await attempted(rail, id, 1);
+    await workflowOf(rail, id).terminate('the attempts of this test are its own');
+    await stack.sandbox.put('/sandbox/faults', {});
+    await stack.owner().execute(`update ${rail.table} set instrument_asked_at = null where id = ?`, [id]);
+    const { gateway } = stack.deps;
+    const noted = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    let later: Promise<unknown> = Promise.resolve();
+    const beginLater = () => {
+      later = rail.attempt(id, {
+        ...gateway,
+        async requestInstrument(...asked) {
+          noted.resolve();
+          await sent.promise;
+          return gateway.requestInstrument(...asked);
+        },
+      });
+    };
+    await refuse(true);
+    const first = rail.attempt(id, {
+      ...gateway,
+      async requestInstrument(...asked) {
+        const answer = await gateway.requestInstrument(...asked);
+        await refuse(false);
+        beginLater();
+        await noted.promise;
+        return answer;
+      },
+    });
+    await expect(first).rejects.toThrow(/a later attempt may be accepted/);
+    expect(await rowOf(rail, id)).toMatchObject({ status: 'PENDING' });
+    sent.resolve();
+    await later;
+    const [made] = await instrumentsOf(id);
+    expect(await rowOf(rail, id)).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
+  }, 60_000);
+
   it('fails at once if its first and only attempt is refused', async () => {
     await refuse(true);
     const id = await rail.begin();
@@ -178,12 +247,16 @@ describe.each<[string, Rail]>([
   }, 60_000);
 });
 
+const workflowOf = ({ table }: Rail, id: string) => {
+  const name = table === 'payment_orders' ? 'gateway-payment' : 'partner-payment';
+  return stack.deps.workflows.client.workflow.getHandle(`${name}/${id}`);
+};
+
 /** When the workflow's request for the instrument has been tried so often. */
 const attempted = (rail: Rail, id: string, attempts: number) =>
   eventually(
     async () => {
-      const name = rail.table === 'payment_orders' ? 'gateway-payment' : 'partner-payment';
-      const { raw } = await stack.deps.workflows.client.workflow.getHandle(`${name}/${id}`).describe();
+      const { raw } = await workflowOf(rail, id).describe();
       return raw.pendingActivities?.[0]?.attempt ?? 0;
     },
     (made) => made > attempts,
