@@ -11,6 +11,7 @@ import { inRounds } from '../src/housekeeping/in-rounds.ts';
 import { provenOpening } from '../src/openings/prove-opening.ts';
 import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { ConfirmedPayment } from '../src/payments/payment-contract.ts';
+import { boundLocal } from './bound-local.ts';
 import { proveConfirmation, provenPayment } from './proven-payment.ts';
 import { step } from './step.ts';
 
@@ -30,10 +31,14 @@ export function createCollectionActivities(deps: Dependencies) {
         return openPartnerPayment(em, sealer, { paymentId, opening: provenOpening(prover, place, opening), at });
       },
     ),
-    requestPartnerInstrument: step(deps, 'requestPartnerInstrument', (em, { paymentId }: Payment) => {
-      const ports = { gateway, sealer, publicUrl: config.PUBLIC_URL };
-      return requestPartnerInstrument(em, ports, { paymentId, signal: cancellationSignal() });
-    }),
+    requestPartnerInstrument: boundLocal(
+      deps,
+      'requestPartnerInstrument',
+      step(deps, 'requestPartnerInstrument', (em, { paymentId }: Payment) => {
+        const ports = { gateway, sealer, publicUrl: config.PUBLIC_URL };
+        return requestPartnerInstrument(em, ports, { paymentId, signal: cancellationSignal() });
+      }),
+    ),
     confirmPartnerPayment: step(
       deps,
       'confirmPartnerPayment',

@@ -14,6 +14,7 @@ import { settlePayment } from '../src/payments/settle-payment.ts';
 import { settleReceipt } from '../src/payments/settle-receipt.ts';
 import { sweepOverduePayments } from '../src/payments/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../src/payments/sweep-receipts.ts';
+import { boundLocal } from './bound-local.ts';
 import { proveConfirmation, provenPayment } from './proven-payment.ts';
 import { reportSweepFailure, step } from './step.ts';
 
@@ -34,14 +35,18 @@ export function createPaymentActivities(deps: Dependencies) {
         return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at });
       },
     ),
-    requestInstrument: step(deps, 'requestInstrument', (em, { orderId }: Order) =>
-      requestInstrument(
-        em,
-        { gateway, sealer: deps.sealer },
-        {
-          ...{ orderId, publicUrl: config.PUBLIC_URL, workflows: deps.workflows },
-          signal: cancellationSignal(),
-        },
+    requestInstrument: boundLocal(
+      deps,
+      'requestInstrument',
+      step(deps, 'requestInstrument', (em, { orderId }: Order) =>
+        requestInstrument(
+          em,
+          { gateway, sealer: deps.sealer },
+          {
+            ...{ orderId, publicUrl: config.PUBLIC_URL, workflows: deps.workflows },
+            signal: cancellationSignal(),
+          },
+        ),
       ),
     ),
     confirmPayment: step(deps, 'confirmPayment', async (em, { orderId, briefly }: Order & { briefly?: boolean }) =>

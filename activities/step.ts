@@ -47,7 +47,8 @@ export function step<Input, Output>(
       const error = asRefusal(thrown);
       const info = asyncLocalStorage.getStore()?.info;
       const attempt = info?.attempt ?? 1;
-      const isLast = attempt >= (info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY);
+      // After a local one, the workflow still has the step's own queue.
+      const isLast = !info?.isLocal && attempt >= (info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY);
       if (!isDomainError(error) && (isLast || attempt >= again)) failures.inc({ activity: name });
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw asFailure(error);
@@ -55,7 +56,8 @@ export function step<Input, Output>(
       // Being rate limited by the provider is not a failure of the step.
       if (restMs === undefined && (isLast || attempt === 1 || attempt % loggedEvery === 0)) {
         const workflow_id = info?.workflowExecution?.workflowId;
-        const text = isLast ? 'an activity failed for the last time' : 'an activity failed and will be retried';
+        const goesOn = info?.isLocal ? 'and is repeated, perhaps on its queue' : 'and will be retried';
+        const text = `an activity failed ${isLast ? 'for the last time' : goesOn}`;
         deps.log.warn({ err: error, activity: name, workflow_id, attempt }, text);
       }
       if (isProviderUnknown(error)) {

@@ -5,6 +5,7 @@ import {
   Worker,
   type WorkerDeploymentOptions,
 } from '@temporalio/worker';
+import { boundOfLocal } from '../activities/bound-local.ts';
 import { createActivities } from '../activities/index.ts';
 import type { Config } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -17,10 +18,14 @@ import { preloadModules, workflowInterceptorModules, workflowsPath } from './wor
  * hold no database connection meanwhile; ledger activities do.
  */
 const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, webhooks: 100, background: 20 };
-const maxConcurrentWorkflowTasks = 40;
+/**
+ * A workflow task holds its slot while a local activity runs, of which two kinds wait for the provider. The rest write a
+ * row, and are as many as the ledger's steps.
+ */
+const maxConcurrentWorkflowTasks = slots.ledger + 2 * boundOfLocal;
 /**
  * Workflows that a worker keeps in memory; one that it has dropped is replayed from its history with its next event,
- * which takes it about 10 ms of CPU time for a payment. Each takes up to 0.8 MB, and a worker 300 MB beside them, so it
+ * which takes it about 10 ms of CPU time for a payment. Each takes up to 0.4 MB, and a worker 300 MB beside them, so it
  * stays below 700 MB. By itself the SDK would keep as many as V8's heap may hold: 2,300 on a machine with 8 GB.
  */
 const maxCachedWorkflows = 400;
@@ -57,7 +62,7 @@ export async function createWorkers(deps: Dependencies, connection: NativeConnec
     ...(bundle === undefined
       ? { workflowsPath, bundlerOptions: { preloadModules } }
       : { workflowBundle: { codePath: bundle } }),
-    maxConcurrentLocalActivityExecutions: slots.ledger,
+    maxConcurrentLocalActivityExecutions: maxConcurrentWorkflowTasks,
     maxConcurrentWorkflowTaskExecutions: maxConcurrentWorkflowTasks,
     maxCachedWorkflows,
   };

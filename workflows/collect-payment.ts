@@ -9,12 +9,14 @@ import {
   patched,
   setHandler,
   startChild,
+  TemporalFailure,
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { receiptReusePolicy } from '../src/payments/receipt.ts';
+import { budgets } from '../src/shared/budgets.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progress.ts';
 import { hasLapsed } from './refusal.ts';
@@ -36,6 +38,8 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   shown: PaymentOrderStatus | undefined;
   /** Creates the row; `at` is the workflow's clock, ISO 8601. */
   open(at: string): Promise<Opened>;
+  /** Requests the instrument from the provider once, within the workflow task, or fails. */
+  requestFirst(): Promise<PaymentOrderStatus>;
   /** Requests the instrument from the provider, retrying until the deadline. */
   request(untilDeadlineMs: number): Promise<PaymentOrderStatus>;
   /** Asks the provider; `briefly` only whether it still waits for the payment. */
@@ -161,6 +165,15 @@ async function getInstrument(
 ): Promise<PaymentOrderStatus> {
   tellPayment(status, { status, deadline, ...opened }, undefined, steps.shown);
   if (status !== 'PENDING' || timeLeft(deadline) <= 0) return status;
+  // A request waits for the first run of a workflow only.
+  if (!steps.again && timeLeft(deadline) > 2 * budgets.steps.instrument && patched('request-within-task')) {
+    try {
+      return await steps.requestFirst();
+    } catch (error) {
+      // No answer, or too many at a time: the step below asks under the same key, and joins what this one may have made.
+      if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
+    }
+  }
   try {
     return await steps.request(timeLeft(deadline));
   } catch (error) {

@@ -3,9 +3,17 @@ import type { Activities } from '../activities/index.ts';
 import type { GatewayPaymentInput } from '../src/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { collectPayment, type NotOpened } from './collect-payment.ts';
-import { expiryStep, firstStep, instrumentStep, ledgerStep, patientProviderStep } from './step-options.ts';
+import {
+  expiryStep,
+  firstInstrumentStep,
+  firstStep,
+  instrumentStep,
+  ledgerStep,
+  patientProviderStep,
+} from './step-options.ts';
 
 const { openPaymentOrder } = proxyLocalActivities<Activities>(firstStep);
+const { requestInstrument: requestFirst } = proxyLocalActivities<Activities>(firstInstrumentStep);
 const { settlePayment, closePayment } = proxyActivities<Activities>(ledgerStep);
 const { confirmPayment } = proxyActivities<Activities>(patientProviderStep);
 const { expireInstrument } = proxyActivities<Activities>(expiryStep);
@@ -20,6 +28,7 @@ export async function gatewayPayment({
     again: opening === undefined,
     shown,
     open: (at) => openPaymentOrder({ orderId, opening: opening ?? null, at }),
+    requestFirst: () => requestFirst({ orderId }),
     request: (untilDeadlineMs) => {
       const { requestInstrument } = proxyActivities<Activities>({
         ...instrumentStep,

@@ -7,9 +7,17 @@ import { collectPayment, type NotOpened } from './collect-payment.ts';
 import { tellDetails } from './go-on.ts';
 import { timeLeft } from './payment-progress.ts';
 import { startDelivery } from './start-delivery.ts';
-import { expiryStep, firstStep, instrumentStep, ledgerStep, patientProviderStep } from './step-options.ts';
+import {
+  expiryStep,
+  firstInstrumentStep,
+  firstStep,
+  instrumentStep,
+  ledgerStep,
+  patientProviderStep,
+} from './step-options.ts';
 
 const { openPartnerPayment } = proxyLocalActivities<Activities>(firstStep);
+const { requestPartnerInstrument: requestFirst } = proxyLocalActivities<Activities>(firstInstrumentStep);
 const { settlePartnerPayment, closePartnerPayment, releasePartnerPayment } = proxyActivities<Activities>(ledgerStep);
 const { confirmPartnerPayment } = proxyActivities<Activities>(patientProviderStep);
 const { expirePartnerInstrument } = proxyActivities<Activities>(expiryStep);
@@ -38,6 +46,7 @@ export async function partnerPayment({
     again: opening === undefined,
     shown,
     open: (at) => openPartnerPayment({ paymentId, opening: opening ?? null, at }),
+    requestFirst: async () => told(await requestFirst({ paymentId })),
     request: async (untilDeadlineMs) => {
       const { requestPartnerInstrument } = proxyActivities<Activities>({
         ...instrumentStep,

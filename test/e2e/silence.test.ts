@@ -160,12 +160,12 @@ async function recordsOf(id: string): Promise<number> {
   return payments.length + transfers.length + refunds.length;
 }
 
-/** Temporal has given up the attempt that a worker was at, and makes another. */
+/** Temporal has given up the attempt that a worker was at, of a step or of the workflow task that it is in, and makes another. */
 const untilRepeated = (workflowId: string) =>
   eventually(
     async () => {
       const { raw } = await stack.deps.workflows.client.workflow.getHandle(workflowId).describe();
-      return raw.pendingActivities?.[0]?.attempt ?? 0;
+      return raw.pendingActivities?.[0]?.attempt ?? raw.pendingWorkflowTask?.attempt ?? 0;
     },
     (attempt) => attempt > 1,
     120_000,

@@ -5,6 +5,7 @@ import { requestPartnerInstrument } from '../../src/collections/request-partner-
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { requestInstrument } from '../../src/payments/request-instrument.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -38,6 +39,7 @@ async function refuse(refused: boolean): Promise<void> {
 interface Rail {
   table: 'payment_orders' | 'partner_payments';
   lost: string;
+  post(): Promise<HttpAnswer>;
   /** One attempt at the instrument, outside a workflow. */
   attempt(id: string, gateway: Gateway): Promise<unknown>;
   /** Begins a payment whose answer is not waited for. */
@@ -53,16 +55,14 @@ const newest = async (table: Rail['table'], since: Date) =>
       ])
   )[0]?.id;
 
-function railOf(
-  { table, lost, attempt }: Pick<Rail, 'table' | 'lost' | 'attempt'>,
-  post: () => Promise<unknown>,
-): Rail {
+function railOf({ table, lost, attempt }: Pick<Rail, 'table' | 'lost' | 'attempt'>, post: Rail['post']): Rail {
   let since = new Date();
   const begun = () => newest(table, since);
   return {
     table,
     lost,
     attempt,
+    post,
     begun,
     async begin() {
       since = new Date(Date.now() - 5);
@@ -130,6 +130,42 @@ describe.each<[string, Rail]>([
       (row) => row?.status === wanted,
       60_000,
     );
+
+  it('takes no turn of a task queue for its instrument where the provider answers', async () => {
+    const id = await rail.begin();
+    await becomes(id, 'WAITING_PAYMENT');
+    expect(await queuesOf(rail, id)).toEqual([]);
+    expect(await instrumentsOf(id)).toHaveLength(1);
+  }, 60_000);
+
+  it.each([
+    ['makes it and does not answer', { hang_rate: 1, hang_after_effect: true }],
+    ['never hears of it', { hang_rate: 1 }],
+    ['limits its calls', { limit_rate: 1, retry_after_seconds: 1 }],
+  ])(
+    'asks on the provider’s queue, and gets one instrument, where the provider %s',
+    async (_, requests) => {
+      await stack.sandbox.put('/sandbox/faults', { requests });
+      const id = await rail.begin();
+      const [queue] = await eventually(
+        () => queuesOf(rail, id),
+        (found) => found.length > 0,
+      );
+      expect(queue).toMatch(/-provider$/);
+      await stack.sandbox.put('/sandbox/faults', {});
+      await becomes(id, 'WAITING_PAYMENT');
+      expect(await rowOf(rail, id)).toMatchObject({ payment_code: (await instrumentsOf(id))[0]?.payment_code });
+      expect(await instrumentsOf(id)).toHaveLength(1);
+    },
+    90_000,
+  );
+
+  it('is told of a refusal that takes the provider some seconds', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { delay_ms: 4_000 } });
+    await refuse(true);
+    const { status, body } = await rail.post();
+    expect([status, JSON.stringify(body)]).toEqual([502, expect.stringMatching(/PROVIDER_REFUSED|refused/)]);
+  }, 60_000);
 
   it('whose first attempt made the instrument without an answer is never failed by the refusal of the second', async () => {
     arm(`${rail.lost}=throw`);
@@ -251,6 +287,12 @@ const workflowOf = ({ table }: Rail, id: string) => {
   const name = table === 'payment_orders' ? 'gateway-payment' : 'partner-payment';
   return stack.deps.workflows.client.workflow.getHandle(`${name}/${id}`);
 };
+
+/** The task queue of each step that its workflow has had done on one. */
+async function queuesOf(rail: Rail, id: string): Promise<string[]> {
+  const { events } = await workflowOf(rail, id).fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) => step?.taskQueue?.name ?? []);
+}
 
 /** When the workflow's request for the instrument has been tried so often. */
 const attempted = (rail: Rail, id: string, attempts: number) =>

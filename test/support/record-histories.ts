@@ -12,7 +12,7 @@ import { workflowIds } from '../../src/shared/workflow-ids.ts';
 const variable = 'AMANAH_RECORD_HISTORIES';
 /** A history that is longer, compressed, proves no more and weighs too much. */
 const largestBytes = 50_000;
-const mostPerType = 48;
+const mostPerType = 96;
 
 const { History } = proto.temporal.api.history.v1;
 

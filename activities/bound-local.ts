@@ -1,0 +1,39 @@
+import { asyncLocalStorage } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Dependencies } from '../src/dependencies.ts';
+import { counter } from '../src/metrics/metrics.ts';
+
+/** As many of one step wait for the provider within workflow tasks at a time, in one worker. */
+export const boundOfLocal = 30;
+
+/**
+ * A step that waits for the provider and also runs as a local activity, which holds the slot of its workflow task. So
+ * that a silent provider never holds all of them, one beyond the bound fails at once: its workflow has it done on the
+ * provider's queue.
+ */
+export function boundLocal<Input, Output>(
+  { metrics }: Pick<Dependencies, 'metrics'>,
+  activity: string,
+  run: (input: Input) => Promise<Output>,
+): (input: Input) => Promise<Output> {
+  const deferrals = counter(
+    metrics,
+    'amanah_activity_deferrals_total',
+    'Steps that were put on their queue, as too many of them waited for the provider within workflow tasks.',
+    ['activity'],
+  );
+  let underWay = 0;
+  return async (input) => {
+    if (!asyncLocalStorage.getStore()?.info.isLocal) return run(input);
+    if (underWay >= boundOfLocal) {
+      deferrals.inc({ activity });
+      throw ApplicationFailure.retryable(`${boundOfLocal} of them are under way`, 'STEP_BUSY');
+    }
+    underWay += 1;
+    try {
+      return await run(input);
+    } finally {
+      underWay -= 1;
+    }
+  };
+}
