@@ -65,8 +65,8 @@ export function step<Input, Output>(
           message: 'the outcome at the provider is unknown',
           type: 'PROVIDER_UNKNOWN',
           nonRetryable: false,
-          // Rate limited: retried when the provider said, not before.
-          ...(restMs !== undefined && { nextRetryDelay: restMs }),
+          // Rate limited: retried when the provider said, not before; a workflow reads it in the details only.
+          ...(restMs !== undefined && { nextRetryDelay: restMs, details: [restMs] }),
         });
       }
       throw ApplicationFailure.retryable(`${name} failed: ${errorCodeOf(error) ?? 'unexpected error'}`, 'STEP_FAILED');

@@ -1,5 +1,6 @@
 import {
   ActivityFailure,
+  ApplicationFailure,
   allHandlersFinished,
   condition,
   defineSignal,
@@ -8,6 +9,7 @@ import {
   ParentClosePolicy,
   patched,
   setHandler,
+  sleep,
   startChild,
   TemporalFailure,
   TimeoutFailure,
@@ -164,16 +166,22 @@ async function getInstrument(
   { status, deadline, ...opened }: OpenedOrder,
 ): Promise<PaymentOrderStatus> {
   tellPayment(status, { status, deadline, ...opened }, undefined, steps.shown);
-  if (status !== 'PENDING' || timeLeft(deadline) <= 0) return status;
-  // A request waits for the first run of a workflow only.
-  if (!steps.again && timeLeft(deadline) > 2 * budgets.steps.instrument && patched('request-within-task')) {
+  // A request waits for the first run of a workflow only. Where it finds the end, an earlier try of this workflow task
+  // was refused, and what follows from that may not have followed: the step answers it once more.
+  const endedInThisTask = opened.final && !steps.again && patched('request-within-task');
+  if (!endedInThisTask && (status !== 'PENDING' || timeLeft(deadline) <= 0)) return status;
+  const isPrompt = !steps.again && timeLeft(deadline) > 2 * budgets.steps.instrument && patched('request-within-task');
+  if (isPrompt || endedInThisTask) {
     try {
       return await steps.requestFirst();
     } catch (error) {
       // No answer, or too many at a time: the step below asks under the same key, and joins what this one may have made.
       if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
+      const rest = Math.min(restAfter(error), timeLeft(deadline));
+      if (rest > 0) await sleep(rest);
     }
   }
+  if (timeLeft(deadline) <= 0) return status;
   try {
     return await steps.request(timeLeft(deadline));
   } catch (error) {
@@ -184,6 +192,13 @@ async function getInstrument(
     if (error.cause instanceof TimeoutFailure || patched('open-until-the-provider-tells')) return 'PENDING';
     throw error;
   }
+}
+
+/** Milliseconds that the provider wants to be left alone after this failure of a step. */
+function restAfter(error: TemporalFailure): number {
+  const [restMs] =
+    error instanceof ApplicationFailure && error.type === 'PROVIDER_UNKNOWN' ? (error.details ?? []) : [];
+  return typeof restMs === 'number' ? restMs : 0;
 }
 
 /** Whether the instrument takes no more money: expired by us, or already over. */

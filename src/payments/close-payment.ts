@@ -25,8 +25,7 @@ export async function closePayment(
       { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
     );
     const handler = handlerOfOrder(order);
-    // Also on a retry after a worker died past the commit: a second wake-up is harmless.
-    wake = async () => handler.afterEnded?.(workflows, { referenceId: order.reference_id });
+    wake = () => wakeAfterEnd(order, workflows);
     if (isFinalOrder(order.status)) return order.status;
     if (close.refused) await expectLastAttempt(tx, 'payment_orders', order.id, close.refused);
     order.status = close.status;
@@ -46,4 +45,9 @@ export async function closePayment(
   });
   await wake();
   return status;
+}
+
+/** Wakes what waits for an order that has ended; on a retry, too, as a second time is harmless. */
+export async function wakeAfterEnd(order: PaymentOrder, workflows: WakingPort): Promise<void> {
+  await handlerOfOrder(order).afterEnded?.(workflows, { referenceId: order.reference_id });
 }

@@ -4,17 +4,17 @@ import type { Gateway, Instrument } from '../gateway/gateway.ts';
 import { openProfile } from '../identity/profile.ts';
 import { User } from '../identity/user.entity.ts';
 import { addMoney } from '../shared/money.ts';
-import { closePayment } from './close-payment.ts';
+import { closePayment, wakeAfterEnd } from './close-payment.ts';
 import type { WakingPort } from './handler.ts';
 import { noteAttempt, obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
-import type { PaymentOrderStatus } from './payment-order.ts';
+import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import { returnUrlOf } from './return-url.ts';
 
 /**
  * Asks the provider for the order's instrument and stores the result: `WAITING_PAYMENT` with the code that the payer is
- * shown, or `FAILED`. Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`, and KeysAway.
+ * shown, or `FAILED`. An order that an earlier attempt has ended wakes once more what waits for it. Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`, and KeysAway.
  */
 export async function requestInstrument(
   em: EntityManager,
@@ -32,6 +32,7 @@ export async function requestInstrument(
   },
 ): Promise<PaymentOrderStatus> {
   const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
+  if (isFinalOrder(order.status)) await wakeAfterEnd(order, workflows);
   if (order.status !== 'PENDING' || order.cancelled_at) return order.status;
   const channel = await em.findOneOrFail(PaymentChannel, { id: order.payment_id });
   const { name } = await openProfile(sealer, await em.findOneOrFail(User, order.user_id));

@@ -9,6 +9,7 @@ import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { addMoney, compareMoney, negateMoney, subtractMoney } from '../shared/money.ts';
 import { applyReceipt } from './apply-receipt.ts';
+import { wakeAfterEnd } from './close-payment.ts';
 import { strayOf } from './confirm-payment.ts';
 import { hasReceipt } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
@@ -43,8 +44,7 @@ export async function settlePayment(
     );
     const handler = handlerOfOrder(order);
     if (payment === null) return order.status;
-    // Also on a retry after a worker died past the commit: a second wake-up is harmless.
-    wake = async () => handler.afterEnded?.(workflows, { referenceId: order.reference_id });
+    wake = () => wakeAfterEnd(order, workflows);
     const isKnown = await hasReceipt(tx, payment.providerPaymentId);
     const isFinal = isFinalOrder(order.status);
     isStray = isFinal && !isKnown;

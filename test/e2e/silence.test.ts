@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { TcpProxy } from '../../dev/tcp-proxy.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
@@ -5,7 +8,7 @@ import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../payouts/buil
 import { askRefund, buildPaid, refundWhen } from '../refunds/build-refunds.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
-import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -268,6 +271,44 @@ describe('Temporal that falls silent to the worker', () => {
     },
     240_000,
   );
+});
+
+describe('A worker that dies after a refusal that Temporal has not heard of', () => {
+  it('leaves a partner’s payment whose workflow still has its webhook sent', async () => {
+    const told = createServer((_, answer) => answer.end()).listen(0, '127.0.0.1');
+    await once(told, 'listening');
+    const url = `http://127.0.0.1:${(told.address() as AddressInfo).port}/hook`;
+    const hooked = await buildPartner(stack, { webhook: { url } });
+    const channels = `update payment_channels set channel_code = ? where channel_code = ?`;
+    await stack.owner().execute(channels, ['NOT_AT_THE_PROVIDER', 'BNI']);
+    try {
+      stack.arm('request-partner-instrument.after=hold');
+      const asked = hooked.post('/payments', { ...va, channel: 'NOT_AT_THE_PROVIDER' }, freshKey());
+      const rowOf = async () => {
+        const text = 'select id, status, instrument_asked_at as asked from partner_payments where partner_id = ?';
+        return (await stack.em().execute<{ id: string; status: string; asked: Date | null }[]>(text, [hooked.id]))[0];
+      };
+      await eventually(rowOf, (row) => row?.asked != null);
+      stack.lines.worker.temporal.set({ kind: 'black-hole' });
+      stack.arm('');
+      const row = await eventually(rowOf, (found) => found?.status === 'FAILED');
+      await stack.kill('worker');
+      stack.lines.worker.temporal.cut();
+      stack.lines.worker.temporal.set({ kind: 'pass' });
+      await stack.restart();
+      expect([502, 504]).toContain((await asked).status);
+      const workflow = stack.deps.workflows.client.workflow.getHandle(workflowIds.partnerPayment(row?.id ?? ''));
+      await workflow.result();
+      const { events } = await workflow.fetchHistory();
+      const children = (events ?? []).flatMap(
+        ({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowType?.name ?? [],
+      );
+      expect(children).toEqual(['webhookDelivery']);
+    } finally {
+      await stack.owner().execute(channels, ['BNI', 'NOT_AT_THE_PROVIDER']);
+      told.close();
+    }
+  }, 120_000);
 });
 
 describe('A provider that takes connections and answers nothing', () => {

@@ -152,6 +152,7 @@ describe.each<[string, Rail]>([
         (found) => found.length > 0,
       );
       expect(queue).toMatch(/-provider$/);
+      expect(await isRestedBefore(rail, id)).toBe('limit_rate' in requests);
       await stack.sandbox.put('/sandbox/faults', {});
       await becomes(id, 'WAITING_PAYMENT');
       expect(await rowOf(rail, id)).toMatchObject({ payment_code: (await instrumentsOf(id))[0]?.payment_code });
@@ -292,6 +293,15 @@ const workflowOf = ({ table }: Rail, id: string) => {
 async function queuesOf(rail: Rail, id: string): Promise<string[]> {
   const { events } = await workflowOf(rail, id).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) => step?.taskQueue?.name ?? []);
+}
+
+/** Whether its workflow waited before it had the first step done on a queue. */
+async function isRestedBefore(rail: Rail, id: string): Promise<boolean> {
+  const events = (await workflowOf(rail, id).fetchHistory()).events ?? [];
+  const first = events.find(
+    ({ timerStartedEventAttributes: timer, activityTaskScheduledEventAttributes: step }) => timer ?? step,
+  );
+  return first?.timerStartedEventAttributes != null;
 }
 
 /** When the workflow's request for the instrument has been tried so often. */
