@@ -14,7 +14,8 @@ import { returnUrlOf } from './return-url.ts';
 
 /**
  * Asks the provider for the order's instrument and stores the result: `WAITING_PAYMENT` with the code that the payer is
- * shown, or `FAILED`. An order that an earlier attempt has ended wakes once more what waits for it. Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`, and KeysAway.
+ * shown, or `FAILED`. An order that an earlier attempt has ended wakes once more what waits for it. Throws
+ * ProviderUnknown when the outcome is unknown, as `obtainInstrument`, and KeysAway.
  */
 export async function requestInstrument(
   em: EntityManager,

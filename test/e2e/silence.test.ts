@@ -163,7 +163,7 @@ async function recordsOf(id: string): Promise<number> {
   return payments.length + transfers.length + refunds.length;
 }
 
-/** Temporal has given up the attempt that a worker was at, of a step or of the workflow task that it is in, and makes another. */
+/** Temporal has given up the worker's attempt at a step, or at the workflow task that it is in, and makes another. */
 const untilRepeated = (workflowId: string) =>
   eventually(
     async () => {
