@@ -4,6 +4,7 @@ import { entities } from '../entities.ts';
 import { migrations, type NamedMigration } from '../migrations/index.ts';
 import { budgets } from '../shared/budgets.ts';
 import { keepLimits, type LimitedClient } from '../time-limit.ts';
+import { askByCallback } from './ask-by-callback.ts';
 import { releaseWhenLost } from './lost-connections.ts';
 import { prepareMarkedStatements } from './prepared-statements.ts';
 
@@ -14,6 +15,7 @@ interface Pool {
 
 /** Innermost first. */
 function prepareConnection(client: LimitedClient): void {
+  askByCallback(client);
   prepareMarkedStatements(client);
   releaseWhenLost(client);
   keepLimits(client);
