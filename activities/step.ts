@@ -47,17 +47,18 @@ export function step<Input, Output>(
       const error = asRefusal(thrown);
       const info = asyncLocalStorage.getStore()?.info;
       const attempt = info?.attempt ?? 1;
-      // After a local one, the workflow still has the step's own queue.
-      const isLast = !info?.isLocal && attempt >= (info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY);
+      const most = info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY;
+      // A local one with a single attempt is done on its queue next, which logs for itself.
+      const isTakenOver = info?.isLocal === true && most === 1;
+      const isLast = !isTakenOver && attempt >= most;
       if (!isDomainError(error) && (isLast || attempt >= again)) failures.inc({ activity: name });
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw asFailure(error);
       const { restMs } = isProviderUnknown(error) ? restAfter(error) : {};
       // Being rate limited by the provider is not a failure of the step.
-      if (restMs === undefined && (isLast || attempt === 1 || attempt % loggedEvery === 0)) {
+      if (restMs === undefined && !isTakenOver && (isLast || attempt === 1 || attempt % loggedEvery === 0)) {
         const workflow_id = info?.workflowExecution?.workflowId;
-        const goesOn = info?.isLocal ? 'and is repeated, perhaps on its queue' : 'and will be retried';
-        const text = `an activity failed ${isLast ? 'for the last time' : goesOn}`;
+        const text = isLast ? 'an activity failed for the last time' : 'an activity failed and will be retried';
         deps.log.warn({ err: error, activity: name, workflow_id, attempt }, text);
       }
       if (isProviderUnknown(error)) {

@@ -19,13 +19,13 @@ import { preloadModules, workflowInterceptorModules, workflowsPath } from './wor
  */
 const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, webhooks: 100, background: 20 };
 /**
- * A workflow task holds its slot while a local activity runs, of which two kinds wait for the provider. The rest write a
- * row, and are as many as the ledger's steps.
+ * A workflow task holds its slot while a local activity runs. Two kinds of those wait for the provider, and leave the
+ * others as many slots as the ledger's steps have.
  */
 const maxConcurrentWorkflowTasks = slots.ledger + 2 * boundOfLocal;
 /**
  * Workflows that a worker keeps in memory; one that it has dropped is replayed from its history with its next event,
- * which takes it about 10 ms of CPU time for a payment. Each takes up to 0.4 MB, and a worker 300 MB beside them, so it
+ * which takes it about 10 ms of CPU time for a payment. Each takes up to 0.5 MB, and a worker 300 MB beside them, so it
  * stays below 700 MB. By itself the SDK would keep as many as V8's heap may hold: 2,300 on a machine with 8 GB.
  */
 const maxCachedWorkflows = 400;

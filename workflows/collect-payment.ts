@@ -166,22 +166,26 @@ async function getInstrument(
   { status, deadline, ...opened }: OpenedOrder,
 ): Promise<PaymentOrderStatus> {
   tellPayment(status, { status, deadline, ...opened }, undefined, steps.shown);
-  // A request waits for the first run of a workflow only. Where it finds the end, an earlier try of this workflow task
-  // was refused, and what follows from that may not have followed: the step answers it once more.
-  const endedInThisTask = opened.final && !steps.again && patched('request-within-task');
-  if (!endedInThisTask && (status !== 'PENDING' || timeLeft(deadline) <= 0)) return status;
-  const isPrompt = !steps.again && timeLeft(deadline) > 2 * budgets.steps.instrument && patched('request-within-task');
-  if (isPrompt || endedInThisTask) {
+  const isOpen = status === 'PENDING' && timeLeft(deadline) > 0;
+  // Within the workflow task, where a request may be waiting. An end that is found there was mostly written by an earlier
+  // try of the task, a refusal that Temporal has not heard of: the step answers it once more, and what follows follows.
+  const isWithinTask =
+    !steps.again &&
+    (opened.final || (isOpen && timeLeft(deadline) > 2 * budgets.steps.instrument)) &&
+    patched('request-within-task');
+  if (!isOpen && !isWithinTask) return status;
+  if (isWithinTask) {
     try {
       return await steps.requestFirst();
     } catch (error) {
       // No answer, or too many at a time: the step below asks under the same key, and joins what this one may have made.
       if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
-      const rest = Math.min(restAfter(error), timeLeft(deadline));
+      const rest = restOf(error);
+      // Left alone until the deadline it is not asked any more, and a cancellation is not kept waiting.
+      if (rest >= timeLeft(deadline)) return status;
       if (rest > 0) await sleep(rest);
     }
   }
-  if (timeLeft(deadline) <= 0) return status;
   try {
     return await steps.request(timeLeft(deadline));
   } catch (error) {
@@ -195,7 +199,7 @@ async function getInstrument(
 }
 
 /** Milliseconds that the provider wants to be left alone after this failure of a step. */
-function restAfter(error: TemporalFailure): number {
+function restOf(error: TemporalFailure): number {
   const [restMs] =
     error instanceof ApplicationFailure && error.type === 'PROVIDER_UNKNOWN' ? (error.details ?? []) : [];
   return typeof restMs === 'number' ? restMs : 0;

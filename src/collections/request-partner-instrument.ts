@@ -3,7 +3,13 @@ import { columnsOf, executePrepared } from '../database/prepared-statements.ts';
 import { openUnlessGone } from '../encryption/open-unless-gone.ts';
 import type { Sealer } from '../encryption/sealer.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { type Attempt, attemptNoted, forgetAttempt, obtainInstrument } from '../payments/obtain-instrument.ts';
+import {
+  type Attempt,
+  attemptNoted,
+  closeByRefusal,
+  forgetAttempt,
+  obtainInstrument,
+} from '../payments/obtain-instrument.ts';
 import type { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { returnUrlOf } from '../payments/return-url.ts';
 import { must } from '../shared/assert.ts';
@@ -45,7 +51,9 @@ export async function requestPartnerInstrument(
   const search = { table, attempt, request, signal, after, partnerId: payment.partner_id } as const;
   const answer = await obtainInstrument(em, gateway, search);
   if (answer.outcome === 'refused') {
-    return closePartnerPayment(em, sealer, { paymentId, status: 'FAILED', failureCode: answer.code, refused: attempt });
+    const end = { paymentId, status: 'FAILED', failureCode: answer.code, refused: attempt } as const;
+    const close = () => closePartnerPayment(em, sealer, end);
+    return closeByRefusal(em, table, { id: paymentId, refused: attempt, close });
   }
   const { providerPaymentRequestId, providerPaymentMethodId, paymentCode } = answer.instrument;
   const written = await executePrepared(

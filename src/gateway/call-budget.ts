@@ -23,8 +23,8 @@ export interface CallBudget {
 }
 
 /**
- * How many calls of one partner wait in a process: a worker has 40 places for what is asked of the provider, and whoever
- * waits keeps one from everybody else.
+ * How many calls of one partner wait in a process: a worker has 40 places on the queue of what is asked of the provider,
+ * and whoever waits keeps one from everybody else.
  */
 const waitingOfPartner = 10;
 const createWaiting = () => createSemaphore(Number.POSITIVE_INFINITY, { perKey: waitingOfPartner, mostWaiting: 0 });

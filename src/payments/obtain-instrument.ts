@@ -129,3 +129,20 @@ export async function expectLastAttempt(
   if (await forgetAttempt(tx, table, id, refused)) return;
   throw new ProviderUnknown('request instrument: refused, and a later attempt may be accepted');
 }
+
+/**
+ * Closes a row by a refused attempt. Where that fails, the attempt is forgotten, so that the refusal of the next one is
+ * believed at once; throws what `close` throws.
+ */
+export async function closeByRefusal<T>(
+  em: EntityManager,
+  table: InstrumentTable,
+  { id, refused, close }: { id: string; refused: Attempt; close: () => Promise<T> },
+): Promise<T> {
+  try {
+    return await close();
+  } catch (error) {
+    await forgetAttempt(em, table, id, refused);
+    throw error;
+  }
+}

@@ -6,7 +6,7 @@ import { User } from '../identity/user.entity.ts';
 import { addMoney } from '../shared/money.ts';
 import { closePayment, wakeAfterEnd } from './close-payment.ts';
 import type { WakingPort } from './handler.ts';
-import { noteAttempt, obtainInstrument } from './obtain-instrument.ts';
+import { closeByRefusal, noteAttempt, obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -51,7 +51,8 @@ export async function requestInstrument(
   const attempt = await noteAttempt(em, table, order.id);
   const answer = await obtainInstrument(em, gateway, { table, attempt, request, signal, after });
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
-  return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt }, workflows);
+  const end = { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt } as const;
+  return closeByRefusal(em, table, { id: orderId, refused: attempt, close: () => closePayment(em, end, workflows) });
 }
 
 // Row and event in one statement: a request waits for this step.

@@ -40,6 +40,7 @@ interface Rail {
   table: 'payment_orders' | 'partner_payments';
   lost: string;
   post(): Promise<HttpAnswer>;
+  cancel(id: string): Promise<HttpAnswer>;
   /** One attempt at the instrument, outside a workflow. */
   attempt(id: string, gateway: Gateway): Promise<unknown>;
   /** Begins a payment whose answer is not waited for. */
@@ -55,13 +56,17 @@ const newest = async (table: Rail['table'], since: Date) =>
       ])
   )[0]?.id;
 
-function railOf({ table, lost, attempt }: Pick<Rail, 'table' | 'lost' | 'attempt'>, post: Rail['post']): Rail {
+function railOf(
+  { table, lost, attempt, cancel }: Pick<Rail, 'table' | 'lost' | 'attempt' | 'cancel'>,
+  post: Rail['post'],
+): Rail {
   let since = new Date();
   const begun = () => newest(table, since);
   return {
     table,
     lost,
     attempt,
+    cancel,
     post,
     begun,
     async begin() {
@@ -77,6 +82,7 @@ const user = railOf(
   {
     table: 'payment_orders',
     lost: 'request-instrument.after',
+    cancel: (id) => stack.post(`/v1/payments/orders/${id}/cancel`, undefined, { token: payer.token }),
     attempt(orderId, gateway) {
       const { sealer, workflows } = stack.deps;
       return requestInstrument(stack.em(), { gateway, sealer }, { orderId, publicUrl: stack.url, workflows, signal });
@@ -93,6 +99,7 @@ const partners = railOf(
   {
     table: 'partner_payments',
     lost: 'request-partner-instrument.after',
+    cancel: (id) => partner.post(`/payments/${id}/cancel`, {}, null),
     attempt: (paymentId, gateway) =>
       requestPartnerInstrument(
         stack.em(),
@@ -160,6 +167,18 @@ describe.each<[string, Rail]>([
     },
     90_000,
   );
+
+  it('is cancelled although the provider wants to be left alone until after its deadline', async () => {
+    await stack.sandbox.put('/sandbox/faults', { requests: { limit_rate: 1, retry_after_seconds: 86_400 } });
+    const id = await rail.begin();
+    await eventually(
+      async () => (await workflowOf(rail, id).fetchHistory()).events ?? [],
+      (events) => events.some(({ markerRecordedEventAttributes: marker }) => marker?.failure != null),
+    );
+    await stack.sandbox.put('/sandbox/faults', {});
+    const { status } = await rail.cancel(id);
+    expect([status, await rowOf(rail, id)]).toEqual([200, { status: 'EXPIRED', payment_code: null }]);
+  }, 60_000);
 
   it('is told of a refusal that takes the provider some seconds', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { delay_ms: 4_000 } });
