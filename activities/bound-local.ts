@@ -2,6 +2,7 @@ import { asyncLocalStorage } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
 import { counter } from '../src/metrics/metrics.ts';
+import { createSemaphore } from '../src/shared/concurrency.ts';
 
 /** As many of one step wait for the provider within workflow tasks at a time, in one worker. */
 export const boundOfLocal = 30;
@@ -22,18 +23,17 @@ export function boundLocal<Input, Output>(
     'Steps that were put on their queue, as too many of them waited for the provider within workflow tasks.',
     ['activity'],
   );
-  let underWay = 0;
+  const places = createSemaphore(boundOfLocal, { mostWaiting: 0 });
   return async (input) => {
     if (!asyncLocalStorage.getStore()?.info.isLocal) return run(input);
-    if (underWay >= boundOfLocal) {
+    const leave = await places.enter().catch(() => {
       deferrals.inc({ activity });
       throw ApplicationFailure.retryable(`${boundOfLocal} of them are under way`, 'STEP_BUSY');
-    }
-    underWay += 1;
+    });
     try {
       return await run(input);
     } finally {
-      underWay -= 1;
+      leave();
     }
   };
 }

@@ -21,7 +21,7 @@ import { receiptReusePolicy } from '../src/payments/receipt.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progress.ts';
-import { hasLapsed } from './refusal.ts';
+import { failureBehind, hasLapsed } from './refusal.ts';
 import { unmatchedReceipt } from './unmatched-receipt.ts';
 
 /** The request waits for this: the payment's status once the provider has answered the first time. */
@@ -200,8 +200,9 @@ async function getInstrument(
 
 /** Milliseconds that the provider wants to be left alone after this failure of a step. */
 function restOf(error: TemporalFailure): number {
-  const [restMs] =
-    error instanceof ApplicationFailure && error.type === 'PROVIDER_UNKNOWN' ? (error.details ?? []) : [];
+  const failure = failureBehind(error);
+  const isUnknown = failure instanceof ApplicationFailure && failure.type === 'PROVIDER_UNKNOWN';
+  const [restMs] = isUnknown ? (failure.details ?? []) : [];
   return typeof restMs === 'number' ? restMs : 0;
 }
 

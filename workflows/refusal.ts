@@ -5,14 +5,16 @@ export async function withRefusals<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;
   } catch (error) {
-    if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) throw error.cause;
-    throw error;
+    const failure = failureBehind(error);
+    throw failure instanceof ApplicationFailure ? failure : error;
   }
 }
 
+/** The failure behind that of a step: a local activity's arrives as it is, any other's wrapped in an `ActivityFailure`. */
+export const failureBehind = (error: unknown): unknown => (error instanceof ActivityFailure ? error.cause : error);
+
 /** Whether an opening was not made because its request had become too old; otherwise it was refused. */
 export function hasLapsed(error: unknown): boolean {
-  // A local activity's failure arrives as it is, any other's wrapped in an `ActivityFailure`.
-  const failure = error instanceof ActivityFailure ? error.cause : error;
+  const failure = failureBehind(error);
   return failure instanceof ApplicationFailure && failure.type === 'SERVICE_UNAVAILABLE';
 }

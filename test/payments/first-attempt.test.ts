@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { requestPartnerInstrument } from '../../src/collections/request-partner-instrument.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { requestInstrument } from '../../src/payments/request-instrument.ts';
+import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
@@ -304,8 +305,8 @@ describe.each<[string, Rail]>([
 });
 
 const workflowOf = ({ table }: Rail, id: string) => {
-  const name = table === 'payment_orders' ? 'gateway-payment' : 'partner-payment';
-  return stack.deps.workflows.client.workflow.getHandle(`${name}/${id}`);
+  const idOf = table === 'payment_orders' ? workflowIds.gatewayPayment : workflowIds.partnerPayment;
+  return stack.deps.workflows.client.workflow.getHandle(idOf(id));
 };
 
 /** The task queue of each step that its workflow has had done on one. */
