@@ -19,8 +19,8 @@ let stack: TimeSkippingStack;
 beforeAll(async () => {
   stack = await startTimeSkippingStack();
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** Time has passed in the workflows: what has to wait there starts later than everything here. */
 const farAway = dayFromToday(1500);

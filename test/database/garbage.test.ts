@@ -6,7 +6,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
 });
 afterAll(() => stack.stop());
 

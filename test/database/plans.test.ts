@@ -133,7 +133,7 @@ const fullMonths = new Set<string>();
 const indexOfMonth = new Map<string, string>();
 
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { LOG_LEVEL: 'error' } });
+  stack = await startStack({ own: true, worker: true, sandbox: true, env: { LOG_LEVEL: 'error' } });
   const url = stack.databaseUrls.owner;
   owner = new pg.Client({ connectionString: url });
   await owner.connect();

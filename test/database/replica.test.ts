@@ -21,18 +21,16 @@ let platform: BuiltUser;
 beforeAll(async () => {
   replicated = await startReplicated();
   const { database, replicaUrl } = replicated;
-  stack = await startStack({ database, env: { DATABASE_READ_URL: replicaUrl } });
+  stack = await startStack({ own: true, database, env: { DATABASE_READ_URL: replicaUrl } });
   [person, platform] = await Promise.all([buildIndividual(stack, { balance: '1000' }), buildPlatformAdmin(stack)]);
   await untilServing();
 }, 180_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await stack?.stop();
   await replicated?.stop();
 });
-afterEach(async () => {
-  await untilServing();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => untilServing());
 
 const product = (): EntityManager => stack.deps.orm.em.fork();
 const isReplica = async (reader: EntityManager): Promise<boolean> =>

@@ -22,17 +22,17 @@ let donor: BuiltUser;
 let superAdmin: BuiltUser;
 let causeId: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   creator = await buildOrganizationAdmin(stack);
   superAdmin = await buildSuperAdmin(stack);
   await pauseSchedules(stack, ['subscription-sweep']);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   donor = await buildIndividual(stack, { balance: '1000000' });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const pool = systemAccounts.openDonationPool;
 const own = async (user: BuiltUser) => (await stack.get('/v1/donations', { token: user.token })).body.data;

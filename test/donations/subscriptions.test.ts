@@ -23,12 +23,12 @@ beforeAll(async () => {
   creator = await buildOrganizationAdmin(stack);
   superAdmin = await buildSuperAdmin(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   donor = await buildIndividual(stack, { balance: '10000' });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const path = '/v1/donations/subscriptions';
 const dayMs = 24 * 60 * 60 * 1000;

@@ -20,11 +20,9 @@ beforeAll(async () => {
   partner = await buildPartner(stack, { limits });
   await fund(stack, partner.account.available, '100000000');
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 const payOut = (key: string): Promise<HttpAnswer> => {
   const to = { bank_code: 'BRI', bank_account_number: magicAccount('111111') };

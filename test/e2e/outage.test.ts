@@ -10,11 +10,11 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startProcessStack({ ownPostgres: true, ownTemporal: true });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop(), 60_000);
 beforeEach(async () => {
   payer = await buildIndividual(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const topUp = (idempotencyKey?: string) =>
   stack.post(

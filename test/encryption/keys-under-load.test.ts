@@ -56,7 +56,7 @@ async function run(command: string, env: Record<string, string>): Promise<string
 whenFull('While keys are rotated under load', () => {
   beforeAll(async () => {
     const env = { ...keys(old, fresh), RATE_LIMIT_REQUESTS_PER_10S: '100000', DRAIN_DELAY_SECONDS: '1' };
-    stack = await startStack({ isImpatient: true, sandbox: true, env });
+    stack = await startStack({ own: true, isImpatient: true, sandbox: true, env });
     partner = await buildPayer(stack, { available: '100000000' });
     ports = [await findFreePort(), await findFreePort()];
     // They would come to the stack's own API, which keeps its keys.

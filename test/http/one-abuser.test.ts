@@ -28,8 +28,8 @@ beforeAll(async () => {
   // Warms up what it meets.
   await servedOthers(await buildOthers());
 }, 240_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const turns = isFullRun() ? 30 : 8;
 const width = isFullRun() ? 64 : 16;

@@ -22,8 +22,8 @@ beforeAll(async () => {
   productId = (await buildProduct(stack, admin, { kind: 'investment' })).id;
   for (let index = 0; index < 12; index += 1) paid.unshift(await payFrom(payer, productId));
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 async function payFrom(user: BuiltUser, referenceId: string, referenceType = 'investment'): Promise<string> {
   const { body } = await stack.post(

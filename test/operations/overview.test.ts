@@ -10,11 +10,9 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.sandbox.put('/sandbox/faults', {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
 interface Waiting {
   what: string;

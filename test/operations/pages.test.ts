@@ -20,15 +20,15 @@ let browser: Browser;
 let partner: BuiltPartner;
 beforeAll(async () => {
   // Nothing is requested again by itself: what two people decide does not race with it.
-  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0', ...noWait } });
+  stack = await startStack({ own: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0', ...noWait } });
   browser = await startBrowser();
   partner = await buildPayer(stack, { available: '100000000' });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await browser?.close();
   await stack?.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const password = 'correct horse battery';
 

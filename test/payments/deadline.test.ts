@@ -14,8 +14,8 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 async function topUp(): Promise<{ payment_order_id: string; payment_code: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 75_000 };

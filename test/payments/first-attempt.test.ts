@@ -22,12 +22,12 @@ beforeAll(async () => {
   partner = await buildPartner(stack);
   payer = await buildIndividual(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 afterEach(async () => {
   arm('');
   await stack.sandbox.put('/sandbox/faults', {});
   await refuse(false);
-  await expectChecksEmpty(stack);
 });
 
 let channel = 'BNI';

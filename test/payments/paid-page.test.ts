@@ -17,11 +17,11 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await browser?.close();
   await stack?.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const dana = 30;
 const wallet = { method: 'ewallet', channel: 'DANA', amount: '1250000' };

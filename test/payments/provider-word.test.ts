@@ -12,9 +12,9 @@ beforeAll(async () => {
   stack = await startTimeSkippingStack();
   payer = await buildIndividual(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(() => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } }));
-afterEach(() => expectChecksEmpty(stack));
 
 const changeAtProvider = (sql: string, ...params: string[]) => atProvider(stack, sql, params);
 

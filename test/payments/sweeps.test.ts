@@ -12,13 +12,13 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 let stack: Stack;
 let payer: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack);
   // The worker sweeps by its schedules as well.
   await pauseSchedules(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** An order past its deadline whose workflow is lost. */
 async function loseOverdueOrder(): Promise<string> {

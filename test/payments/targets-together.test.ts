@@ -18,8 +18,8 @@ beforeAll(async () => {
   // A batch that is kept waiting goes on together, however long that is on a busy machine.
   await stack.owner().execute("alter function pay_from_balances set lock_timeout = '30s'");
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 type Kind = 'saving_goal_contribution' | 'investment';
 const pay = (payer: BuiltUser, kind: Kind, { id }: BuiltTarget, amount: number) =>

@@ -15,16 +15,14 @@ let partner: BuiltPartner;
 let operator: BuiltUser;
 let steps: ReturnType<typeof openSteps>;
 beforeAll(async () => {
-  stack = await startStack({ sandbox: true });
+  stack = await startStack({ own: true, sandbox: true });
   steps = openSteps(stack);
   partner = await buildPayer(stack, { available: '100000000' });
   operator = await buildPlatformAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 interface Timeline {
   items: { at: string; type: string; text: string }[];

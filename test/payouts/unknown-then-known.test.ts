@@ -20,8 +20,8 @@ beforeAll(async () => {
   bankAccount = await addBankAccount(stack, owner, '131313');
   paymentIds = [await buildPaid(stack, partner), await buildPaid(stack, partner)];
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const amount = '131313';
 type Outcome = 'SUCCEEDED' | 'FAILED';

@@ -9,7 +9,7 @@ const unlisted = [...Array.from({ length: 120 }, (_, index) => `py-${5_001 + ind
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
   await stack.owner().transactional(async (tx) => {
     await tx.execute('set local statement_timeout = 0; set local transaction_timeout = 0');
     await tx.execute("set local session_replication_role = 'replica'");

@@ -11,7 +11,7 @@ const heapMegabytes = 96;
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
   // The ledger takes one journal at a time: these come past it, in one go.
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'; set local statement_timeout = 0");

@@ -10,6 +10,7 @@ import { workflowIds } from '../../src/shared/workflow-ids.ts';
 
 /** Set by `npm run histories:record`: where the histories of a test run are kept. */
 const variable = 'AMANAH_RECORD_HISTORIES';
+export const isRecording = (): boolean => Boolean(process.env[variable]);
 /** A history that is longer, compressed, proves no more and weighs too much. */
 const largestBytes = 50_000;
 const mostPerType = 96;
@@ -107,7 +108,7 @@ async function record(
  * otherwise does nothing. In a process of its own, apart from jest's realms.
  */
 export async function recordHistories(em: EntityManager, address: string, taskQueue: string): Promise<void> {
-  if (!process.env[variable]) return;
+  if (!isRecording()) return;
   const { stderr, status } = spawnSync(process.execPath, [import.meta.filename, address, taskQueue], {
     encoding: 'utf8',
     input: JSON.stringify(await namesOf(em)),

@@ -16,15 +16,13 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, worker: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   receiver = await startReceiver();
   partner = await buildPartner(stack, { webhook: { url: receiver.url } });
 });
-afterEach(async () => {
-  await receiver.stop();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => receiver.stop());
 
 const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
 const period = { from: today, to: '2999-12-31' };

@@ -11,8 +11,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   payer = await buildIndividual(stack, { balance: '1000000' });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const handleOf = (id: string) => stack.deps.workflows.client.workflow.getHandle(id);
 const detailsOf = async (id: string): Promise<string> => {
