@@ -91,8 +91,8 @@ beforeAll(async () => {
     goalAccount,
   };
 }, 120_000);
+afterAll(() => expectChecksEmpty(loot.stack));
 afterAll(() => loot.stack.stop());
-afterEach(() => expectChecksEmpty(loot.stack));
 
 /** How statements of one session end: the SQLSTATE of the first that is refused. Nothing of them stays. */
 async function attempt(url: string, ...statements: string[]): Promise<string> {

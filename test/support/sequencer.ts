@@ -10,6 +10,9 @@ const { default: TestSequencer }: typeof import('@jest/test-sequencer') = create
 const slow = /startProcessStack|startProduct|TimeSkipping|own: true|\bspawn\b|execFile/;
 const stack = /start(?:Process)?Stack\(([^)]*)\)/;
 
+/** What two files may differ in that share a stack. */
+const aside = /isImpatient: true,? ?|LOG_LEVEL: '\w+',? ?/g;
+
 /**
  * Slow files first, so that none of them runs alone at the end; then those that share a stack, one kind of stack after the
  * other, so that few are started. Within either the larger file goes first.
@@ -19,7 +22,12 @@ export default class Sequencer extends TestSequencer {
     const known = tests.map((test) => {
       const text = readFileSync(test.path, 'utf8');
       const isSlow = slow.test(text);
-      return { test, isSlow, kind: isSlow ? '' : (stack.exec(text)?.[1] ?? ''), size: statSync(test.path).size };
+      return {
+        test,
+        isSlow,
+        kind: isSlow ? '' : (stack.exec(text)?.[1] ?? '').replace(aside, ''),
+        size: statSync(test.path).size,
+      };
     });
     return known
       .toSorted(

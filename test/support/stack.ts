@@ -31,7 +31,7 @@ export interface StackOptions {
   own?: boolean;
   /** A worker on the stack's own task queue, as a process of its own. */
   worker?: boolean;
-  /** The sandbox provider, as a process of its own. */
+  /** The sandbox provider, as a process of its own; beside a shared worker always. */
   sandbox?: boolean;
   /** Failpoints armed in the worker, as in `FAILPOINTS`. */
   workerFailpoints?: string;
@@ -73,7 +73,7 @@ export interface Stack extends Http, AsyncDisposable {
  * that ask for the same settings; each file makes its own people, organizations and partners.
  */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const { own, isImpatient, worker = false, sandbox = false, env = {}, ...rest } = options;
+  const { own, isImpatient, worker = false, sandbox = worker, env = {}, ...rest } = options;
   if (own || Object.keys(rest).length > 0 || isRecording()) return startOwnStack(options);
   const key = JSON.stringify([worker, sandbox, settingsOf(env)]);
   const borrowed = await borrowStack(
