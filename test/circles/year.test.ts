@@ -1,4 +1,5 @@
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 import {
@@ -51,53 +52,59 @@ async function sleepUntilNextRound(as: BuiltUser, circleId: string, turn: number
 }
 
 describe('A circle of 12 members over 12 monthly rounds', () => {
-  it('runs to completed, with late payers, a gateway payer, a failed and retried contribution', async () => {
-    const members = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack, { balance: '1200000' })));
-    const [creator, late, gateway, clumsy] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
-    const { id } = await createCircle(stack, creator, { capacity: 12, turn_order: 'lottery' });
-    await addMembers(stack, creator, id, members);
-    await startNow(stack, creator, id);
+  itInFull(
+    'runs to completed, with late payers, a gateway payer, a failed and retried contribution',
+    async () => {
+      const members = await Promise.all(
+        Array.from({ length: 12 }, () => buildIndividual(stack, { balance: '1200000' })),
+      );
+      const [creator, late, gateway, clumsy] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
+      const { id } = await createCircle(stack, creator, { capacity: 12, turn_order: 'lottery' });
+      await addMembers(stack, creator, id, members);
+      await startNow(stack, creator, id);
 
-    for (let turn = 1; turn <= 12; turn += 1) {
-      await untilTurnOpens(creator, id, turn);
-      const others = members.filter((member) => ![late, gateway, clumsy].includes(member));
-      const answers = await Promise.all(others.map((member) => contribute(stack, member, id)));
-      expect(answers.map(({ status }) => status)).toEqual(others.map(() => 201));
-      await payByGateway(id, gateway);
-      if (turn === 2) await failThenRetry(id, clumsy);
-      else expect((await contribute(stack, clumsy, id)).status).toBe(201);
-      if (turn === 3 || turn === 7) {
-        await stack.time.sleep('40 days');
-        const overdue = await eventually(
-          () => eventsOf(stack, 'CONTRIBUTION_OVERDUE', id),
-          (events) => events.some(({ data }) => data.turn_number === turn),
-        );
-        expect(overdue.at(-1)?.data).toMatchObject({ turn_number: turn, user_id: late.id });
+      for (let turn = 1; turn <= 12; turn += 1) {
+        await untilTurnOpens(creator, id, turn);
+        const others = members.filter((member) => ![late, gateway, clumsy].includes(member));
+        const answers = await Promise.all(others.map((member) => contribute(stack, member, id)));
+        expect(answers.map(({ status }) => status)).toEqual(others.map(() => 201));
+        await payByGateway(id, gateway);
+        if (turn === 2) await failThenRetry(id, clumsy);
+        else expect((await contribute(stack, clumsy, id)).status).toBe(201);
+        if (turn === 3 || turn === 7) {
+          await stack.time.sleep('40 days');
+          const overdue = await eventually(
+            () => eventsOf(stack, 'CONTRIBUTION_OVERDUE', id),
+            (events) => events.some(({ data }) => data.turn_number === turn),
+          );
+          expect(overdue.at(-1)?.data).toMatchObject({ turn_number: turn, user_id: late.id });
+        }
+        expect((await contribute(stack, late, id)).status).toBe(201);
+        if (turn < 12) {
+          await sleepUntilNextRound(creator, id, turn + 1);
+        }
       }
-      expect((await contribute(stack, late, id)).status).toBe(201);
-      if (turn < 12) {
-        await sleepUntilNextRound(creator, id, turn + 1);
+      const circle = await circleWhen(stack, creator, id, { status: 'completed' });
+      expect(circle.current_turn).toBe(12);
+      expect(await heldBy(stack, id)).toBe('0.0000');
+      expect(await eventsOf(stack, 'CONTRIBUTION_OVERDUE', id)).toHaveLength(2);
+      const rounds = await roundsOf(id);
+      expect(new Set(rounds.map(({ receiver }) => receiver))).toEqual(new Set(members.map((member) => member.id)));
+      expect(rounds).toHaveLength(12);
+      // Everybody paid twelve times 100,000 and received one pot of 1,200,000; the gateway payer paid from outside.
+      for (const member of members) {
+        expect(await balanceOf(stack, member.accountId)).toBe(member === gateway ? '2400000.0000' : '1200000.0000');
       }
-    }
-    const circle = await circleWhen(stack, creator, id, { status: 'completed' });
-    expect(circle.current_turn).toBe(12);
-    expect(await heldBy(stack, id)).toBe('0.0000');
-    expect(await eventsOf(stack, 'CONTRIBUTION_OVERDUE', id)).toHaveLength(2);
-    const rounds = await roundsOf(id);
-    expect(new Set(rounds.map(({ receiver }) => receiver))).toEqual(new Set(members.map((member) => member.id)));
-    expect(rounds).toHaveLength(12);
-    // Everybody paid twelve times 100,000 and received one pot of 1,200,000; the gateway payer paid from outside.
-    for (const member of members) {
-      expect(await balanceOf(stack, member.accountId)).toBe(member === gateway ? '2400000.0000' : '1200000.0000');
-    }
-    const { body } = await stack.get(`/v1/saving-circles/${id}/draw`, { token: creator.token });
-    expect(body.data.order.map(({ turn_number }: { turn_number: number }) => turn_number)).toEqual(
-      Array.from({ length: 12 }, (_, index) => index + 1),
-    );
-    // The round after a late payout opens at the payout, the others one interval after the last one opened.
-    expect(rounds[3]?.opened_at).toBe(rounds[2]?.paid_at);
-    expect(rounds[1]?.opened_at).toBe(rounds[0]?.due_at);
-  }, 180_000);
+      const { body } = await stack.get(`/v1/saving-circles/${id}/draw`, { token: creator.token });
+      expect(body.data.order.map(({ turn_number }: { turn_number: number }) => turn_number)).toEqual(
+        Array.from({ length: 12 }, (_, index) => index + 1),
+      );
+      // The round after a late payout opens at the payout, the others one interval after the last one opened.
+      expect(rounds[3]?.opened_at).toBe(rounds[2]?.paid_at);
+      expect(rounds[1]?.opened_at).toBe(rounds[0]?.due_at);
+    },
+    180_000,
+  );
 
   async function payByGateway(circleId: string, payer: BuiltUser): Promise<void> {
     const { status, body } = await contribute(stack, payer, circleId, { payment_id: bca });

@@ -4,6 +4,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, payoutBody, payoutWhen } from '../payouts/build-payouts.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
@@ -149,93 +150,109 @@ describe('While one caller', () => {
     expect((await asAClient(() => abuser.get('/balance'))).status).toBe(200);
   }, 600_000);
 
-  it('sends passwords to be hashed, all others are served, and somebody else signs up and logs in', async () => {
-    let asked = 0;
-    let hashed = 0;
-    let came = 0;
-    const tookMs: number[] = [];
-    const signUpAndLogIn = async () => {
-      came += 1;
-      const startedAt = performance.now();
-      const headers = { 'x-forwarded-for': `192.0.2.${came % 256}` };
-      const person = { email: `${newId()}@example.org`, password: 'correct horse battery staple' };
-      const signedUp = await asAClient(() => stack.post('/v1/auth/signup', { name: 'Siti', ...person }, { headers }));
-      expect(signedUp.status).toBe(201);
-      expect((await asAClient(() => stack.post('/v1/auth/login', person, { headers }))).status).toBe(200);
-      tookMs.push(performance.now() - startedAt);
-    };
-    const rounds = await beside(async (loop) => {
-      if (loop === 0) return signUpAndLogIn();
-      asked += 1;
-      // From another address and for another name each time: what is throttled is not hashed.
-      const headers = { 'x-forwarded-for': `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}` };
-      const body = { email: `nobody-${asked}@example.org`, password: 'a long enough pass phrase' };
-      const { status } = await stack.post('/v1/auth/login', body, { headers });
-      expect([401, 503]).toContain(status);
-      if (status === 401) hashed += 1;
-    });
-    expect(rounds).toBeGreaterThan(0);
-    expect(hashed).toBeGreaterThan(turns);
-    // Each hash may wait for ten seconds, and is asked for again then.
-    expect(tookMs).not.toEqual([]);
-    expect(Math.max(...tookMs)).toBeLessThan(60_000);
-  }, 600_000);
+  itInFull(
+    'sends passwords to be hashed, all others are served, and somebody else signs up and logs in',
+    async () => {
+      let asked = 0;
+      let hashed = 0;
+      let came = 0;
+      const tookMs: number[] = [];
+      const signUpAndLogIn = async () => {
+        came += 1;
+        const startedAt = performance.now();
+        const headers = { 'x-forwarded-for': `192.0.2.${came % 256}` };
+        const person = { email: `${newId()}@example.org`, password: 'correct horse battery staple' };
+        const signedUp = await asAClient(() => stack.post('/v1/auth/signup', { name: 'Siti', ...person }, { headers }));
+        expect(signedUp.status).toBe(201);
+        expect((await asAClient(() => stack.post('/v1/auth/login', person, { headers }))).status).toBe(200);
+        tookMs.push(performance.now() - startedAt);
+      };
+      const rounds = await beside(async (loop) => {
+        if (loop === 0) return signUpAndLogIn();
+        asked += 1;
+        // From another address and for another name each time: what is throttled is not hashed.
+        const headers = { 'x-forwarded-for': `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}` };
+        const body = { email: `nobody-${asked}@example.org`, password: 'a long enough pass phrase' };
+        const { status } = await stack.post('/v1/auth/login', body, { headers });
+        expect([401, 503]).toContain(status);
+        if (status === 401) hashed += 1;
+      });
+      expect(rounds).toBeGreaterThan(0);
+      expect(hashed).toBeGreaterThan(turns);
+      // Each hash may wait for ten seconds, and is asked for again then.
+      expect(tookMs).not.toEqual([]);
+      expect(Math.max(...tookMs)).toBeLessThan(60_000);
+    },
+    600_000,
+  );
 
-  it('sends bodies that are too large, all others are served', async () => {
-    // Made once: what it costs us to write one must not be what the others wait for.
-    const raw = Buffer.from(JSON.stringify({ email: 'x'.repeat(2 * 1024 * 1024) }));
-    const headers = { 'content-type': 'application/json' };
-    let refused = 0;
-    const rounds = await beside(async () => {
-      // The connection may end under the rest of a body that nobody reads.
-      const answer = await stack.post('/v1/auth/login', undefined, { raw, headers }).catch(() => null);
-      // On a busy machine it may not even arrive in time.
-      if (answer !== null) expect([408, 413]).toContain(answer.status);
-      if (answer?.status === 413) refused += 1;
-    }, whereMuchIsWritten);
-    expect(rounds).toBeGreaterThan(0);
-    expect(refused).toBeGreaterThan(0);
-  }, 600_000);
+  itInFull(
+    'sends bodies that are too large, all others are served',
+    async () => {
+      // Made once: what it costs us to write one must not be what the others wait for.
+      const raw = Buffer.from(JSON.stringify({ email: 'x'.repeat(2 * 1024 * 1024) }));
+      const headers = { 'content-type': 'application/json' };
+      let refused = 0;
+      const rounds = await beside(async () => {
+        // The connection may end under the rest of a body that nobody reads.
+        const answer = await stack.post('/v1/auth/login', undefined, { raw, headers }).catch(() => null);
+        // On a busy machine it may not even arrive in time.
+        if (answer !== null) expect([408, 413]).toContain(answer.status);
+        if (answer?.status === 413) refused += 1;
+      }, whereMuchIsWritten);
+      expect(rounds).toBeGreaterThan(0);
+      expect(refused).toBeGreaterThan(0);
+    },
+    600_000,
+  );
 
-  it('asks for one long list after the other, all others are served', async () => {
-    const { token, accountId } = await buildIndividual(stack, { balance: '1000' });
-    const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
-    for (let made = 0; made < 100; made += 10) {
-      const transfer = { destination_account_id: pocket, amount: '1' };
-      const paths = Array.from({ length: 10 }, () => `/v1/accounts/${accountId}/transfers`);
-      const statuses = await Promise.all(paths.map((path) => stack.post(path, transfer, { token })));
-      expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([201]));
-    }
-    const lengths = new Set<number>();
-    const rounds = await beside(async () => {
-      const { status, body } = await stack.get('/v1/transactions?limit=100', { token });
-      expect([200, 503]).toContain(status);
-      if (status === 200) lengths.add(body.data.transactions.length);
-    });
-    expect(lengths).toEqual(new Set([100]));
-    expect(rounds).toBeGreaterThan(0);
-  }, 600_000);
-
-  it('holds hundreds of connections open with half a request, all others are served', async () => {
-    const count = isFullRun() ? 2_000 : 300;
-    const half = [
-      'POST /v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"email":',
-      'GET /v1/use',
-      '',
-    ];
-    await compare(async () => {
-      const others = await buildOthers();
-      const held = await Promise.all(
-        Array.from({ length: count }, (_, index) => hang(half[index % half.length] ?? '')),
-      );
-      try {
-        const tookMs = await servedOthers(others);
-        // Those that the API has not closed meanwhile were there all the time.
-        expect(held.filter((socket) => !socket.destroyed).length).toBeGreaterThan(count / 10);
-        return tookMs;
-      } finally {
-        for (const socket of held) socket.destroy();
+  itInFull(
+    'asks for one long list after the other, all others are served',
+    async () => {
+      const { token, accountId } = await buildIndividual(stack, { balance: '1000' });
+      const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
+      for (let made = 0; made < 100; made += 10) {
+        const transfer = { destination_account_id: pocket, amount: '1' };
+        const paths = Array.from({ length: 10 }, () => `/v1/accounts/${accountId}/transfers`);
+        const statuses = await Promise.all(paths.map((path) => stack.post(path, transfer, { token })));
+        expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([201]));
       }
-    });
-  }, 600_000);
+      const lengths = new Set<number>();
+      const rounds = await beside(async () => {
+        const { status, body } = await stack.get('/v1/transactions?limit=100', { token });
+        expect([200, 503]).toContain(status);
+        if (status === 200) lengths.add(body.data.transactions.length);
+      });
+      expect(lengths).toEqual(new Set([100]));
+      expect(rounds).toBeGreaterThan(0);
+    },
+    600_000,
+  );
+
+  itInFull(
+    'holds hundreds of connections open with half a request, all others are served',
+    async () => {
+      const count = isFullRun() ? 2_000 : 300;
+      const half = [
+        'POST /v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"email":',
+        'GET /v1/use',
+        '',
+      ];
+      await compare(async () => {
+        const others = await buildOthers();
+        const held = await Promise.all(
+          Array.from({ length: count }, (_, index) => hang(half[index % half.length] ?? '')),
+        );
+        try {
+          const tookMs = await servedOthers(others);
+          // Those that the API has not closed meanwhile were there all the time.
+          expect(held.filter((socket) => !socket.destroyed).length).toBeGreaterThan(count / 10);
+          return tookMs;
+        } finally {
+          for (const socket of held) socket.destroy();
+        }
+      });
+    },
+    600_000,
+  );
 });
