@@ -38,7 +38,6 @@ let unknownPayout: () => Promise<string>;
 beforeAll(async () => {
   // Nothing is requested again by itself: what two people decide does not race with it.
   stack = await startStack({
-    own: true,
     isImpatient: true,
     worker: true,
     sandbox: true,

@@ -19,7 +19,6 @@ let partner: BuiltPartner;
 let unknown: () => Promise<string>;
 beforeAll(async () => {
   stack = await startStack({
-    own: true,
     isImpatient: true,
     worker: true,
     sandbox: true,

@@ -22,7 +22,7 @@ let donor: BuiltUser;
 let superAdmin: BuiltUser;
 let causeId: string;
 beforeAll(async () => {
-  stack = await startStack({ own: true, worker: true, sandbox: true });
+  stack = await startStack({ worker: true, sandbox: true });
   creator = await buildOrganizationAdmin(stack);
   superAdmin = await buildSuperAdmin(stack);
   await pauseSchedules(stack, ['subscription-sweep']);

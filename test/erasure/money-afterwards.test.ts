@@ -14,7 +14,7 @@ import { buildStrandedCause, erase, lookNoMore } from './stranded-cause.ts';
 let stack: Stack;
 let operators: Operators;
 beforeAll(async () => {
-  stack = await startStack({ own: true, worker: true, sandbox: true, env: { ...noWait, ERASURE_WAIT_HOURS: '0' } });
+  stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, ERASURE_WAIT_HOURS: '0' } });
   operators = await buildOperators(stack);
 }, 120_000);
 afterAll(() => expectChecksEmpty(stack));

@@ -15,7 +15,7 @@ let partner: BuiltPartner;
 let operator: BuiltUser;
 let steps: ReturnType<typeof openSteps>;
 beforeAll(async () => {
-  stack = await startStack({ own: true, sandbox: true });
+  stack = await startStack({ sandbox: true });
   steps = openSteps(stack);
   partner = await buildPayer(stack, { available: '100000000' });
   operator = await buildPlatformAdmin(stack);

@@ -15,7 +15,7 @@ interface Entry {
 }
 
 /** Idle stacks of other settings that a worker keeps running; each polls Temporal and sweeps. */
-const mostIdle = 3;
+const mostIdle = 1;
 const list = 'shared-databases';
 
 /** The stacks of this jest worker by their settings, least recently used first. */

@@ -61,6 +61,8 @@ export interface Stack extends Http, AsyncDisposable {
   /** The sandbox provider's own HTTP, when it was asked for. */
   sandbox: Http & { url: string };
   worker: Part | undefined;
+  /** Registers what takes back a change to the running stack before another file uses it. */
+  afterwards(undo: () => Promise<unknown>): void;
   /** A fork of the entity manager, with the rights of the product. */
   em(): EntityManager;
   /** One with the rights of the owner: to plant what the product may not write, and to alter what it runs on. */
@@ -173,10 +175,13 @@ async function buildStack(
 
   const http = createHttp(url, { isPatient: options.isImpatient !== true });
   const atSandbox = createHttp(sandboxUrl);
+  const undos: (() => Promise<unknown>)[] = [];
   return {
     ...http,
     http,
+    afterwards: (undo) => void undos.push(undo),
     calm: async () => {
+      for (const undo of undos.splice(0)) await undo();
       if (options.sandbox) await atSandbox.put('/sandbox/faults', {});
     },
     url,
