@@ -16,7 +16,7 @@ let payer: BuiltUser;
 let productId: string;
 const paid: string[] = [];
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
   admin = await buildPlatformAdmin(stack);
   payer = await buildIndividual(stack, { balance: '1000000' });
   productId = (await buildProduct(stack, admin, { kind: 'investment' })).id;
