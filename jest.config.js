@@ -7,7 +7,7 @@ export default {
   transform: {},
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // Files of `npm run test:full` alone.
-  testPathIgnorePatterns: isFull ? [] : ['\\.full\\.test\\.ts$'],
+  testPathIgnorePatterns: ['/node_modules/', ...(isFull ? [] : ['\\.full\\.test\\.ts$'])],
   modulePathIgnorePatterns: ['<rootDir>/.amanah'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
