@@ -15,7 +15,7 @@ let owner: BuiltUser;
 let pocket: string;
 const form = { format: 'csv', envelope: {}, list: 'postings', columns: [] } as const;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true });
+  stack = await startStack({ own: true, isImpatient: true });
 });
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
