@@ -20,7 +20,7 @@ import {
 let stack: Stack;
 let platform: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   platform = await buildPlatformAdmin(stack);
   await pauseSchedules(stack, ['circle-sweep']);
 }, 60_000);

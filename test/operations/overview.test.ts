@@ -7,7 +7,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 let stack: Stack;
 let operators: Operators;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   operators = await buildOperators(stack);
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));

@@ -12,7 +12,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 let superAdmin: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
   await writeInOneShard(stack);
   // A batch that is kept waiting goes on together, however long that is on a busy machine.
