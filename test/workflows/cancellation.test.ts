@@ -76,7 +76,12 @@ describe('A money workflow whose cancellation is requested carries on, and says 
     const order = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
     const [receipt] = await eventually(
-      () => stack.em().execute<{ id: string }[]>("select id from receipts where state = 'suspended'"),
+      () =>
+        stack
+          .em()
+          .execute<{ id: string }[]>("select id from receipts where state = 'suspended' and reference = ?", [
+            order.payment_order_id,
+          ]),
       (rows) => rows.length === 1,
     );
     const id = `unmatched-receipt/${receipt?.id}`;
