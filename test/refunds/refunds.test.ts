@@ -265,9 +265,12 @@ describe('A refund by transfer', () => {
   it('that the bank returns has failed in the end, is available again, and may be refunded again', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'qris', channel: undefined, amount: '50000' });
     const asked = await refund(partner, paymentId, toBank('654321'));
-    await refundWhen(partner, asked, 'succeeded');
     const returned = await refundWhen(partner, asked, 'failed', 60_000);
     expect(returned).toMatchObject({ is_final: true, failure_code: 'RETURNED_BY_BANK' });
+    const [row] = await stack
+      .em()
+      .execute<{ succeeded_at: Date | null }[]>('select succeeded_at from payouts where id = ?', [asked.id]);
+    expect(row?.succeeded_at).not.toBeNull();
     expect(await available()).toBe('50000.0000');
     await refundWhen(partner, await refund(partner, paymentId, toBank()), 'succeeded');
   }, 90_000);
