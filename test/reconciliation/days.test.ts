@@ -9,7 +9,7 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
 let stack: ProcessStack;
 beforeAll(async () => {
-  stack = await startProcessStack();
+  stack = await startProcessStack({ own: true });
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

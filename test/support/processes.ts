@@ -23,6 +23,8 @@ import { testRun } from './run.ts';
 import { borrowStack, once, type Shareable, settingsOf } from './shared-stacks.ts';
 
 export interface ProcessStackOptions {
+  /** Not shared with other files: for one that counts all there is. */
+  own?: boolean;
   /** A PostgreSQL of its own, which the test may stop; durable, unlike the run's. In a directory, if it says which. */
   ownPostgres?: boolean | { directory: string };
   /** A Temporal server of its own with a database file, which the test may stop. */
