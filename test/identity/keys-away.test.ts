@@ -165,7 +165,7 @@ describe('While the keys of people cannot be reached', () => {
 describe('A process that dies between the key and the row', () => {
   let stack: ProcessStack;
   beforeAll(async () => {
-    stack = await startProcessStack();
+    stack = await startProcessStack({ own: true });
   }, 120_000);
   afterAll(() => stack?.stop());
 
