@@ -7,6 +7,7 @@ import { generateSync } from 'otplib';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual, buildOrganization } from '../support/build.ts';
 import { eventually } from '../support/eventually.ts';
+import { itInFull } from '../support/full.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 describe('The admin commands', () => {
@@ -130,7 +131,7 @@ describe('The admin commands', () => {
     }
   });
 
-  it('that work on keys need the keys as well as the database, and say so', async () => {
+  itInFull('that work on keys need the keys as well as the database, and say so', async () => {
     for (const command of ['keys-rotate-tokens', 'keys-reencrypt']) {
       const { code, stderr } = await run(command, [], given());
       expect([code, stderr]).toEqual([2, expect.stringContaining('DATA_ENCRYPTION_KEYS is missing')]);
@@ -140,7 +141,7 @@ describe('The admin commands', () => {
     expect((await run('admin', ['suspend-user', '--email', 'a@example.org'], armed)).stderr).toContain('FAILPOINTS');
   });
 
-  it('keys:reencrypt moves what is sealed to the first key in the list', async () => {
+  itInFull('keys:reencrypt moves what is sealed to the first key in the list', async () => {
     await stack.get('/.well-known/jwks.json');
     const keys = `newer:${randomBytes(32).toString('base64')},${stack.env.DATA_ENCRYPTION_KEYS}`;
     const env = { ...given('KEYS_DATABASE_URL'), DATA_ENCRYPTION_KEYS: keys };

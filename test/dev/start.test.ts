@@ -11,6 +11,7 @@ import { isRunning, type ProcessRecord } from '../../dev/process-records.ts';
 import { keepSecrets } from '../../dev/secrets.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { itInFull } from '../support/full.ts';
 import { createHttp } from '../support/http.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { testRun } from '../support/run.ts';
@@ -138,65 +139,81 @@ describe('npm start', () => {
     expect(existsSync(join(directory, 'environment.json'))).toBe(false);
   }, 420_000);
 
-  it('leaves out the parts that the environment replaces', async () => {
-    const database = await cloneDatabase();
-    const started = start({
-      DATABASE_URL: database.url,
-      MIGRATION_DATABASE_URL: database.ownerUrl,
-      KEYS_DATABASE_URL: database.keysUrl,
-      MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl,
-      ...replacements(),
-    });
-    await started.untilReady();
-    // What needs the sandbox is not proposed.
-    expect(started.output()).not.toContain('npm run demo');
-    expect(
-      processes()
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(['api', 'worker']);
-    expect(started.credentials().urls).toMatchObject({ sandbox: null, temporal_ui: null, database: database.ownerUrl });
-    expect((await fetch(`${started.credentials().urls.api}/readyz`)).status).toBe(200);
-    await stop(started);
-    await database.drop();
-  }, 240_000);
+  itInFull(
+    'leaves out the parts that the environment replaces',
+    async () => {
+      const database = await cloneDatabase();
+      const started = start({
+        DATABASE_URL: database.url,
+        MIGRATION_DATABASE_URL: database.ownerUrl,
+        KEYS_DATABASE_URL: database.keysUrl,
+        MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl,
+        ...replacements(),
+      });
+      await started.untilReady();
+      // What needs the sandbox is not proposed.
+      expect(started.output()).not.toContain('npm run demo');
+      expect(
+        processes()
+          .map(({ name }) => name)
+          .sort(),
+      ).toEqual(['api', 'worker']);
+      expect(started.credentials().urls).toMatchObject({
+        sandbox: null,
+        temporal_ui: null,
+        database: database.ownerUrl,
+      });
+      expect((await fetch(`${started.credentials().urls.api}/readyz`)).status).toBe(200);
+      await stop(started);
+      await database.drop();
+    },
+    240_000,
+  );
 
-  it('writes the credentials as soon as the API answers, whatever else is still starting', async () => {
-    const database = await cloneDatabase();
-    // No worker starts at a Temporal server that takes connections and says nothing.
-    const silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const address = silent.address();
-    const port = await findFreePort();
-    const started = start({
-      ...replacements(),
-      DATABASE_URL: database.url,
-      MIGRATION_DATABASE_URL: database.ownerUrl,
-      KEYS_DATABASE_URL: database.keysUrl,
-      MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl,
-      TEMPORAL_ADDRESS: `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
-      PORT: String(port),
-    });
-    const answers = () =>
-      fetch(`http://127.0.0.1:${port}/healthz`).then(
-        () => true,
-        () => false,
-      );
-    await eventually(answers, (answered) => answered, 180_000);
-    const credentials = started.credentials();
-    expect(started.output()).not.toContain('Amanah runs');
-    const { balance, token } = await logIn(credentials);
-    expect(balance).toBe('10000000.0000');
-    // What needs a workflow is refused for now, and the reader of the terminal knows why.
-    await started.untilPrinted('requests that need a workflow get 503 until the worker runs');
-    const order = { reference_type: 'account_top_up', reference_id: credentials.individual.account_id, payment_id: 1 };
-    const topUp = { ...order, amount: 50_000 };
-    const { status } = await createHttp(credentials.urls.api).post('/v1/payments/gateway', topUp, { token });
-    expect(status).toBe(503);
-    await stop(started);
-    silent.close();
-    await database.drop();
-  }, 240_000);
+  itInFull(
+    'writes the credentials as soon as the API answers, whatever else is still starting',
+    async () => {
+      const database = await cloneDatabase();
+      // No worker starts at a Temporal server that takes connections and says nothing.
+      const silent = createServer().listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const address = silent.address();
+      const port = await findFreePort();
+      const started = start({
+        ...replacements(),
+        DATABASE_URL: database.url,
+        MIGRATION_DATABASE_URL: database.ownerUrl,
+        KEYS_DATABASE_URL: database.keysUrl,
+        MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl,
+        TEMPORAL_ADDRESS: `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+        PORT: String(port),
+      });
+      const answers = () =>
+        fetch(`http://127.0.0.1:${port}/healthz`).then(
+          () => true,
+          () => false,
+        );
+      await eventually(answers, (answered) => answered, 180_000);
+      const credentials = started.credentials();
+      expect(started.output()).not.toContain('Amanah runs');
+      const { balance, token } = await logIn(credentials);
+      expect(balance).toBe('10000000.0000');
+      // What needs a workflow is refused for now, and the reader of the terminal knows why.
+      await started.untilPrinted('requests that need a workflow get 503 until the worker runs');
+      const order = {
+        reference_type: 'account_top_up',
+        reference_id: credentials.individual.account_id,
+        payment_id: 1,
+      };
+      const topUp = { ...order, amount: 50_000 };
+      const { status } = await createHttp(credentials.urls.api).post('/v1/payments/gateway', topUp, { token });
+      expect(status).toBe(503);
+      await stop(started);
+      silent.close();
+      await database.drop();
+    },
+    240_000,
+  );
 
   it('refuses a data directory with another baseline, and says what to do', async () => {
     const postgres = {

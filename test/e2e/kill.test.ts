@@ -1,6 +1,6 @@
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { casesOf } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
-import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
 let stack: ProcessStack;
@@ -23,7 +23,7 @@ const failpoints = [
   'settle-payment.after',
 ] as const;
 /** Which processes die when it is reached; the other one, if any, is killed from outside at that moment. */
-const victims = isFullRun() ? (['the one that reaches it', 'both'] as const) : (['both'] as const);
+const victims = casesOf(['the one that reaches it', 'both'] as const);
 
 const cases = failpoints.flatMap((failpoint) => victims.map((victim) => [failpoint, victim] as const));
 
