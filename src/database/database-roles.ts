@@ -97,6 +97,7 @@ const ownFunctions = [
   'are_agreed_keys',
   'pay_from_balance',
   'pay_from_balances',
+  'in_time',
   'lock_source',
   'lock_refund',
   'hold_balances',

@@ -24,6 +24,11 @@ export interface BalancePayment {
   onBehalfOf?: string | null;
   requestId: string | null;
   /**
+   * Until when it may be made, by the database's clock (ISO 8601). Absent where no request waits for it: then it is
+   * repeated under the same id.
+   */
+  deadline?: string;
+  /**
    * The body of the answer, stored under the key, with `newBalancePlace` where the balance goes. A function makes it in the
    * payment's transaction, after the effect (if the effect is made in the transaction).
    */
@@ -159,10 +164,12 @@ export async function makePayments(
       effect as materialized (
         select ${effect} from (select) one where exists (select from paid where outcome = 'paid'))
     select paid.outcome, (paid.payment).journal_id, paid.new_balance::text, paid.answer_status, paid.answer_body,
-      (select count(*) from effect) as effects
+      in_time(?::timestamptz, (select count(*) from effect)) as effects
     from paid order by paid.place`;
   const asked = payments.map((payment) => askedOf(payment, movement));
-  return executePrepared<MadeRow>(em, sql, [JSON.stringify(asked), ...targets.params]);
+  // Where it is too late for one of them, each is made alone.
+  const [deadline = null] = payments.flatMap((payment) => payment.deadline ?? []).toSorted();
+  return executePrepared<MadeRow>(em, sql, [JSON.stringify(asked), ...targets.params, deadline]);
 }
 
 const columns = 'paid.outcome, paid.new_balance::text, paid.answer_status, paid.answer_body';
@@ -190,11 +197,9 @@ export async function makePayment(
   const { transaction_id: transactionId, journal_id: journalId } = asked;
   const effect = effectOn({ journalId, transactionId });
   const made = paying(target.call, patience);
-  const sql =
-    effect === undefined
-      ? `select ${columns} from (${made}) paid`
-      : `with paid as materialized (${made})
-         select ${columns}, case when paid.outcome = 'paid' then (${effect.call})::text end as effect from paid`;
+  const sql = `with paid as materialized (${made})
+    select ${columns}, case when paid.outcome = 'paid'
+      then in_time(?::timestamptz, num_nulls((${effect?.call ?? 'null'})::text)) end from paid`;
   const params = [
     transactionId,
     journalId,
@@ -214,6 +219,7 @@ export async function makePayment(
     asked.fingerprint,
     asked.answer,
     asked.request_number,
+    payment.deadline ?? null,
     ...(effect?.params ?? []),
   ];
   const nothing = { journal_id: journalId, new_balance: null, answer_status: null, answer_body: null };

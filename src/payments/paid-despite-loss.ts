@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { isVerdict } from '../openings/open-once.ts';
 import { isAway, isLostConnection } from '../shared/away.ts';
 import { budgets } from '../shared/budgets.ts';
 import { isDomainError } from '../shared/errors.ts';
@@ -28,8 +29,8 @@ export async function paidDespiteLoss(
     if (!isLostConnection(error) || em.isInTransaction()) throw error;
     loss = error;
   }
-  // Paying again under a key finds its kept answer.
-  if (payment.idempotency) return pay();
+  // Paying again under a key finds its kept answer, and what is refused under it is so for good.
+  if (payment.idempotency) return pay().catch((error) => Promise.reject(isVerdict(error) ? error : loss));
   const made = await findOnceBack(em, payment).catch(() => Promise.reject(loss));
   if (made !== null) return made;
   try {

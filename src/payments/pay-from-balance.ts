@@ -22,8 +22,9 @@ import {
 } from './make-payments.ts';
 import { paidDespiteLoss } from './paid-despite-loss.ts';
 
-/** SQLSTATE of a refusal by the target. */
+/** SQLSTATEs of a refusal by the target, and of a payment that comes after its request was answered. */
 const targetRefuses = 'AM004';
+const tooLate = 'AM013';
 
 /**
  * Pays for a handler's target from a balance: ownership, idempotency key, journal, transaction row, event and the
@@ -269,9 +270,9 @@ async function moveFromBalance(
     const moved = await readRow(tx, row, payment, movement);
     if (moved.outcome !== 'paid' || own === undefined || !handled) return moved;
     await own.inTransaction(tx, { ...handled, accountId }, moved);
-    return typeof payment.answer === 'function'
-      ? { ...moved, body: await keepAnswer(tx, payment, payment.answer) }
-      : moved;
+    const body = typeof payment.answer === 'function' ? await keepAnswer(tx, payment, payment.answer) : moved.body;
+    await refusing(() => tx.execute('select in_time(?::timestamptz, 0)', [payment.deadline ?? null]));
+    return { ...moved, body };
   };
   const holds = own !== undefined || effect?.hold !== undefined;
   const inOne = (patience: 'wait' | 'skip') => em.transactional((tx) => move(tx, patience));
@@ -298,7 +299,7 @@ async function keepAnswer(
   return body;
 }
 
-/** Turns a refusal by the target into REQUEST_INVALID. */
+/** Turns a refusal by the target into REQUEST_INVALID, and one for its lateness into SERVICE_UNAVAILABLE. */
 async function refusing<T>(move: () => Promise<T>): Promise<T> {
   try {
     return await move();
@@ -306,6 +307,12 @@ async function refusing<T>(move: () => Promise<T>): Promise<T> {
     if (errorCodeOf(error) === targetRefuses && Error.isError(error)) {
       const { column: field = 'reference_id' } = error as { column?: string };
       refuse('REQUEST_INVALID', error.message, { field, cause: error });
+    }
+    if (errorCodeOf(error) === tooLate) {
+      refuse('SERVICE_UNAVAILABLE', 'The request waited too long, and nothing was paid; try again', {
+        retryAfterSeconds: 2,
+        cause: error,
+      });
     }
     throw error;
   }

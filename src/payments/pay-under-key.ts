@@ -2,8 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Caller } from '../identity/caller.ts';
 import { isVerdict, toStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
-import type { DomainError } from '../shared/errors.ts';
+import { isLostConnection } from '../shared/away.ts';
+import { budgets } from '../shared/budgets.ts';
+import { DomainError } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
+import { withPatience } from '../shared/patience.ts';
 import { answerNaming, type BalancePaymentOutcome } from './balance-payment-outcome.ts';
 import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
 import { type BalancePayment, bodyOf, type NumberedKey } from './make-payments.ts';
@@ -29,16 +32,51 @@ type Claim = { userId: string; keyHash: string; fingerprint: string };
  * Pays from a balance under the request's idempotency key, if any: returns the stored answer of the key's first
  * request, or that of `pay`. Where that answer was forgotten by its age, it is made again. A refusal is final: another
  * request with the key may have paid since this one was judged, or be about to, so a refusal is written down under the
- * key's lock before it is returned, and what was paid meanwhile is returned instead. Throws as `pay` does, and
- * IDEMPOTENCY_KEY_REUSED for a key of another request.
+ * key's lock before it is returned, and what was paid meanwhile is returned instead. Throws as `pay` does,
+ * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
+ * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged by then is
+ * not made any more (`deadlineOf`).
  */
 export async function payUnderKey(
   em: EntityManager,
-  { caller, key }: Asking,
+  asking: Asking,
   asked: Asked,
   pay: (key: NumberedKey | null) => Promise<BalancePaymentOutcome>,
-): Promise<StoredAnswer & { replayed: boolean }> {
-  if (key === undefined) return sentAs(await pay(null));
+): Promise<SentAnswer> {
+  const { caller, key } = asking;
+  try {
+    return await withPatience(budgets.requests.balancePayment, async () =>
+      key === undefined ? sentAs(await pay(null)) : await answerUnder(key, em, caller, asked, pay),
+    );
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    throw key === undefined
+      ? new DomainError(
+          'SERVICE_UNAVAILABLE',
+          `It is not known whether this was paid. If it was, GET /v1/transactions/${asked.transactionId} finds it`,
+          { cause: error },
+        )
+      : new DomainError(
+          'SERVICE_UNAVAILABLE',
+          'It is not known whether this was paid; repeat the request under its Idempotency-Key',
+          { cause: error, retryAfterSeconds: 2 },
+        );
+  }
+}
+
+/** Until when a payment that is asked for may be made: ISO 8601, by the database's clock. */
+export const deadlineOf = ({ askedAt }: Caller): string =>
+  new Date(askedAt.getTime() + budgets.balancePayment.lives).toISOString();
+
+type SentAnswer = StoredAnswer & { replayed: boolean };
+
+async function answerUnder(
+  key: string,
+  em: EntityManager,
+  caller: Caller,
+  asked: Asked,
+  pay: (key: NumberedKey) => Promise<BalancePaymentOutcome>,
+): Promise<SentAnswer> {
   const { fingerprint } = asked;
   const claim: Claim = { userId: caller.userId, keyHash: hashKey(key), fingerprint };
   try {
@@ -53,7 +91,7 @@ export async function payUnderKey(
 }
 
 /** The answer to a payment from a balance, and whether it is a replay. */
-const sentAs = (paid: BalancePaymentOutcome): StoredAnswer & { replayed: boolean } =>
+const sentAs = (paid: BalancePaymentOutcome): SentAnswer =>
   paid.outcome === 'replayed'
     ? { status: paid.status, body: paid.body, replayed: true }
     : { status: 201, body: paid.body, replayed: false };

@@ -5,7 +5,7 @@ import type { WakingPort } from './handler.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
 import { newBalancePlace } from './make-payments.ts';
 import { type PayTogether, payAndWake } from './pay-from-balance.ts';
-import { type Asking, payUnderKey } from './pay-under-key.ts';
+import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
 import type { ReferenceType } from './payment-order.ts';
 import { getHandler } from './prepare-gateway-payment.ts';
 
@@ -64,6 +64,7 @@ export async function payAsAsked(
       sourceAccountId: body.source_account_id,
       amount,
       requestId,
+      deadline: deadlineOf(caller),
       answer,
       idempotency,
     }),

@@ -7,7 +7,7 @@ import { formatMoney, type Money } from '../shared/money.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
 import { newBalancePlace } from './make-payments.ts';
 import { type GatheredKind, moveTogether, type PayTogether } from './pay-from-balance.ts';
-import { type Asking, payUnderKey } from './pay-under-key.ts';
+import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
 import { presentPaid } from './prepare-balance-payment.ts';
 
 export interface TransferRequest {
@@ -72,6 +72,7 @@ export async function transferBetweenPockets(
       sourceAccountId,
       amount,
       requestId,
+      deadline: deadlineOf(caller),
       answer,
       idempotency,
     };

@@ -1,7 +1,7 @@
 -- Payments of users: channels, orders by gateway, and the payment from a balance with its idempotency keys.
 --
 -- SQLSTATEs of ours: AM004 the target takes no payment now (message and `column` are complaint and field, for the
--- caller), AM007 the payment was refused before (the refusal is the detail).
+-- caller), AM007 the payment was refused before (the refusal is the detail), AM013 it is too late for it.
 
 create table payment_channels (
   id integer primary key,
@@ -160,6 +160,17 @@ create type balance_payment as (
   -- Of opening_numbers; a request without one came before all refusals.
   request_number bigint
 );
+
+-- Ends a payment that comes after its request was answered. The second argument is what has to be done before the clock is
+-- read: all of the payment that may wait, so that only its commit follows.
+create function in_time(p_deadline timestamptz, p_done bigint) returns bigint language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if clock_timestamp() > p_deadline then
+    raise exception 'too late for this payment' using errcode = 'AM013', detail = p_deadline::text;
+  end if;
+  return p_done;
+end $$;
 
 -- Waits for the source of a payment, if it is the payer's, and locks it: what is judged in the next statement of the
 -- transaction is judged after the wait.
