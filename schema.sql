@@ -1947,6 +1947,11 @@ create type balance_payment as (
   request_number bigint
 );
 
+create type payment_target as (
+  account_id uuid,
+  refusal jsonb
+);
+
 -- Foreign keys
 
 alter table accounts add constraint accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -2162,75 +2167,6 @@ AS $function$
   select coalesce(sum(balance), 0) from account_balances where account_id = p_account_id
 $function$;
 
-CREATE OR REPLACE FUNCTION public.accounts_of_causes(p_ids uuid[])
- RETURNS uuid[]
- LANGUAGE plpgsql
- STABLE
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
- SET plan_cache_mode TO 'force_generic_plan'
-AS $function$
-begin
-  return array(select (select c.account_id from charitable_causes c where c.id = asked.id
-      and (c.status = 'active' or c.status = 'in_progress' and c.approved_at is not null)
-      and not exists (select from organizations o where o.id = c.organization_id and o.status in ('inactive', 'suspended')))
-    from unnest(p_ids) with ordinality asked (id, place) order by asked.place);
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.accounts_of_products(p_kind text, p_ids uuid[], p_amounts numeric[])
- RETURNS uuid[]
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
- SET lock_timeout TO '500ms'
- SET plan_cache_mode TO 'force_generic_plan'
-AS $function$
-declare
-  bounded constant uuid[] := array(select p.id from products p where p.id = any (p_ids) and p.kind = p_kind
-    and p.target_amount is not null);
-  held uuid[] := bounded;
-begin
-  if cardinality(bounded) > 0 then
-    begin
-      perform from products p where p.id = any (bounded) order by p.id for no key update;
-    exception when lock_not_available then
-      held := '{}';
-    end;
-  end if;
-  return array(select (select p.account_id from products p
-      cross join lateral (select p.target_amount - account_balance(p.account_id) - asked.before as rest
-        where p.target_amount is not null limit 1) free
-      where p.id = asked.id and p.kind = p_kind and p.status = 'open' and p.id = any (held)
-        and asked.amount <= free.rest and (p.minimum_amount is null or asked.before = 0
-          and case when free.rest < p.minimum_amount then asked.amount = free.rest else asked.amount >= p.minimum_amount end)
-      union all
-      select p.account_id from products p where p.id = asked.id and p.kind = p_kind and p.status = 'open'
-        and p.target_amount is null and (p.minimum_amount is null or p.minimum_amount <= asked.amount))
-    from (select a.id, a.amount, a.place, coalesce(sum(a.amount) over (partition by a.id order by a.place
-        rows between unbounded preceding and 1 preceding), 0) as before
-      from unnest(p_ids, p_amounts) with ordinality a (id, amount, place)) asked
-    order by asked.place);
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.accounts_of_saving_goals(p_user_ids uuid[], p_ids uuid[], p_amounts numeric[])
- RETURNS uuid[]
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
- SET lock_timeout TO '500ms'
- SET plan_cache_mode TO 'force_generic_plan'
-AS $function$
-begin
-  begin
-    perform from saving_goals g where g.id = any (p_ids) and g.user_id = any (p_user_ids) order by g.id for no key update;
-  exception when lock_not_available then
-    return array(select null::uuid from unnest(p_ids));
-  end;
-  return array(select (select g.account_id from saving_goals g where g.id = asked.id and g.user_id = asked.user_id
-      and g.status = 'active' and g.closed_at is null
-      and account_balance(g.account_id) + asked.upto <= g.target_amount)
-    from (select a.user_id, a.id, a.place, sum(a.amount) over (partition by a.id, a.user_id order by a.place) as upto
-      from unnest(p_user_ids, p_ids, p_amounts) with ordinality a (user_id, id, amount, place)) asked
-    order by asked.place);
-end $function$;
-
 CREATE OR REPLACE FUNCTION public.answer_payout_attempt(p_payout_id uuid, p_number integer, p_outcome text, p_failure_code text)
  RETURNS void
  LANGUAGE plpgsql
@@ -2444,7 +2380,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.callers_of(p_user_ids uuid[], p_token_ids text[], p_generations integer[], p_issued_at timestamp with time zone[])
- RETURNS TABLE(number integer, user_id uuid, user_type text, organization_id uuid, organization_status text, role_id uuid, role_name text, permissions text)
+ RETURNS TABLE(number integer, user_id uuid, user_type text, organization_id uuid, organization_status text, role_id uuid, role_name text, permissions text, asked_at timestamp with time zone)
  LANGUAGE plpgsql
  STABLE ROWS 1
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2452,7 +2388,7 @@ CREATE OR REPLACE FUNCTION public.callers_of(p_user_ids uuid[], p_token_ids text
 AS $function$
 begin
   return query
-    select asked.number::integer, c.*
+    select asked.number::integer, c.*, clock_timestamp()
     from unnest(p_user_ids, p_token_ids, p_generations, p_issued_at) with ordinality
       as asked (user_id, token_id, generation, issued_at, number)
     -- One at a time, however many the planner expects.
@@ -2935,6 +2871,18 @@ begin
   perform from users u where u.id = p_user_id for key share;
   perform from roles r where r.id = (select u.role_id from users u where u.id = p_user_id) for key share;
   return is_operator(p_user_id, p_permission);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.in_time(p_deadline timestamp with time zone, p_done bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if clock_timestamp() > p_deadline then
+    raise exception 'too late for this payment' using errcode = 'AM013', detail = p_deadline::text;
+  end if;
+  return p_done;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.is_archived(p_table text, p_id uuid)
@@ -3503,116 +3451,17 @@ AS $function$
   select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.pay_from_balance(p_transaction_id uuid, p_journal_id uuid, p_business_key text, p_kind text, p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid, p_target uuid, p_amount numeric, p_reference_type text, p_reference_id uuid, p_purpose text, p_request_id text, p_key_hash text, p_fingerprint text, p_answer text, p_number bigint, p_wait boolean)
- RETURNS TABLE(outcome text, new_balance numeric, answer_status smallint, answer_body text)
- LANGUAGE plpgsql
- SECURITY DEFINER ROWS 1
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-declare
-  kept idempotency_keys;
-  target_kind text;
-  payer_status text;
-  payer_organization uuid;
-  organization_status text;
-begin
-  perform refuse_old_snapshot();
-  if p_target is null then
-    outcome := 'unclear'; return next; return;
-  elsif p_target = p_source then
-    outcome := 'itself'; return next; return;
-  end if;
-  select case when a.kind = 'user' and a.user_id = p_user_id or a.kind = 'organization'
-      and p_user_type = 'organization' and a.organization_id = p_organization_id then 'paid' else 'foreign' end,
-      (select t.kind from accounts t where t.id = p_target)
-    into outcome, target_kind from accounts a where a.id = p_source;
-  if outcome is distinct from 'paid' then
-    outcome := coalesce(outcome, 'missing'); return next; return;
-  end if;
-  -- Source, then payer, then key, here as in pay_from_balances: nobody waits for the first two who holds a key.
-  if p_wait then
-    perform from account_balances b where b.account_id = p_source and b.shard = 0 for update;
-  else
-    perform from account_balances b where b.account_id = p_source and b.shard = 0 for update skip locked;
-    if not found then
-      outcome := 'busy'; return next; return;
-    end if;
-  end if;
-  -- Who waits has locked the payer already. What is written below refers to these rows: it would wait there for a
-  -- suspension that is under way, and then be written all the same.
-  select u.status, u.organization_id into payer_status, payer_organization
-    from users u where u.id = p_user_id for key share skip locked;
-  if found and payer_organization is not null then
-    select o.status into organization_status
-      from organizations o where o.id = payer_organization for key share skip locked;
-  end if;
-  if not found then
-    outcome := 'busy'; return next; return;
-  elsif payer_status <> 'active' or organization_status in ('inactive', 'suspended') then
-    outcome := 'inactive'; return next; return;
-  end if;
-  -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
-  if p_amount is null or p_amount <= 0 or p_business_key is distinct from 'balance-payment/' || p_transaction_id
-    or p_kind is null or not (p_kind = 'pocket-transfer' or starts_with(p_kind, 'balance-payment.'))
-    or target_kind not in ('user', 'organization', 'open_donation_pool', 'saving_goal', 'product', 'circle_holding') then
-    raise exception 'no payment from a balance of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
-  end if;
-  if p_key_hash is not null then
-    insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
-      values (p_user_id, p_key_hash, p_fingerprint, p_transaction_id, p_number) on conflict do nothing;
-    if not found then
-      select * into kept from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-      outcome := case when kept.fingerprint = p_fingerprint and kept.answer_body is not null
-        then 'replayed' else 'reused' end;
-      if outcome = 'replayed' then
-        answer_status := kept.answer_status;
-        answer_body := kept.answer_body;
-      end if;
-      return next; return;
-    end if;
-  end if;
-  perform refuse_what_causes_keep(p_source, p_amount);
-  if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
-    -- Nothing is paid twice, whatever became of the key; and none is left without its answer.
-    delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-    outcome := 'reused'; return next; return;
-  end if;
-  select sum(b.balance) into new_balance from account_balances b where b.account_id = p_source;
-  insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
-      type, reference_type, reference_id, batch_id, purpose, created_by)
-    values (p_transaction_id, p_user_id, p_organization_id, p_amount, 'successful', p_source, p_target,
-      'price', p_reference_type, p_reference_id, p_journal_id, p_purpose, p_user_id);
-  insert into events (event, impact, resource_type, resource_id, actor_id, request_id)
-    values ('RESOURCE_CREATED', 'MEDIUM', 'transaction', p_transaction_id::text, p_user_id, p_request_id);
-  answer_status := 201;
-  answer_body := replace(p_answer, '<new_balance>', new_balance::text);
-  if p_key_hash is not null then
-    -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
-    update idempotency_keys k set answer_status = pay_from_balance.answer_status,
-        answer_body = pay_from_balance.answer_body
-      where k.user_id = p_user_id and k.key_hash = p_key_hash and not exists (
-        select from refused_balance_payments r where r.user_id = p_user_id and r.key_hash = p_key_hash
-          and r.fingerprint = p_fingerprint and r.refused_upto >= coalesce(p_number, 0));
-    if not found then
-      raise exception 'this payment was refused' using errcode = 'AM007', detail = (
-        select r.refusal::text from refused_balance_payments r where r.user_id = p_user_id
-          and r.key_hash = p_key_hash and r.fingerprint = p_fingerprint);
-    end if;
-  end if;
-  return next;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.pay_from_balances(p_payments jsonb, p_targets uuid[])
+CREATE OR REPLACE FUNCTION public.pay_from_balances(p_payments jsonb, p_targets payment_target[], p_lock_ms integer DEFAULT NULL::integer)
  RETURNS TABLE(place bigint, outcome text, new_balance numeric, answer_status smallint, answer_body text, payment balance_payment)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
- SET lock_timeout TO '500ms'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 declare
   payments constant balance_payment[] := array(select p from jsonb_populate_recordset(null::balance_payment, p_payments) p);
+  targets constant uuid[] := array(select t.account_id from unnest(p_targets) with ordinality t order by t.ordinality);
   keyed boolean;
   -- By place; null is what may still be paid.
   outcomes text[];
@@ -3621,22 +3470,26 @@ declare
   dated timestamptz;
 begin
   perform refuse_old_snapshot();
+  if p_lock_ms is not null then
+    perform set_config('lock_timeout', p_lock_ms::text, true);
+  end if;
   -- One account at a time, here and below, however many rows the planner expects.
   select array_agg(case
-        when p_targets[p.ordinality] is null then 'unclear'
-        when p_targets[p.ordinality] = p.source_account_id then 'itself'
+        when targets[p.ordinality] is null then case when (p_targets[p.ordinality]).refusal is null then 'busy' else 'unfit' end
         when s.id is null then 'missing'
         when (s.kind = 'user' and s.user_id = p.user_id or s.kind = 'organization'
           and p.user_type = 'organization' and s.organization_id = p.organization_id) is not true then 'foreign'
+        when targets[p.ordinality] = p.source_account_id then 'itself'
         -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
         when (p.amount > 0 and p.transaction_id is not null and p.journal_id is not null
           and (p.kind = 'pocket-transfer' or starts_with(p.kind, 'balance-payment.'))
-          and (select t.kind from accounts t where t.id = p_targets[p.ordinality]) in ('user', 'organization',
+          and (select t.kind from accounts t where t.id = targets[p.ordinality]) in ('user', 'organization',
             'open_donation_pool', 'saving_goal', 'product', 'circle_holding')) is not true
           then 'unlawful' end
       order by p.ordinality),
-      bool_or(p.key_hash is not null)
-    into outcomes, keyed
+      bool_or(p.key_hash is not null),
+      array_agg(p.source_account_id)
+    into outcomes, keyed, sources
     from unnest(payments) with ordinality p
     left join lateral (select a.id, a.kind, a.user_id, a.organization_id from accounts a
       where a.id = p.source_account_id limit 1) s on true;
@@ -3645,42 +3498,45 @@ begin
       using errcode = 'AM010';
   end if;
 
-  -- Of one source, and of one key, the first; and none from an account that another of them pays into, as its new
-  -- balance would leave that out.
-  select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1
-        or p.source_account_id = any (p_targets) then 'busy' end) order by p.place),
-      array_agg(p.source_account_id) filter (where p.outcome is null)
-    into outcomes, sources
-    from (
-      select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
-        row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
-          as of_source,
-        case when p.key_hash is not null then row_number() over (
-          partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
-      from unnest(payments) with ordinality p) p;
-  sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
-    order by b.account_id for update skip locked);
-  -- What is written below refers to these rows: it would wait there for a suspension that is under way, and then be
-  -- written all the same.
-  with payer as materialized (
-    select u.id, u.status, u.organization_id from users u
-    where u.id = any (array(select p.user_id from unnest(payments) with ordinality p
-      where outcomes[p.ordinality] is null and p.source_account_id = any (sources)))
-    order by u.id for key share skip locked),
-  organization as materialized (
-    select o.id, o.status from organizations o
-    where o.id = any (array(select payer.organization_id from payer)) order by o.id for key share skip locked)
-  select array_agg(coalesce(outcomes[p.ordinality], case
-        when p.source_account_id <> all (sources) or payer.id is null
-          or payer.organization_id is not null and organization.id is null then 'busy'
-        when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive'
-        -- What is beyond what its causes leave free is refused where it is made alone.
-        when exists (select from charitable_causes c where c.account_id = p.source_account_id)
-          and kept_for_causes(p.source_account_id) > account_balance(p.source_account_id) - p.amount then 'busy' end)
-      order by p.ordinality)
-    into outcomes
-    from unnest(payments) with ordinality p
-    left join payer on payer.id = p.user_id left join organization on organization.id = payer.organization_id;
+  if cardinality(payments) > 1 then
+    -- Of one source, and of one key, the first; and none from an account that another of them pays into, as its new
+    -- balance would leave that out.
+    select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1
+          or p.source_account_id = any (targets) then 'busy' end) order by p.place),
+        array_agg(p.source_account_id) filter (where p.outcome is null)
+      into outcomes, sources
+      from (
+        select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
+          row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
+            as of_source,
+          case when p.key_hash is not null then row_number() over (
+            partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
+        from unnest(payments) with ordinality p) p;
+  elsif outcomes[1] is not null then
+    sources := null;
+  end if;
+  if sources is not null then
+    sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
+      order by b.account_id for update skip locked);
+    -- What is written below refers to these rows: it would wait there for a suspension that is under way, and then be
+    -- written all the same.
+    with payer as materialized (
+      select u.id, u.status, u.organization_id from users u
+      where u.id = any (array(select p.user_id from unnest(payments) with ordinality p
+        where outcomes[p.ordinality] is null and p.source_account_id = any (sources)))
+      order by u.id for key share skip locked),
+    organization as materialized (
+      select o.id, o.status from organizations o
+      where o.id = any (array(select payer.organization_id from payer)) order by o.id for key share skip locked)
+    select array_agg(coalesce(outcomes[p.ordinality], case
+          when p.source_account_id <> all (sources) or payer.id is null
+            or payer.organization_id is not null and organization.id is null then 'busy'
+          when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive' end)
+        order by p.ordinality)
+      into outcomes
+      from unnest(payments) with ordinality p
+      left join payer on payer.id = p.user_id left join organization on organization.id = payer.organization_id;
+  end if;
 
   if keyed then
     with claimed as (
@@ -3699,11 +3555,14 @@ begin
         -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
         when p.key_hash is not null and exists (
           select from refused_balance_payments r where r.user_id = p.user_id and r.key_hash = p.key_hash
-            and r.fingerprint = p.fingerprint and r.refused_upto >= coalesce(p.request_number, 0)) then 'refused'
+            and r.fingerprint = p.fingerprint and r.refused_upto >= coalesce(p.request_number, 0)) then 'fenced'
         -- Nothing is paid twice, whatever became of the key.
         when exists (select from journal_keys j where j.business_key = 'balance-payment/' || p.transaction_id)
-          then 'reused'
-        when b.held >= p.amount then 'paid' else 'insufficient' end) order by p.ordinality),
+          then case when p.key_hash is null then 'replayed' else 'reused' end
+        when b.held < p.amount then 'insufficient'
+        when exists (select from charitable_causes c where c.account_id = p.source_account_id)
+          and p.amount > b.held - kept_for_causes(p.source_account_id) then 'kept'
+        else 'paid' end) order by p.ordinality),
       array_agg(b.held - p.amount order by p.ordinality)
     into outcomes, left_over
     from unnest(payments) with ordinality p
@@ -3724,7 +3583,7 @@ begin
         select d.journal_id, d.business_key, d.kind, dated from due d)
     insert into postings (journal_id, account_id, amount, created_at)
       select d.journal_id, e.account_id, e.amount, dated from due d
-      cross join lateral (values (d.source_account_id, -d.amount), (p_targets[d.ordinality], d.amount))
+      cross join lateral (values (d.source_account_id, -d.amount), (targets[d.ordinality], d.amount))
         e (account_id, amount);
     -- In a statement of its own: what the triggers of transactions lock comes after what those of postings do.
     with due as materialized (
@@ -3733,7 +3592,7 @@ begin
       insert into transactions (id, user_id, organization_id, amount, status, source_account_id,
           destination_account_id, type, reference_type, reference_id, batch_id, purpose, created_by)
         select d.transaction_id, d.user_id, d.organization_id, d.amount, 'successful', d.source_account_id,
-          p_targets[d.ordinality], 'price', d.reference_type, d.reference_id, d.journal_id, d.purpose, d.user_id
+          targets[d.ordinality], 'price', d.reference_type, d.reference_id, d.journal_id, d.purpose, d.user_id
         from due d)
     insert into events (event, impact, resource_type, resource_id, actor_id, request_id)
       select 'RESOURCE_CREATED', 'MEDIUM', 'transaction', d.transaction_id::text, d.user_id, d.request_id from due d;
@@ -3745,36 +3604,44 @@ begin
       from unnest(payments) with ordinality p
       where k.user_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
     -- No key is left without its answer.
-    if outcomes && array['refused', 'insufficient', 'reused'] then
+    if outcomes && array['fenced', 'insufficient', 'kept', 'reused'] then
       delete from idempotency_keys k using unnest(payments) with ordinality p
         where k.user_id = p.user_id and k.key_hash = p.key_hash and k.answer_status is null
           and k.resource_id = p.transaction_id
-          and outcomes[p.ordinality] in ('refused', 'insufficient', 'reused');
+          and outcomes[p.ordinality] in ('fenced', 'insufficient', 'kept', 'reused');
     end if;
   end if;
-  for at in 1 .. cardinality(payments) loop
-    place := at;
-    outcome := outcomes[at];
-    payment := payments[at];
-    new_balance := null;
-    answer_status := null;
-    answer_body := null;
-    if outcome = 'paid' then
-      new_balance := left_over[at];
-      answer_status := 201;
-      answer_body := replace(payment.answer, '<new_balance>', new_balance::text);
-    elsif outcome = 'replayed' then
-      select k.answer_status, k.answer_body into answer_status, answer_body from idempotency_keys k
-        where k.user_id = payment.user_id and k.key_hash = payment.key_hash and k.fingerprint = payment.fingerprint;
-      if answer_body is null then
-        outcome := 'reused';
-      end if;
-    elsif outcome = 'refused' then
-      select r.refusal::text into answer_body from refused_balance_payments r
-        where r.user_id = payment.user_id and r.key_hash = payment.key_hash and r.fingerprint = payment.fingerprint;
-    end if;
-    return next;
-  end loop;
+
+  return query
+    select p.ordinality,
+      case when told.outcome in ('paid', 'replayed', 'busy') then told.outcome else 'refused' end,
+      case when told.outcome = 'paid' then left_over[p.ordinality] end,
+      case told.outcome when 'paid' then 201::smallint when 'replayed' then kept.answer_status end,
+      case told.outcome
+        when 'paid' then replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
+        when 'replayed' then kept.answer_body
+        when 'busy' then null
+        when 'fenced' then (select r.refusal::text from refused_balance_payments r
+          where r.user_id = p.user_id and r.key_hash = p.key_hash and r.fingerprint = p.fingerprint)
+        else (case told.outcome
+          when 'unfit' then (p_targets[p.ordinality]).refusal
+          when 'missing' then refusal('NOT_FOUND', 'no such account', 'source_account_id')
+          when 'foreign' then refusal('FORBIDDEN', 'the account is not yours', 'source_account_id')
+          when 'itself' then refusal('REQUEST_INVALID', 'an account cannot pay into itself', 'source_account_id')
+          when 'inactive' then refusal('FORBIDDEN', 'the user who asked for this is no longer active')
+          when 'insufficient' then
+            refusal('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', 'amount')
+          when 'kept' then refusal('REQUEST_INVALID', format(
+            'only IDR %s of the account are free: what was given to its causes leaves it by disbursements', greatest(
+              account_balance(p.source_account_id) - kept_for_causes(p.source_account_id), 0)::numeric(20, 4)), 'amount')
+          when 'reused' then refusal('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body',
+            'Idempotency-Key') end)::text end,
+      payments[p.ordinality]
+    from unnest(payments) with ordinality p
+    left join lateral (select k.fingerprint, k.answer_status, k.answer_body from idempotency_keys k
+      where outcomes[p.ordinality] = 'replayed' and k.user_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
+    cross join lateral (select case when kept.fingerprint <> p.fingerprint then 'reused' else outcomes[p.ordinality] end
+      as outcome) told;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.payout_postings(p_kind text, p_business_key text, p_payout_id uuid)
@@ -4032,6 +3899,15 @@ AS $function$
     and (p.status in ('pending', 'succeeded') or p.last_word in ('succeeded', 'accepted', 'another amount'))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refusal(p_code text, p_complaint text, p_field text DEFAULT NULL::text)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select jsonb_strip_nulls(jsonb_build_object('code', p_code, 'complaint', p_complaint, 'field', p_field))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_balance_payment(p_user_id uuid, p_key_hash text, p_fingerprint text, p_refusal jsonb)
  RETURNS SETOF idempotency_keys
  LANGUAGE plpgsql
@@ -4175,26 +4051,20 @@ begin
   return cardinality(p_paid);
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.settle_product(p_id uuid, p_strict boolean)
+CREATE OR REPLACE FUNCTION public.settle_product(p_id uuid)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   product products;
-  held numeric;
 begin
   select * into strict product from products where id = p_id;
-  if product.target_amount is not null then
-    select * into strict product from products where id = p_id for no key update;
-    held := account_balance(product.account_id);
+  if product.target_amount is null then
+    return;
   end if;
-  if p_strict and product.status <> 'open' then
-    raise exception 'the product is %', product.status using errcode = 'AM004', column = 'reference_id';
-  elsif p_strict and held > product.target_amount then
-    raise exception 'it would exceed the target of the product' using errcode = 'AM004', column = 'amount';
-  end if;
-  if held >= product.target_amount and product.status = 'open' then
+  select * into strict product from products where id = p_id for no key update;
+  if account_balance(product.account_id) >= product.target_amount and product.status = 'open' then
     update products set status = 'completed', updated_at = now() where id = p_id;
     insert into events (event, impact, resource_type, resource_id, data)
       values ('RESOURCE_UPDATED', 'MEDIUM', 'product', p_id::text, '{"status": "completed"}');
@@ -4208,7 +4078,7 @@ CREATE OR REPLACE FUNCTION public.settle_products(p_paid balance_payment[])
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  perform settle_product(p.reference_id, true) from (select distinct reference_id from unnest(p_paid)) p
+  perform settle_product(p.reference_id) from (select distinct reference_id from unnest(p_paid)) p
     order by p.reference_id;
   return cardinality(p_paid);
 end $function$;
@@ -4253,27 +4123,18 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.settle_saving_goal(p_id uuid, p_order_id uuid, p_strict boolean)
+CREATE OR REPLACE FUNCTION public.settle_saving_goal(p_id uuid, p_order_id uuid)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   goal saving_goals;
-  held numeric;
 begin
   select * into strict goal from saving_goals where id = p_id for no key update;
-  held := account_balance(goal.account_id);
-  if p_strict and goal.closed_at is not null then
-    raise exception 'the saving goal is closed' using errcode = 'AM004', column = 'reference_id';
-  elsif p_strict and goal.status <> 'active' then
-    raise exception 'the saving goal is completed' using errcode = 'AM004', column = 'reference_id';
-  elsif p_strict and held > goal.target_amount then
-    raise exception 'it would exceed the target of the saving goal' using errcode = 'AM004', column = 'amount';
-  end if;
   if goal.closed_at is not null then
     perform empty_saving_goal(p_id, p_order_id, null);
-  elsif held >= goal.target_amount and goal.status = 'active' then
+  elsif goal.status = 'active' and account_balance(goal.account_id) >= goal.target_amount then
     update saving_goals set status = 'completed', updated_at = now() where id = p_id;
     insert into events (event, impact, resource_type, resource_id, data)
       values ('RESOURCE_UPDATED', 'MEDIUM', 'saving_goal', p_id::text, '{"status": "completed"}');
@@ -4290,7 +4151,7 @@ CREATE OR REPLACE FUNCTION public.settle_saving_goals(p_paid balance_payment[])
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  perform settle_saving_goal(p.reference_id, null, true) from (select distinct reference_id from unnest(p_paid)) p
+  perform settle_saving_goal(p.reference_id, null) from (select distinct reference_id from unnest(p_paid)) p
     order by p.reference_id;
   return cardinality(p_paid);
 end $function$;
@@ -4390,6 +4251,112 @@ CREATE OR REPLACE FUNCTION public.tally_start(p_at timestamp with time zone)
 AS $function$
   select date_bin('10 minutes', p_at, timestamptz '2000-01-01 00:00:00+00')
 $function$;
+
+CREATE OR REPLACE FUNCTION public.targets_at(p_accounts uuid[])
+ RETURNS payment_target[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return array(select row(a.id, null)::payment_target from unnest(p_accounts) with ordinality a (id, place) order by a.place);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.targets_of_causes(p_ids uuid[])
+ RETURNS payment_target[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  return array(select case
+      when c.id is null then row(null, refusal('NOT_FOUND', 'no such charitable cause', 'reference_id'))::payment_target
+      when c.status <> 'active' and (c.status <> 'in_progress' or c.approved_at is null) then
+        row(null, refusal('REQUEST_INVALID', 'the charitable cause is ' || c.status, 'reference_id'))::payment_target
+      when o.status in ('inactive', 'suspended') then row(null, refusal('REQUEST_INVALID',
+        'the charitable cause is of an organization that is ' || o.status, 'reference_id'))::payment_target
+      else row(c.account_id, null)::payment_target end
+    from unnest(p_ids) with ordinality asked (id, place)
+    left join lateral (select * from charitable_causes c where c.id = asked.id limit 1) c on true
+    left join lateral (select o.status from organizations o where o.id = c.organization_id limit 1) o on true
+    order by asked.place);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.targets_of_products(p_kind text, p_ids uuid[], p_amounts numeric[], p_hold boolean)
+ RETURNS payment_target[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  bounded constant uuid[] := case when p_hold then array(select p.id from products p
+    where p.id = any (p_ids) and p.kind = p_kind and p.target_amount is not null) end;
+  is_held boolean := true;
+begin
+  if cardinality(bounded) > 0 then
+    begin
+      perform from products p where p.id = any (bounded) order by p.id for no key update;
+    exception when lock_not_available then
+      is_held := false;
+    end;
+  end if;
+  return array(select case
+      when p.id is null then row(null, refusal('NOT_FOUND', 'no such product', 'reference_id'))::payment_target
+      when p.kind <> p_kind then row(null, refusal('REQUEST_INVALID',
+        format('a product of kind %s, not %s', p.kind, p_kind), 'reference_id'))::payment_target
+      when not is_held and p.id = any (bounded) then null
+      when p.status <> 'open' then row(null, refusal('REQUEST_INVALID',
+        'the product is ' || p.status, 'reference_id'))::payment_target
+      when asked.complaint is null then row(p.account_id, null)::payment_target
+      when asked.before = 0 then row(null, refusal('REQUEST_INVALID', asked.complaint, 'amount'))::payment_target end
+    from (select a.id, a.amount, a.place, coalesce(sum(a.amount) over (partition by a.id order by a.place
+        rows between unbounded preceding and 1 preceding), 0) as before
+      from unnest(p_ids, p_amounts) with ordinality a (id, amount, place)) a
+    left join lateral (select * from products p where p.id = a.id limit 1) p on true
+    -- A product's balance is only read where it has a target that could be exceeded.
+    cross join lateral (select case when p.target_amount is not null
+      then (p.target_amount - account_balance(p.account_id) - a.before)::numeric(20, 4) end as rest offset 0) free
+    cross join lateral (select a.before, a.place, case
+      when p.minimum_amount is not null and free.rest < p.minimum_amount then
+        case when a.amount <> free.rest then 'the product takes exactly IDR ' || free.rest end
+      when a.amount < p.minimum_amount then 'the product takes at least IDR ' || p.minimum_amount
+      when a.amount > free.rest then 'it would exceed the target of the product' end as complaint) asked
+    order by asked.place);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.targets_of_saving_goals(p_user_ids uuid[], p_ids uuid[], p_amounts numeric[], p_hold boolean)
+ RETURNS payment_target[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  if p_hold then
+    begin
+      perform from saving_goals g where g.id = any (p_ids) and g.user_id = any (p_user_ids)
+        order by g.id for no key update;
+    exception when lock_not_available then
+      return array_fill(null::payment_target, array[cardinality(p_ids)]);
+    end;
+  end if;
+  return array(select case
+      when g.id is null then row(null, refusal('NOT_FOUND', 'no such saving goal', 'reference_id'))::payment_target
+      when g.user_id <> a.user_id then row(null, refusal('FORBIDDEN',
+        'the saving goal is not yours', 'reference_id'))::payment_target
+      when g.closed_at is not null then row(null, refusal('REQUEST_INVALID',
+        'the saving goal is closed', 'reference_id'))::payment_target
+      when g.status <> 'active' then row(null, refusal('REQUEST_INVALID',
+        'the saving goal is completed', 'reference_id'))::payment_target
+      when account_balance(g.account_id) + a.upto <= g.target_amount then row(g.account_id, null)::payment_target
+      when a.upto = a.amount then row(null, refusal('REQUEST_INVALID',
+        'it would exceed the target of the saving goal', 'amount'))::payment_target end
+    from (select a.user_id, a.id, a.amount, a.place, sum(a.amount) over (partition by a.id, a.user_id order by a.place) as upto
+      from unnest(p_user_ids, p_ids, p_amounts) with ordinality a (user_id, id, amount, place)) a
+    left join lateral (select * from saving_goals g where g.id = a.id limit 1) g on true
+    order by a.place);
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.whole_table(p_table oid)
  RETURNS text
@@ -5846,18 +5813,6 @@ grant execute on function account_balance(uuid) to amanah_app;
 
 grant execute on function account_balance(uuid) to amanah_reader;
 
-revoke execute on function accounts_of_causes(uuid[]) from public;
-
-grant execute on function accounts_of_causes(uuid[]) to amanah_app;
-
-revoke execute on function accounts_of_products(text,uuid[],numeric[]) from public;
-
-grant execute on function accounts_of_products(text,uuid[],numeric[]) to amanah_app;
-
-revoke execute on function accounts_of_saving_goals(uuid[],uuid[],numeric[]) from public;
-
-grant execute on function accounts_of_saving_goals(uuid[],uuid[],numeric[]) to amanah_app;
-
 revoke execute on function answer_payout_attempt(uuid,integer,text,text) from public;
 
 grant execute on function answer_payout_attempt(uuid,integer,text,text) to amanah_app;
@@ -6006,6 +5961,10 @@ revoke execute on function hold_operator(uuid,text) from public;
 
 grant execute on function hold_operator(uuid,text) to amanah_app;
 
+revoke execute on function in_time(timestamp with time zone,bigint) from public;
+
+grant execute on function in_time(timestamp with time zone,bigint) to amanah_app;
+
 revoke execute on function is_archived(text,uuid) from public;
 
 grant execute on function is_archived(text,uuid) to amanah_app;
@@ -6102,13 +6061,9 @@ grant execute on function outcome_of_word(text) to amanah_app;
 
 grant execute on function outcome_of_word(text) to amanah_reader;
 
-revoke execute on function pay_from_balance(uuid,uuid,text,text,uuid,text,uuid,uuid,uuid,numeric,text,uuid,text,text,text,text,text,bigint,boolean) from public;
+revoke execute on function pay_from_balances(jsonb,payment_target[],integer) from public;
 
-grant execute on function pay_from_balance(uuid,uuid,text,text,uuid,text,uuid,uuid,uuid,numeric,text,uuid,text,text,text,text,text,bigint,boolean) to amanah_app;
-
-revoke execute on function pay_from_balances(jsonb,uuid[]) from public;
-
-grant execute on function pay_from_balances(jsonb,uuid[]) to amanah_app;
+grant execute on function pay_from_balances(jsonb,payment_target[],integer) to amanah_app;
 
 revoke execute on function payout_postings(text,text,uuid) from public;
 
@@ -6158,6 +6113,10 @@ grant execute on function refunded_of_payment(uuid) to amanah_app;
 
 grant execute on function refunded_of_payment(uuid) to amanah_reader;
 
+revoke execute on function refusal(text,text,text) from public;
+
+grant execute on function refusal(text,text,text) to amanah_app;
+
 revoke execute on function refuse_balance_payment(uuid,text,text,jsonb) from public;
 
 grant execute on function refuse_balance_payment(uuid,text,text,jsonb) to amanah_app;
@@ -6186,9 +6145,9 @@ revoke execute on function settle_donations(text,balance_payment[]) from public;
 
 grant execute on function settle_donations(text,balance_payment[]) to amanah_app;
 
-revoke execute on function settle_product(uuid,boolean) from public;
+revoke execute on function settle_product(uuid) from public;
 
-grant execute on function settle_product(uuid,boolean) to amanah_app;
+grant execute on function settle_product(uuid) to amanah_app;
 
 revoke execute on function settle_products(balance_payment[]) from public;
 
@@ -6198,9 +6157,9 @@ revoke execute on function settle_receipt(uuid,uuid) from public;
 
 grant execute on function settle_receipt(uuid,uuid) to amanah_app;
 
-revoke execute on function settle_saving_goal(uuid,uuid,boolean) from public;
+revoke execute on function settle_saving_goal(uuid,uuid) from public;
 
-grant execute on function settle_saving_goal(uuid,uuid,boolean) to amanah_app;
+grant execute on function settle_saving_goal(uuid,uuid) to amanah_app;
 
 revoke execute on function settle_saving_goals(balance_payment[]) from public;
 
@@ -6221,6 +6180,22 @@ revoke execute on function tally_start(timestamp with time zone) from public;
 grant execute on function tally_start(timestamp with time zone) to amanah_app;
 
 grant execute on function tally_start(timestamp with time zone) to amanah_reader;
+
+revoke execute on function targets_at(uuid[]) from public;
+
+grant execute on function targets_at(uuid[]) to amanah_app;
+
+revoke execute on function targets_of_causes(uuid[]) from public;
+
+grant execute on function targets_of_causes(uuid[]) to amanah_app;
+
+revoke execute on function targets_of_products(text,uuid[],numeric[],boolean) from public;
+
+grant execute on function targets_of_products(text,uuid[],numeric[],boolean) to amanah_app;
+
+revoke execute on function targets_of_saving_goals(uuid[],uuid[],numeric[],boolean) from public;
+
+grant execute on function targets_of_saving_goals(uuid[],uuid[],numeric[],boolean) to amanah_app;
 
 revoke execute on function whole_table(oid) from public;
 

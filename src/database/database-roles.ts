@@ -95,7 +95,6 @@ const provenTables = [
 /** The functions that the role may call (`baseline/roles.sql`); any other moves money or deletes without checks. */
 const ownFunctions = [
   'are_agreed_keys',
-  'pay_from_balance',
   'pay_from_balances',
   'in_time',
   'lock_source',
@@ -111,9 +110,11 @@ const ownFunctions = [
   'open_payout_attempt',
   'answer_payout_attempt',
   'close_payout_attempt',
-  'accounts_of_causes',
-  'accounts_of_products',
-  'accounts_of_saving_goals',
+  'refusal',
+  'targets_at',
+  'targets_of_causes',
+  'targets_of_products',
+  'targets_of_saving_goals',
   'hold_causes',
   'hold_open_cause',
   'settle_donation',

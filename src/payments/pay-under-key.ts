@@ -1,15 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Caller } from '../identity/caller.ts';
 import { isVerdict, toStored } from '../openings/open-once.ts';
 import { must } from '../shared/assert.ts';
-import { isLostConnection } from '../shared/away.ts';
+import { isAway, isLostConnection } from '../shared/away.ts';
 import { budgets } from '../shared/budgets.ts';
 import { DomainError } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
 import { withPatience } from '../shared/patience.ts';
-import { answerNaming, type BalancePaymentOutcome } from './balance-payment-outcome.ts';
+import { answerNaming, type BalancePayment, type NumberedKey, newBalancePlace, type Paid } from './balance-payment.ts';
 import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
-import { type BalancePayment, bodyOf, type NumberedKey } from './make-payments.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {
@@ -18,7 +18,7 @@ export interface Asking {
   requestId: string;
 }
 
-/** What a request under a key asks for. */
+/** What a request asks for. */
 interface Asked extends Pick<BalancePayment, 'transactionId'> {
   /** Of the request without its key. */
   fingerprint: string;
@@ -26,75 +26,122 @@ interface Asked extends Pick<BalancePayment, 'transactionId'> {
   answer: NonNullable<BalancePayment['answer']>;
 }
 
-type Claim = { userId: string; keyHash: string; fingerprint: string };
+type Claim = { userId: string } & Omit<NumberedKey, 'number'>;
+type SentAnswer = StoredAnswer & { replayed: boolean };
+
+/** Until when a payment that is asked for may be made: ISO 8601, by the database's clock. */
+export const deadlineOf = ({ askedAt }: Caller): string =>
+  new Date(askedAt.getTime() + budgets.balancePayment.lives).toISOString();
 
 /**
- * Pays from a balance under the request's idempotency key, if any: returns the stored answer of the key's first
- * request, or that of `pay`. Where that answer was forgotten by its age, it is made again. A refusal is final: another
- * request with the key may have paid since this one was judged, or be about to, so a refusal is written down under the
- * key's lock before it is returned, and what was paid meanwhile is returned instead. Throws as `pay` does,
+ * Pays from a balance for a request, under its idempotency key, if any: returns the stored answer of the key's first
+ * request, or that of `pay`. Where that answer was forgotten by its age, it is made again. Throws as `pay` does,
  * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
  * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged by then is
  * not made any more (`deadlineOf`).
  */
 export async function payUnderKey(
   em: EntityManager,
-  asking: Asking,
+  { caller: { userId }, key }: Asking,
   asked: Asked,
-  pay: (key: NumberedKey | null) => Promise<BalancePaymentOutcome>,
+  pay: (key: NumberedKey | null) => Promise<Paid>,
 ): Promise<SentAnswer> {
-  const { caller, key } = asking;
+  const { fingerprint, transactionId } = asked;
+  const answer = async () =>
+    key === undefined
+      ? {
+          ...(await sentAs(em, userId, asked, await payThroughLoss(em, userId, asked, () => pay(null)))),
+          replayed: false,
+        }
+      : payKeyed(em, { userId, keyHash: hashKey(key), fingerprint }, asked, pay);
   try {
-    return await withPatience(budgets.requests.balancePayment, async () =>
-      key === undefined ? sentAs(await pay(null)) : await answerUnder(key, em, caller, asked, pay),
-    );
+    return await withPatience(budgets.requests.balancePayment, answer);
   } catch (error) {
     if (!isLostConnection(error)) throw error;
-    throw key === undefined
-      ? new DomainError(
-          'SERVICE_UNAVAILABLE',
-          `It is not known whether this was paid. If it was, GET /v1/transactions/${asked.transactionId} finds it`,
-          { cause: error },
-        )
-      : new DomainError(
-          'SERVICE_UNAVAILABLE',
-          'It is not known whether this was paid; repeat the request under its Idempotency-Key',
-          { cause: error, retryAfterSeconds: 2 },
-        );
+    const unknown =
+      key === undefined
+        ? `It is not known whether this was paid. If it was, GET /v1/transactions/${transactionId} finds it`
+        : 'It is not known whether this was paid; repeat the request under its Idempotency-Key';
+    const retry = key === undefined ? {} : { retryAfterSeconds: 2 };
+    throw new DomainError('SERVICE_UNAVAILABLE', unknown, { ...retry, cause: error });
   }
 }
 
-/** Until when a payment that is asked for may be made: ISO 8601, by the database's clock. */
-export const deadlineOf = ({ askedAt }: Caller): string =>
-  new Date(askedAt.getTime() + budgets.balancePayment.lives).toISOString();
-
-type SentAnswer = StoredAnswer & { replayed: boolean };
-
-async function answerUnder(
-  key: string,
+/**
+ * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
+ * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
+ * instead.
+ */
+async function payKeyed(
   em: EntityManager,
-  caller: Caller,
+  claim: Claim,
   asked: Asked,
-  pay: (key: NumberedKey) => Promise<BalancePaymentOutcome>,
+  pay: (key: NumberedKey) => Promise<Paid>,
 ): Promise<SentAnswer> {
-  const { fingerprint } = asked;
-  const claim: Claim = { userId: caller.userId, keyHash: hashKey(key), fingerprint };
+  const { userId, keyHash, fingerprint } = claim;
   try {
     const { number, isUsed, first } = await lookUp(em, claim);
-    const kept = first ?? (isUsed ? await tellAgain(em.fork(), claim.userId, asked) : null);
+    const kept = first ?? (isUsed ? await tellAgain(em.fork(), userId, asked) : null);
     if (kept !== null) return { ...kept, replayed: true };
-    return sentAs(await pay({ keyHash: claim.keyHash, fingerprint, number }));
+    const paid = await payThroughLoss(em, userId, asked, () => pay({ keyHash, fingerprint, number }));
+    return await sentAs(em, userId, asked, paid);
   } catch (error) {
     if (!isVerdict(error)) throw error;
     return { ...(await refuseForGood(em, claim, error)), replayed: true };
   }
 }
 
-/** The answer to a payment from a balance, and whether it is a replay. */
-const sentAs = (paid: BalancePaymentOutcome): SentAnswer =>
-  paid.outcome === 'replayed'
-    ? { status: paid.status, body: paid.body, replayed: true }
-    : { status: 201, body: paid.body, replayed: false };
+const sentAs = async (
+  em: EntityManager,
+  userId: string,
+  asked: Asked,
+  { body, replayed }: Paid,
+): Promise<SentAnswer> =>
+  body === null
+    ? { ...must(await tellAgain(em.fork(), userId, asked), 'what was paid is there'), replayed }
+    : { status: 201, body, replayed };
+
+/** How often a database that has gone away is asked again, in milliseconds. */
+const askedAgainMs = 200;
+/** How long: the rest is for what the request does before, and for its answer. */
+const repeatedForMs = (budgets.requests.away * 2) / 3;
+
+/**
+ * Pays; when the connection was lost meanwhile, whose commit may have been done, pays again with the same ids as soon as
+ * a database that restarts or fails over takes connections: the journal's business key lets it be made once, whatever the
+ * lost connection still does. So what the second is refused for may be what the first has done: then the payment is
+ * there. Throws the loss where nobody can tell.
+ */
+async function payThroughLoss(
+  em: EntityManager,
+  userId: string,
+  asked: Asked,
+  pay: () => Promise<Paid>,
+): Promise<Paid> {
+  let loss: unknown;
+  try {
+    return await pay();
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    loss = error;
+  }
+  try {
+    return await withPatience(repeatedForMs, async (signal) => {
+      for (;;) {
+        try {
+          return await pay();
+        } catch (error) {
+          if (!isAway(error)) throw error;
+          await sleep(askedAgainMs, undefined, { signal });
+        }
+      }
+    });
+  } catch (error) {
+    const made = isVerdict(error) ? await tellAgain(em.fork(), userId, asked).catch(() => null) : null;
+    if (made === null) throw loss;
+    return { replayed: false, body: made.body };
+  }
+}
 
 /** The request's number, which orders it among the refusals under its key, and the answer stored already. */
 async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim) {
@@ -109,8 +156,8 @@ async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim
 }
 
 /**
- * The answer to what was paid under the key, made again: with what was paid, which may be more than the amount asked for,
- * with the balance that the statement has after it, and of a contribution with what stands. Null when nothing was paid.
+ * The answer to what was paid, made again: with what was paid, which may be more than the amount asked for, with the
+ * balance that the statement has after it, and of a contribution with what stands. Null when nothing was paid.
  */
 async function tellAgain(
   em: EntityManager,
@@ -122,9 +169,12 @@ async function tellAgain(
      where id = ? and user_id = ?`,
     [transactionId, userId],
   );
-  return row === undefined
-    ? null
-    : { status: 201, body: await bodyOf(em, answerNaming(answer, row.amount), row.balance) };
+  if (row === undefined) return null;
+  const named = answerNaming(answer, row.amount);
+  return {
+    status: 201,
+    body: typeof named === 'function' ? await named(em) : named.replace(newBalancePlace, row.balance),
+  };
 }
 
 /** Writes the refusal down and throws it, or returns the answer of a payment made under the key meanwhile. */
