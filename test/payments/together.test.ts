@@ -330,7 +330,7 @@ describe('The statement that makes payments together', () => {
     const keyed = [payment(payerAt(1), key), payment(payerAt(1), { ...key, source_account_id: pocket })];
     expect(await outcomesOf(keyed, targets)).toEqual([{ outcome: 'paid' }, { outcome: 'busy' }]);
     const strangers = [payment(payerAt(3), { source_account_id: payerAt(2).accountId }), payment(payerAt(2))];
-    expect(await outcomesOf(strangers, targets)).toEqual([{ outcome: 'foreign' }, { outcome: 'paid' }]);
+    expect(await outcomesOf(strangers, targets)).toEqual([{ outcome: 'refused' }, { outcome: 'paid' }]);
   });
 
   it('holds no line counter while it waits for an account, as nothing else does', async () => {
