@@ -68,7 +68,7 @@ export async function seedPayers({ databaseUrl, owner, deps }: BenchStack, count
                  'reference_id', p.cause, 'purpose', 'product_transfer', 'answer', '')) as payments,
                array_agg(p.c) as targets
              from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::uuid[]) as p (u, a, c, cause)) asked,
-           lateral pay_from_balances(asked.payments, asked.targets) made)
+           lateral pay_from_balances(asked.payments, targets_at(asked.targets)) made)
          select settle_donations('specific', (select array_agg(payment) from paid where outcome = 'paid'))`,
         [slice(userIds), slice(accountIds), slice(causeAccountIds), slice(causeIds)],
       ),

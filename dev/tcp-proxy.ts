@@ -11,6 +11,7 @@ import { connect, createServer, type Socket } from 'node:net';
  * - `cut-after`: the connection is cut right after a request that contains the text has been sent, so that its answer
  *   is lost while its effect may have happened; with `once`, one connection, and then all pass. With `awayMs`, the other
  *   side goes away with it, for so long.
+ * - `hold-at`: turns into a `black-hole` at a request that contains the text, which is the first to be held back.
  * - `cut-before`: the connection is cut instead of sending a request that contains the text, which so has no effect.
  */
 export type ProxyMode =
@@ -20,6 +21,7 @@ export type ProxyMode =
   | { kind: 'refuse' }
   | { kind: 'truncate'; bytes: number }
   | { kind: 'cut-after'; text: string; once?: true; awayMs?: number }
+  | { kind: 'hold-at'; text: string }
   | { kind: 'cut-before'; text: string };
 
 export interface TcpProxy extends AsyncDisposable {
@@ -76,6 +78,14 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
       if (mode === away) mode = { kind: 'pass' };
     }, awayMs).unref();
   };
+  const set = (next: ProxyMode) => {
+    mode = next;
+    for (const pair of pairs) {
+      if (mode.kind === 'black-hole') pause(pair);
+      else resume(pair);
+    }
+    if (mode.kind === 'refuse') cut();
+  };
   const countCut = () => {
     cuts += 1;
   };
@@ -88,7 +98,7 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
     const pair: Pair = { client, server: connect({ port, host, noDelay: true, allowHalfOpen: true }), answered: 0 };
     client.setNoDelay(true);
     pairs.add(pair);
-    const line: Line = { modeNow: () => mode, passAgain, countCut, cutPair };
+    const line: Line = { modeNow: () => mode, passAgain, hold: () => set({ kind: 'black-hole' }), countCut, cutPair };
     forward(pair, 'out', line);
     forward(pair, 'back', line);
     for (const socket of [pair.client, pair.server]) {
@@ -119,14 +129,7 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
     get cuts() {
       return cuts;
     },
-    set(next) {
-      mode = next;
-      for (const pair of pairs) {
-        if (mode.kind === 'black-hole') pause(pair);
-        else resume(pair);
-      }
-      if (mode.kind === 'refuse') cut();
-    },
+    set,
     cut,
     retarget: (next) => {
       targets = next;
@@ -149,12 +152,13 @@ function resume({ client, server }: Pair): void {
 interface Line {
   modeNow(): ProxyMode;
   passAgain(awayMs: number): void;
+  hold(): void;
   countCut(): void;
   cutPair(pair: Pair): void;
 }
 
 /** One direction of a connection. Half-closes are forwarded; chunks keep their order whatever their delay. */
-function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, countCut, cutPair }: Line): void {
+function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, hold, countCut, cutPair }: Line): void {
   const [from, to] = direction === 'out' ? [pair.client, pair.server] : [pair.server, pair.client];
   let busyUntil = 0;
   const later = (work: () => void) => {
@@ -188,6 +192,10 @@ function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, co
     if (mode.kind === 'cut-before' && direction === 'out' && chunk.includes(mode.text)) {
       countCut();
       return cutPair(pair);
+    }
+    if (mode.kind === 'hold-at' && direction === 'out' && chunk.includes(mode.text)) {
+      hold();
+      return void from.unshift(chunk);
     }
     later(() => {
       if (to.destroyed) return;

@@ -7,7 +7,7 @@ import { savingCircleContribution } from '../payments/handlers/saving-circle-con
 import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../payments/idempotency.ts';
 import { payByGateway } from '../payments/pay-by-gateway.ts';
 import { payAndWake } from '../payments/pay-from-balance.ts';
-import { payUnderKey } from '../payments/pay-under-key.ts';
+import { deadlineOf, payUnderKey } from '../payments/pay-under-key.ts';
 import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
 import { openTexts } from '../payments/prepare-gateway-payment.ts';
 import { presentOrder } from '../payments/present-order.ts';
@@ -119,6 +119,7 @@ function contributeFromBalance(
       amount,
       onBehalfOf,
       requestId,
+      deadline: deadlineOf(caller),
       idempotency,
       answer,
     });

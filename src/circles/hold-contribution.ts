@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { accountsOfSettlement } from '../ledger/account.ts';
 import { holdBalances } from '../ledger/hold-balances.ts';
-import type { HandledPayment } from '../payments/handler.ts';
+import type { EffectPayment } from '../payments/handler.ts';
 import { shareCircle } from './lock-circle.ts';
 
 /**
@@ -10,7 +10,7 @@ import { shareCircle } from './lock-circle.ts';
  */
 export async function holdContribution(
   tx: EntityManager,
-  { orderId, referenceId: circleId, userId, onBehalfOf }: HandledPayment,
+  { orderId, referenceId: circleId, userId, onBehalfOf }: EffectPayment,
 ): Promise<void> {
   const circle = await shareCircle(tx, circleId);
   if (orderId !== null) {

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPayer } from '../identity/read-payer.ts';
 import { isVerdict } from '../openings/open-once.ts';
+import { lockSource } from '../payments/balance-payment.ts';
 import { savingCircleContribution } from '../payments/handlers/saving-circle-contribution.ts';
-import { lockSource } from '../payments/make-payments.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
 import { cancelPendingContributions } from './cancel-pending.ts';

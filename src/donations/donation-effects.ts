@@ -34,7 +34,7 @@ export async function openDonation(
 }
 
 /** Gateway rail: locks the pending donation of an order, before its money is posted. */
-export async function holdDonation(tx: EntityManager, { orderId }: HandledPayment): Promise<void> {
+export async function holdDonation(tx: EntityManager, { orderId }: EffectPayment): Promise<void> {
   if (orderId === null) return;
   await tx.execute('select from donations where payment_order_id = ? for no key update', [orderId]);
 }

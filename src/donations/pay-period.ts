@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Payer } from '../identity/caller.ts';
 import { User } from '../identity/user.entity.ts';
+import { lockSource } from '../payments/balance-payment.ts';
 import type { PaymentHandler } from '../payments/handler.ts';
 import { charitableCauseDonate } from '../payments/handlers/charitable-cause-donate.ts';
-import { lockSource } from '../payments/make-payments.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
 import { subscriptionPaymentIdFor } from '../shared/ids.ts';
 import { completeDonation } from './donation-effects.ts';

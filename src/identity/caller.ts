@@ -26,6 +26,8 @@ export interface Caller {
   token: TokenMark;
   /** The mark of the second factor that the session was opened with; null without one. */
   secondFactor: string | null;
+  /** When the request was there, by the database's clock. */
+  askedAt: Date;
 }
 
 /** The facts about a caller that decide which accounts are its own. */

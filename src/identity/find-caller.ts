@@ -21,6 +21,7 @@ interface CallerRow {
   role_id: string | null;
   role_name: string | null;
   permissions: string | null;
+  asked_at: Date | string;
 }
 
 const callersOf = 'select * from callers_of(?::uuid[], ?::text[], ?::integer[], ?::timestamptz[])';
@@ -63,5 +64,6 @@ function callerOf({ userId, secondFactor, ...token }: TokenClaims, row: CallerRo
     isSuperAdmin: row.user_type === 'platform' && row.role_name === superAdminRoleName,
     token,
     secondFactor,
+    askedAt: new Date(row.asked_at),
   };
 }

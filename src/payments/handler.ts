@@ -53,7 +53,6 @@ export type EffectPayment = Omit<HandledPayment, 'accountId'>;
 
 /** The ledger rows of a settled payment. */
 export interface SettledIn {
-  journalId: string;
   /** Its transaction row of type `price`. */
   transactionId: string;
 }
@@ -79,7 +78,7 @@ interface Holding {
    * Locks what the effect changes or judges by, before money is posted and before the source is judged: so that
    * none of these payments waits for another that waits for it.
    */
-  hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
+  hold?(tx: EntityManager, payment: EffectPayment): Promise<void>;
 }
 
 interface InSql extends Holding {
@@ -90,15 +89,15 @@ interface InTransaction extends Holding {
   inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void>;
 }
 
-/** How payments of this kind from balances are made together, in one statement. */
+/** How payments of this kind from balances are made, one or many in one statement. */
 export interface Together {
   /**
-   * The accounts of the targets, in the order of the payments, as an SQL expression of type uuid[]: null where the
-   * target may not take its payment, which `findTarget` then judges. It locks what the effect changes or judges by
-   * where that can be filled, so that one payment does not have the others refused.
+   * The targets, in the order of the payments, as an SQL expression of type payment_target[]: accounts, or refusals. It
+   * locks what the effect changes or judges by where that can be filled, so that one payment does not have the others
+   * refused; null where others hold it.
    */
   targets(payments: readonly (Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer })[]): SqlCall;
-  /** The handler's `effect` for all of them, as a call over an SQL expression of type balance_payment[]. */
+  /** The domain effect for all of them, as a call over an SQL expression of type balance_payment[]. */
   effect(paid: string): string;
 }
 
@@ -129,9 +128,12 @@ export interface PaymentHandler {
    * duplicates.
    */
   inTurn?: boolean;
-  /** Balance rail only: lets payments that arrive together be written together. */
+  /** Balance rail only: lets payments that arrive together be written together, target and effect included. */
   together?: Together;
-  /** The domain effect, in the journal's transaction, on both rails; absent where the money itself is all. */
+  /**
+   * The domain effect, in the journal's transaction, on the gateway rail, and on both where there is no `together`; absent
+   * where the money itself is all.
+   */
   effect?: PaymentEffect;
   /**
    * Gateway rail only: what else follows in the transaction that settles the order, after the effect; its target may

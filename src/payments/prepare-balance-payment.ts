@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
+import { newBalancePlace, presentPaid } from './balance-payment.ts';
 import type { WakingPort } from './handler.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
-import { newBalancePlace } from './make-payments.ts';
 import { type PayTogether, payAndWake } from './pay-from-balance.ts';
-import { type Asking, payUnderKey } from './pay-under-key.ts';
+import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
 import type { ReferenceType } from './payment-order.ts';
 import { getHandler } from './prepare-gateway-payment.ts';
 
@@ -16,23 +16,6 @@ export interface BalancePaymentRequest {
   /** IDR, as the request wrote it. */
   amount: Money;
 }
-
-/** The `data` of the answer to a balance payment or a transfer. */
-export interface PaidAnswer {
-  transaction_id: string;
-  amount: Money;
-  new_balance: Money;
-  reference_type: string;
-  reference_id: string;
-}
-
-/** The body of the answer to a balance payment (docs/contract.md 3). */
-export const presentPaid = (message: string, data: PaidAnswer) => ({
-  status: 'success' as const,
-  statusCode: 201 as const,
-  message,
-  data,
-});
 
 /**
  * Pays from a balance: looks up the stored answer of the key, then checks handler, rail and permission, then pays, then
@@ -48,14 +31,13 @@ export async function payAsAsked(
   const amount = formatMoney(body.amount);
   const fingerprint = fingerprintOf('POST', '/v1/payments/balance', { ...body, amount });
   const transactionId = balancePaymentIdFor(caller.userId, key);
-  const paid = presentPaid('Payment completed', {
+  const answer = presentPaid('Payment completed', {
     transaction_id: transactionId,
     amount,
     new_balance: newBalancePlace,
     reference_type: body.reference_type,
     reference_id: body.reference_id,
   });
-  const answer = JSON.stringify(paid);
   return payUnderKey(em, asking, { fingerprint, transactionId, answer }, (idempotency) =>
     payAndWake(em, { workflows, payTogether }, getHandler(caller, body.reference_type, 'balance'), {
       payer: caller,
@@ -64,6 +46,7 @@ export async function payAsAsked(
       sourceAccountId: body.source_account_id,
       amount,
       requestId,
+      deadline: deadlineOf(caller),
       answer,
       idempotency,
     }),

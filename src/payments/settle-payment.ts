@@ -75,7 +75,7 @@ export async function settlePayment(
     );
     const [price] = await recordTransactions(tx, journalId, transactionRows(order));
     const transactionId = must(price, 'a settled order has its row of type price');
-    await makeEffect(tx, handler.effect, handled, { journalId, transactionId });
+    await makeEffect(tx, handler.effect, handled, { transactionId });
     await handler.onPaid?.(tx, handled);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -1,14 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import { refuse } from '../shared/errors.ts';
+import { refuse, withFieldNames } from '../shared/errors.ts';
 import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
+import { newBalancePlace, presentPaid } from './balance-payment.ts';
 import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
-import { newBalancePlace } from './make-payments.ts';
 import { type GatheredKind, moveTogether, type PayTogether } from './pay-from-balance.ts';
-import { type Asking, payUnderKey } from './pay-under-key.ts';
-import { presentPaid } from './prepare-balance-payment.ts';
+import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
 
 export interface TransferRequest {
   sourceAccountId: string;
@@ -23,10 +22,12 @@ const pocketTransfer: GatheredKind = {
     kind: 'pocket-transfer',
     referenceType: 'account_top_up',
     purpose: 'pocket_transfer',
-    sourceField: 'account_id',
   },
   together: {
-    targets: (payments) => ({ call: '?::uuid[]', params: [payments.map(({ referenceId }) => referenceId)] }),
+    targets: (payments) => ({
+      call: 'targets_at(?::uuid[])',
+      params: [payments.map(({ referenceId }) => referenceId)],
+    }),
     effect: () => 'null',
   },
 };
@@ -47,14 +48,13 @@ export async function transferBetweenPockets(
   const path = `/v1/accounts/${sourceAccountId}/transfers`;
   const fingerprint = fingerprintOf('POST', path, { destination_account_id: destinationAccountId, amount });
   const transactionId = balancePaymentIdFor(caller.userId, key);
-  const paid = presentPaid('Transfer completed', {
+  const answer = presentPaid('Transfer completed', {
     transaction_id: transactionId,
     amount,
     new_balance: newBalancePlace,
     reference_type: pocketTransfer.movement.referenceType,
     reference_id: destinationAccountId,
   });
-  const answer = JSON.stringify(paid);
   return payUnderKey(em, asking, { fingerprint, transactionId, answer }, async (idempotency) => {
     const accounts = await em.find(Account, { id: { $in: [sourceAccountId, destinationAccountId] } });
     for (const [field, accountId] of [
@@ -72,9 +72,12 @@ export async function transferBetweenPockets(
       sourceAccountId,
       amount,
       requestId,
+      deadline: deadlineOf(caller),
       answer,
       idempotency,
     };
-    return moveTogether(em, pocketTransfer, payment, payTogether);
+    return withFieldNames({ source_account_id: 'account_id' }, () =>
+      moveTogether(em, pocketTransfer, payment, payTogether),
+    );
   });
 }

@@ -14,6 +14,8 @@ const requests = {
   /** Until a partner's payment whose provider is silent is answered as indeterminate. */
   partnerPayment: 20 * second,
   payoutReservation: 20 * second,
+  /** Until a payment from a balance whose outcome is not known is answered so; after it, it is not made any more. */
+  balancePayment: 12 * second,
   /** Until a client who cancels a payment is told to retry, because the provider has not ended it yet. */
   cancellation: 10 * second,
   /** Until an operator whose decision is not carried out yet is told to retry. */
@@ -209,6 +211,8 @@ const balancePayment = {
   runMs: reach.database + database.role.transaction,
   /** How long one that others could be made together with waits for a lock before it waits elsewhere. */
   briefMs: second / 2,
+  /** How long after its request it may still be made, by the database's clock. */
+  lives: 10 * second,
 };
 
 /** A statement's reader that takes nothing for this long is disconnected. */

@@ -14,7 +14,7 @@ export interface GatherOptions<Question, Answer> {
   apart?(question: Question): readonly string[];
   /** Milliseconds in line; a question that waits longer is refused. */
   waitMs: number;
-  /** Milliseconds after which the questions of a run are given up, done or not, and the next run may start. */
+  /** Milliseconds after which the questions of a run are given up (ETIMEDOUT), done or not, and the next run may start. */
   runMs: number;
   /** The most questions in a run. */
   most?: number;
@@ -88,10 +88,10 @@ export function createGathering<Question, Answer>({
     let isLate = false;
     try {
       await withPatience(runMs, () => runTogether(members, () => isLate));
-    } catch {
+    } catch (error) {
       // Only the wait fails: what a run throws is told to its members.
       isLate = true;
-      for (const member of members) member.reject(busy('It takes too long, and may still be done; try again'));
+      for (const member of members) member.reject(error);
     }
   }
 

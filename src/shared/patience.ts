@@ -2,7 +2,7 @@
 const parts = 10;
 
 /**
- * Runs a call and gives it up after `waitMs` milliseconds of a live event loop, aborting its signal. A process too busy
+ * Runs a call and gives it up after `waitMs` milliseconds of a live event loop, aborting its signal: ETIMEDOUT. A process too busy
  * to hear the answer must not take the other side for away: after each part of the wait, what has arrived is read
  * first.
  */
@@ -13,7 +13,7 @@ export async function withPatience<T>(waitMs: number, call: (signal: AbortSignal
     const wait = (left: number) => {
       timer = setTimeout(() => {
         if (left > 1) return wait(left - 1);
-        const reason = new Error(`no answer within ${waitMs} ms`);
+        const reason = Object.assign(new Error(`no answer within ${waitMs} ms`), { code: 'ETIMEDOUT' });
         reject(reason);
         controller.abort(reason);
       }, waitMs / parts);

@@ -81,7 +81,6 @@ describe('Every function of the schema', () => {
       'make_coming_month',
       'open_balance',
       'open_payout_attempt',
-      'pay_from_balance',
       'pay_from_balances',
       'post_journal',
       'record_transactions',

@@ -40,7 +40,7 @@ async function giveAtOnce(
          'transaction_id', n.transaction_id, 'journal_id', gen_random_uuid(),
          'kind', 'balance-payment.charitable_cause_open_donate', 'user_id', ?::uuid, 'user_type', 'individual',
          'source_account_id', ?::uuid, 'amount', ?::numeric, 'reference_type', 'donation', 'reference_id', ?::uuid,
-         'purpose', 'product_transfer', 'answer', '')), array[?::uuid]) p)
+         'purpose', 'product_transfer', 'answer', '')), targets_at(array[?::uuid])) p)
      select settle_donation('open', ?, null, ?, null, (payment).transaction_id) as donation_id
      from paid where outcome = 'paid'`,
     [count, id, accountId, amountOfEach, pool, pool, id, amountOfEach],

@@ -1,4 +1,5 @@
 import { type LockedRows, lockOrder } from '../../src/ledger/lock-order.ts';
+import { budgets } from '../../src/shared/budgets.ts';
 import { generous } from '../payouts/build-payouts.ts';
 import { buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildOrganizationCause } from '../support/build-targets.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
   await writeInOneShard(stack);
   await stack.owner().execute("alter function hold_causes set lock_timeout = '30s'");
   await stack.owner().execute("alter function hold_open_cause set lock_timeout = '30s'");
-  await stack.owner().execute("alter function pay_from_balances set lock_timeout = '30s'");
+  budgets.balancePayment.briefMs = 30_000;
   await plantCounts(1);
 }, 120_000);
 afterAll(async () => {

@@ -15,6 +15,7 @@ export const callerOf = ({ id }: BuiltUser): Caller => ({
   isSuperAdmin: false,
   token: { tokenId: newId(), generation: 0, issuedAt: null },
   secondFactor: null,
+  askedAt: new Date(),
 });
 
 /** What somebody asks for who tops up their account by a virtual account. */

@@ -1,4 +1,5 @@
 import { settlePayment } from '../../src/payments/settle-payment.ts';
+import { budgets } from '../../src/shared/budgets.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { asAStep } from '../support/as-a-step.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   superAdmin = await buildSuperAdmin(stack);
   await writeInOneShard(stack);
   // A batch that is kept waiting goes on together, however long that is on a busy machine.
-  await stack.owner().execute("alter function pay_from_balances set lock_timeout = '30s'");
+  budgets.balancePayment.briefMs = 30_000;
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

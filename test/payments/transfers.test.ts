@@ -1,3 +1,4 @@
+import { budgets } from '../../src/shared/budgets.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { untilLocked } from '../support/lock-waits.ts';
@@ -9,7 +10,7 @@ let pocket: string;
 beforeAll(async () => {
   stack = await startStack();
   // A batch that is kept waiting goes on together, however long that is on a busy machine.
-  await stack.owner().execute("alter function pay_from_balances set lock_timeout = '30s'");
+  budgets.balancePayment.briefMs = 30_000;
 });
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

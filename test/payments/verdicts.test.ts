@@ -161,7 +161,7 @@ describe('A delayed payment', () => {
     const key = freshKey();
     const { first, retry } = await whileHeld('lock table saving_goals in access exclusive mode', [], async () => {
       const sent = ask(request, payer, key);
-      await untilLocked(stack, { text: 'from saving_goals g' });
+      await untilLocked(stack, { text: 'from saving_goals' });
       await permit(role, false);
       return { first: sent, retry: await ask(request, payer, key) };
     });

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { makePayments, paidOnes } from '../../src/payments/balance-payment.ts';
 import { charitableCauseDonate } from '../../src/payments/handlers/charitable-cause-donate.ts';
-import { makePayments, paidOnes } from '../../src/payments/make-payments.ts';
 import { payFromBalance } from '../../src/payments/pay-from-balance.ts';
 import { settlePayment } from '../../src/payments/settle-payment.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -65,7 +65,6 @@ const movement = {
   kind: 'balance-payment.charitable_cause_donate',
   referenceType: 'donation',
   purpose: 'product_transfer',
-  sourceField: 'source_account_id',
 } as const;
 
 /** Each way of giving to a cause: prepared while it takes donations, then done in one transaction. */
@@ -92,7 +91,12 @@ const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] =
       const { targets, effect } = charitableCauseDonate.together;
       const other = await buildIndividual(stack, { balance: String(each) });
       const payments = [paymentOf(donor), paymentOf(other)];
-      return (tx) => makePayments(tx, movement, { payments, targets: targets(payments), effect: effect(paidOnes) });
+      return (tx) =>
+        makePayments(tx, movement, {
+          payments,
+          targets: targets(payments),
+          effect: { call: effect(paidOnes), params: [] },
+        });
     },
   ],
 ];

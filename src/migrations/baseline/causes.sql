@@ -79,15 +79,23 @@ set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(donated), 0)::numeric(20, 4) from cause_totals where cause_id = p_cause_id
 $$;
 
--- The accounts of causes that take donations, in the order in which they are asked for; null for any other.
-create function accounts_of_causes(p_ids uuid[]) returns uuid[] language plpgsql stable
+-- The causes that donations go to, in the order in which they are asked for (payment_target). A cause's row is only read,
+-- so that donors do not wait for each other.
+create function targets_of_causes(p_ids uuid[]) returns payment_target[] language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
 begin
-  return array(select (select c.account_id from charitable_causes c where c.id = asked.id
-      and (c.status = 'active' or c.status = 'in_progress' and c.approved_at is not null)
-      and not exists (select from organizations o where o.id = c.organization_id and o.status in ('inactive', 'suspended')))
-    from unnest(p_ids) with ordinality asked (id, place) order by asked.place);
+  return array(select case
+      when c.id is null then row(null, refusal('NOT_FOUND', 'no such charitable cause', 'reference_id'))::payment_target
+      when c.status <> 'active' and (c.status <> 'in_progress' or c.approved_at is null) then
+        row(null, refusal('REQUEST_INVALID', 'the charitable cause is ' || c.status, 'reference_id'))::payment_target
+      when o.status in ('inactive', 'suspended') then row(null, refusal('REQUEST_INVALID',
+        'the charitable cause is of an organization that is ' || o.status, 'reference_id'))::payment_target
+      else row(c.account_id, null)::payment_target end
+    from unnest(p_ids) with ordinality asked (id, place)
+    left join lateral (select * from charitable_causes c where c.id = asked.id limit 1) c on true
+    left join lateral (select o.status from organizations o where o.id = c.organization_id limit 1) o on true
+    order by asked.place);
 end $$;
 
 -- Holds the status of causes that were given to until the transaction ends: none is closed, and so completed, while money

@@ -157,14 +157,14 @@ create table recovery_codes (
 -- whom it is of; no row for one whose token may not be used.
 create function callers_of(p_user_ids uuid[], p_token_ids text[], p_generations integer[], p_issued_at timestamptz[])
 returns table (number integer, user_id uuid, user_type text, organization_id uuid, organization_status text,
-  role_id uuid, role_name text, permissions text)
+  role_id uuid, role_name text, permissions text, asked_at timestamptz)
 language plpgsql stable rows 1
 set search_path = pg_catalog, public, pg_temp
 -- For few questions the planner would find a plan of their own cheaper, and plan each time.
 set plan_cache_mode = force_generic_plan as $$
 begin
   return query
-    select asked.number::integer, c.*
+    select asked.number::integer, c.*, clock_timestamp()
     from unnest(p_user_ids, p_token_ids, p_generations, p_issued_at) with ordinality
       as asked (user_id, token_id, generation, issued_at, number)
     -- One at a time, however many the planner expects.

@@ -1,7 +1,7 @@
 -- Payments of users: channels, orders by gateway, and the payment from a balance with its idempotency keys.
 --
 -- SQLSTATEs of ours: AM004 the target takes no payment now (message and `column` are complaint and field, for the
--- caller), AM007 the payment was refused before (the refusal is the detail).
+-- caller), AM013 it is too late for a payment.
 
 create table payment_channels (
   id integer primary key,
@@ -161,6 +161,17 @@ create type balance_payment as (
   request_number bigint
 );
 
+-- Ends a payment that comes after its request was answered. The second argument is what has to be done before the clock is
+-- read: all of the payment that may wait, so that only its commit follows.
+create function in_time(p_deadline timestamptz, p_done bigint) returns bigint language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if clock_timestamp() > p_deadline then
+    raise exception 'too late for this payment' using errcode = 'AM013', detail = p_deadline::text;
+  end if;
+  return p_done;
+end $$;
+
 -- Waits for the source of a payment, if it is the payer's, and locks it: what is judged in the next statement of the
 -- transaction is judged after the wait.
 create function lock_source(p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid)
@@ -173,141 +184,49 @@ begin
     for update;
 end $$;
 
-/*
- * One payment from a balance in one round trip: whose account, idempotency key, journal (lock, check, post), transaction
- * row, event. What it answers is what pay_from_balances answers for each, but for two errors, after which nothing of its
- * transaction is kept: an overdraft raises AM001, and a request whose number has been refused AM007, with the refusal as
- * its detail. It costs a third less than pay_from_balances for one; test/payments/together compares the two.
- */
-create function pay_from_balance(
-  p_transaction_id uuid, p_journal_id uuid, p_business_key text, p_kind text,
-  p_user_id uuid, p_user_type text, p_organization_id uuid,
-  p_source uuid, p_target uuid, p_amount numeric,
-  p_reference_type text, p_reference_id uuid, p_purpose text, p_request_id text,
-  p_key_hash text, p_fingerprint text, p_answer text, p_number bigint, p_wait boolean)
-returns table (outcome text, new_balance numeric, answer_status smallint, answer_body text)
-language plpgsql rows 1
-security definer set search_path = pg_catalog, public, pg_temp as $$
-declare
-  kept idempotency_keys;
-  target_kind text;
-  payer_status text;
-  payer_organization uuid;
-  organization_status text;
+-- Where a payment from a balance goes, as the functions targets_of_* judge it: an account, or why it takes nothing (a refusal as it is
+-- written down: code, complaint, field). Null is a target that others have locked.
+create type payment_target as (account_id uuid, refusal jsonb);
+
+create function refusal(p_code text, p_complaint text, p_field text default null) returns jsonb language sql immutable
+set search_path = pg_catalog, public, pg_temp as $$
+  select jsonb_strip_nulls(jsonb_build_object('code', p_code, 'complaint', p_complaint, 'field', p_field))
+$$;
+
+-- Targets that are named by their accounts, and take what is paid.
+create function targets_at(p_accounts uuid[]) returns payment_target[] language plpgsql stable
+set search_path = pg_catalog, public, pg_temp as $$
 begin
-  perform refuse_old_snapshot();
-  if p_target is null then
-    outcome := 'unclear'; return next; return;
-  elsif p_target = p_source then
-    outcome := 'itself'; return next; return;
-  end if;
-  select case when a.kind = 'user' and a.user_id = p_user_id or a.kind = 'organization'
-      and p_user_type = 'organization' and a.organization_id = p_organization_id then 'paid' else 'foreign' end,
-      (select t.kind from accounts t where t.id = p_target)
-    into outcome, target_kind from accounts a where a.id = p_source;
-  if outcome is distinct from 'paid' then
-    outcome := coalesce(outcome, 'missing'); return next; return;
-  end if;
-  -- Source, then payer, then key, here as in pay_from_balances: nobody waits for the first two who holds a key.
-  if p_wait then
-    perform from account_balances b where b.account_id = p_source and b.shard = 0 for update;
-  else
-    perform from account_balances b where b.account_id = p_source and b.shard = 0 for update skip locked;
-    if not found then
-      outcome := 'busy'; return next; return;
-    end if;
-  end if;
-  -- Who waits has locked the payer already. What is written below refers to these rows: it would wait there for a
-  -- suspension that is under way, and then be written all the same.
-  select u.status, u.organization_id into payer_status, payer_organization
-    from users u where u.id = p_user_id for key share skip locked;
-  if found and payer_organization is not null then
-    select o.status into organization_status
-      from organizations o where o.id = payer_organization for key share skip locked;
-  end if;
-  if not found then
-    outcome := 'busy'; return next; return;
-  elsif payer_status <> 'active' or organization_status in ('inactive', 'suspended') then
-    outcome := 'inactive'; return next; return;
-  end if;
-  -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
-  if p_amount is null or p_amount <= 0 or p_business_key is distinct from 'balance-payment/' || p_transaction_id
-    or p_kind is null or not (p_kind = 'pocket-transfer' or starts_with(p_kind, 'balance-payment.'))
-    or target_kind not in ('user', 'organization', 'open_donation_pool', 'saving_goal', 'product', 'circle_holding') then
-    raise exception 'no payment from a balance of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
-  end if;
-  if p_key_hash is not null then
-    insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
-      values (p_user_id, p_key_hash, p_fingerprint, p_transaction_id, p_number) on conflict do nothing;
-    if not found then
-      select * into kept from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-      outcome := case when kept.fingerprint = p_fingerprint and kept.answer_body is not null
-        then 'replayed' else 'reused' end;
-      if outcome = 'replayed' then
-        answer_status := kept.answer_status;
-        answer_body := kept.answer_body;
-      end if;
-      return next; return;
-    end if;
-  end if;
-  perform refuse_what_causes_keep(p_source, p_amount);
-  if not write_journal(p_journal_id, p_business_key, p_kind, array[p_source, p_target], array[-p_amount, p_amount]) then
-    -- Nothing is paid twice, whatever became of the key; and none is left without its answer.
-    delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-    outcome := 'reused'; return next; return;
-  end if;
-  select sum(b.balance) into new_balance from account_balances b where b.account_id = p_source;
-  insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
-      type, reference_type, reference_id, batch_id, purpose, created_by)
-    values (p_transaction_id, p_user_id, p_organization_id, p_amount, 'successful', p_source, p_target,
-      'price', p_reference_type, p_reference_id, p_journal_id, p_purpose, p_user_id);
-  insert into events (event, impact, resource_type, resource_id, actor_id, request_id)
-    values ('RESOURCE_CREATED', 'MEDIUM', 'transaction', p_transaction_id::text, p_user_id, p_request_id);
-  answer_status := 201;
-  answer_body := replace(p_answer, '<new_balance>', new_balance::text);
-  if p_key_hash is not null then
-    -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
-    update idempotency_keys k set answer_status = pay_from_balance.answer_status,
-        answer_body = pay_from_balance.answer_body
-      where k.user_id = p_user_id and k.key_hash = p_key_hash and not exists (
-        select from refused_balance_payments r where r.user_id = p_user_id and r.key_hash = p_key_hash
-          and r.fingerprint = p_fingerprint and r.refused_upto >= coalesce(p_number, 0));
-    if not found then
-      raise exception 'this payment was refused' using errcode = 'AM007', detail = (
-        select r.refusal::text from refused_balance_payments r where r.user_id = p_user_id
-          and r.key_hash = p_key_hash and r.fingerprint = p_fingerprint);
-    end if;
-  end if;
-  return next;
+  return array(select row(a.id, null)::payment_target from unnest(p_accounts) with ordinality a (id, place) order by a.place);
 end $$;
 
 /*
- * Payments from balances that are made together, in one round trip: for each its source's lock, idempotency key, journal,
- * transaction row and event. p_targets are the accounts that are credited, in the order of the payments. Answers what
- * became of each, by its place (from 1); only what is 'paid' has changed anything. Not paid are: 'unclear' (no target:
- * the caller looks closer), 'itself' (an account that pays into itself), 'missing' and 'foreign' (the source account),
- * 'reused' (the key) and 'replayed' (with the kept answer), 'refused' (the request's number was refused under its key;
- * the refusal is answer_body), 'insufficient' (the balance), 'inactive' (who pays is not active any more, or their
- * organization may change nothing), and 'busy' (the source, the payer or their organization is locked by somebody else,
- * for whom nobody waits here, or another of these payments has the same source or key, or pays into the source;
- * or what the source's causes keep has to be looked at).
+ * Payments from balances, one or many, in one round trip: for each its source's lock, idempotency key, journal, transaction
+ * row and event. p_targets are where they go, in the order of the payments. Answers what became of each, by its place
+ * (from 1); only what is 'paid' has changed anything:
+ * - 'paid', with the new balance and the answer;
+ * - 'replayed': it was paid before, under its key or with its id. The answer is the kept one, or null where none is kept;
+ * - 'refused': answer_body is the refusal. What was refused under its key (by the request's number) stays refused;
+ * - 'busy': its target, source, payer or their organization is locked by somebody else, for whom nobody waits here; or
+ *   another of these payments has the same source or key, or pays into the source.
  *
- * A lock that somebody holds for long (a key) ends the statement: then each payment is made alone, and waits alone.
+ * Nobody is waited for but who holds a key, for as long as lock_timeout says; p_lock_ms sets it for the transaction. Who
+ * wants to wait for a source or a target locks it first in the same transaction.
  *
  * Locks are taken in the order of src/ledger/lock-order.ts, as on every path: what p_targets has locked, shard 0 of the
  * sources by id, payers, their organizations, then keys, then what the ledger's triggers take, and last what the triggers
  * of transactions take. What is judged is read by statements that begin after the locks were taken.
  */
-create function pay_from_balances(p_payments jsonb, p_targets uuid[])
+create function pay_from_balances(p_payments jsonb, p_targets payment_target[], p_lock_ms integer default null)
 returns table (place bigint, outcome text, new_balance numeric, answer_status smallint, answer_body text,
   payment balance_payment)
 language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
-set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   payments constant balance_payment[] := array(select p from jsonb_populate_recordset(null::balance_payment, p_payments) p);
+  targets constant uuid[] := array(select t.account_id from unnest(p_targets) with ordinality t order by t.ordinality);
   keyed boolean;
   -- By place; null is what may still be paid.
   outcomes text[];
@@ -316,22 +235,26 @@ declare
   dated timestamptz;
 begin
   perform refuse_old_snapshot();
+  if p_lock_ms is not null then
+    perform set_config('lock_timeout', p_lock_ms::text, true);
+  end if;
   -- One account at a time, here and below, however many rows the planner expects.
   select array_agg(case
-        when p_targets[p.ordinality] is null then 'unclear'
-        when p_targets[p.ordinality] = p.source_account_id then 'itself'
+        when targets[p.ordinality] is null then case when (p_targets[p.ordinality]).refusal is null then 'busy' else 'unfit' end
         when s.id is null then 'missing'
         when (s.kind = 'user' and s.user_id = p.user_id or s.kind = 'organization'
           and p.user_type = 'organization' and s.organization_id = p.organization_id) is not true then 'foreign'
+        when targets[p.ordinality] = p.source_account_id then 'itself'
         -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
         when (p.amount > 0 and p.transaction_id is not null and p.journal_id is not null
           and (p.kind = 'pocket-transfer' or starts_with(p.kind, 'balance-payment.'))
-          and (select t.kind from accounts t where t.id = p_targets[p.ordinality]) in ('user', 'organization',
+          and (select t.kind from accounts t where t.id = targets[p.ordinality]) in ('user', 'organization',
             'open_donation_pool', 'saving_goal', 'product', 'circle_holding')) is not true
           then 'unlawful' end
       order by p.ordinality),
-      bool_or(p.key_hash is not null)
-    into outcomes, keyed
+      bool_or(p.key_hash is not null),
+      array_agg(p.source_account_id)
+    into outcomes, keyed, sources
     from unnest(payments) with ordinality p
     left join lateral (select a.id, a.kind, a.user_id, a.organization_id from accounts a
       where a.id = p.source_account_id limit 1) s on true;
@@ -340,42 +263,45 @@ begin
       using errcode = 'AM010';
   end if;
 
-  -- Of one source, and of one key, the first; and none from an account that another of them pays into, as its new
-  -- balance would leave that out.
-  select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1
-        or p.source_account_id = any (p_targets) then 'busy' end) order by p.place),
-      array_agg(p.source_account_id) filter (where p.outcome is null)
-    into outcomes, sources
-    from (
-      select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
-        row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
-          as of_source,
-        case when p.key_hash is not null then row_number() over (
-          partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
-      from unnest(payments) with ordinality p) p;
-  sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
-    order by b.account_id for update skip locked);
-  -- What is written below refers to these rows: it would wait there for a suspension that is under way, and then be
-  -- written all the same.
-  with payer as materialized (
-    select u.id, u.status, u.organization_id from users u
-    where u.id = any (array(select p.user_id from unnest(payments) with ordinality p
-      where outcomes[p.ordinality] is null and p.source_account_id = any (sources)))
-    order by u.id for key share skip locked),
-  organization as materialized (
-    select o.id, o.status from organizations o
-    where o.id = any (array(select payer.organization_id from payer)) order by o.id for key share skip locked)
-  select array_agg(coalesce(outcomes[p.ordinality], case
-        when p.source_account_id <> all (sources) or payer.id is null
-          or payer.organization_id is not null and organization.id is null then 'busy'
-        when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive'
-        -- What is beyond what its causes leave free is refused where it is made alone.
-        when exists (select from charitable_causes c where c.account_id = p.source_account_id)
-          and kept_for_causes(p.source_account_id) > account_balance(p.source_account_id) - p.amount then 'busy' end)
-      order by p.ordinality)
-    into outcomes
-    from unnest(payments) with ordinality p
-    left join payer on payer.id = p.user_id left join organization on organization.id = payer.organization_id;
+  if cardinality(payments) > 1 then
+    -- Of one source, and of one key, the first; and none from an account that another of them pays into, as its new
+    -- balance would leave that out.
+    select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1
+          or p.source_account_id = any (targets) then 'busy' end) order by p.place),
+        array_agg(p.source_account_id) filter (where p.outcome is null)
+      into outcomes, sources
+      from (
+        select p.ordinality as place, p.source_account_id, outcomes[p.ordinality] as outcome,
+          row_number() over (partition by outcomes[p.ordinality] is null, p.source_account_id order by p.ordinality)
+            as of_source,
+          case when p.key_hash is not null then row_number() over (
+            partition by outcomes[p.ordinality] is null, p.user_id, p.key_hash order by p.ordinality) end as of_key
+        from unnest(payments) with ordinality p) p;
+  elsif outcomes[1] is not null then
+    sources := null;
+  end if;
+  if sources is not null then
+    sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
+      order by b.account_id for update skip locked);
+    -- What is written below refers to these rows: it would wait there for a suspension that is under way, and then be
+    -- written all the same.
+    with payer as materialized (
+      select u.id, u.status, u.organization_id from users u
+      where u.id = any (array(select p.user_id from unnest(payments) with ordinality p
+        where outcomes[p.ordinality] is null and p.source_account_id = any (sources)))
+      order by u.id for key share skip locked),
+    organization as materialized (
+      select o.id, o.status from organizations o
+      where o.id = any (array(select payer.organization_id from payer)) order by o.id for key share skip locked)
+    select array_agg(coalesce(outcomes[p.ordinality], case
+          when p.source_account_id <> all (sources) or payer.id is null
+            or payer.organization_id is not null and organization.id is null then 'busy'
+          when payer.status <> 'active' or organization.status in ('inactive', 'suspended') then 'inactive' end)
+        order by p.ordinality)
+      into outcomes
+      from unnest(payments) with ordinality p
+      left join payer on payer.id = p.user_id left join organization on organization.id = payer.organization_id;
+  end if;
 
   if keyed then
     with claimed as (
@@ -394,11 +320,14 @@ begin
         -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
         when p.key_hash is not null and exists (
           select from refused_balance_payments r where r.user_id = p.user_id and r.key_hash = p.key_hash
-            and r.fingerprint = p.fingerprint and r.refused_upto >= coalesce(p.request_number, 0)) then 'refused'
+            and r.fingerprint = p.fingerprint and r.refused_upto >= coalesce(p.request_number, 0)) then 'fenced'
         -- Nothing is paid twice, whatever became of the key.
         when exists (select from journal_keys j where j.business_key = 'balance-payment/' || p.transaction_id)
-          then 'reused'
-        when b.held >= p.amount then 'paid' else 'insufficient' end) order by p.ordinality),
+          then case when p.key_hash is null then 'replayed' else 'reused' end
+        when b.held < p.amount then 'insufficient'
+        when exists (select from charitable_causes c where c.account_id = p.source_account_id)
+          and p.amount > b.held - kept_for_causes(p.source_account_id) then 'kept'
+        else 'paid' end) order by p.ordinality),
       array_agg(b.held - p.amount order by p.ordinality)
     into outcomes, left_over
     from unnest(payments) with ordinality p
@@ -419,7 +348,7 @@ begin
         select d.journal_id, d.business_key, d.kind, dated from due d)
     insert into postings (journal_id, account_id, amount, created_at)
       select d.journal_id, e.account_id, e.amount, dated from due d
-      cross join lateral (values (d.source_account_id, -d.amount), (p_targets[d.ordinality], d.amount))
+      cross join lateral (values (d.source_account_id, -d.amount), (targets[d.ordinality], d.amount))
         e (account_id, amount);
     -- In a statement of its own: what the triggers of transactions lock comes after what those of postings do.
     with due as materialized (
@@ -428,7 +357,7 @@ begin
       insert into transactions (id, user_id, organization_id, amount, status, source_account_id,
           destination_account_id, type, reference_type, reference_id, batch_id, purpose, created_by)
         select d.transaction_id, d.user_id, d.organization_id, d.amount, 'successful', d.source_account_id,
-          p_targets[d.ordinality], 'price', d.reference_type, d.reference_id, d.journal_id, d.purpose, d.user_id
+          targets[d.ordinality], 'price', d.reference_type, d.reference_id, d.journal_id, d.purpose, d.user_id
         from due d)
     insert into events (event, impact, resource_type, resource_id, actor_id, request_id)
       select 'RESOURCE_CREATED', 'MEDIUM', 'transaction', d.transaction_id::text, d.user_id, d.request_id from due d;
@@ -440,36 +369,44 @@ begin
       from unnest(payments) with ordinality p
       where k.user_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
     -- No key is left without its answer.
-    if outcomes && array['refused', 'insufficient', 'reused'] then
+    if outcomes && array['fenced', 'insufficient', 'kept', 'reused'] then
       delete from idempotency_keys k using unnest(payments) with ordinality p
         where k.user_id = p.user_id and k.key_hash = p.key_hash and k.answer_status is null
           and k.resource_id = p.transaction_id
-          and outcomes[p.ordinality] in ('refused', 'insufficient', 'reused');
+          and outcomes[p.ordinality] in ('fenced', 'insufficient', 'kept', 'reused');
     end if;
   end if;
-  for at in 1 .. cardinality(payments) loop
-    place := at;
-    outcome := outcomes[at];
-    payment := payments[at];
-    new_balance := null;
-    answer_status := null;
-    answer_body := null;
-    if outcome = 'paid' then
-      new_balance := left_over[at];
-      answer_status := 201;
-      answer_body := replace(payment.answer, '<new_balance>', new_balance::text);
-    elsif outcome = 'replayed' then
-      select k.answer_status, k.answer_body into answer_status, answer_body from idempotency_keys k
-        where k.user_id = payment.user_id and k.key_hash = payment.key_hash and k.fingerprint = payment.fingerprint;
-      if answer_body is null then
-        outcome := 'reused';
-      end if;
-    elsif outcome = 'refused' then
-      select r.refusal::text into answer_body from refused_balance_payments r
-        where r.user_id = payment.user_id and r.key_hash = payment.key_hash and r.fingerprint = payment.fingerprint;
-    end if;
-    return next;
-  end loop;
+
+  return query
+    select p.ordinality,
+      case when told.outcome in ('paid', 'replayed', 'busy') then told.outcome else 'refused' end,
+      case when told.outcome = 'paid' then left_over[p.ordinality] end,
+      case told.outcome when 'paid' then 201::smallint when 'replayed' then kept.answer_status end,
+      case told.outcome
+        when 'paid' then replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
+        when 'replayed' then kept.answer_body
+        when 'busy' then null
+        when 'fenced' then (select r.refusal::text from refused_balance_payments r
+          where r.user_id = p.user_id and r.key_hash = p.key_hash and r.fingerprint = p.fingerprint)
+        else (case told.outcome
+          when 'unfit' then (p_targets[p.ordinality]).refusal
+          when 'missing' then refusal('NOT_FOUND', 'no such account', 'source_account_id')
+          when 'foreign' then refusal('FORBIDDEN', 'the account is not yours', 'source_account_id')
+          when 'itself' then refusal('REQUEST_INVALID', 'an account cannot pay into itself', 'source_account_id')
+          when 'inactive' then refusal('FORBIDDEN', 'the user who asked for this is no longer active')
+          when 'insufficient' then
+            refusal('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', 'amount')
+          when 'kept' then refusal('REQUEST_INVALID', format(
+            'only IDR %s of the account are free: what was given to its causes leaves it by disbursements', greatest(
+              account_balance(p.source_account_id) - kept_for_causes(p.source_account_id), 0)::numeric(20, 4)), 'amount')
+          when 'reused' then refusal('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body',
+            'Idempotency-Key') end)::text end,
+      payments[p.ordinality]
+    from unnest(payments) with ordinality p
+    left join lateral (select k.fingerprint, k.answer_status, k.answer_body from idempotency_keys k
+      where outcomes[p.ordinality] = 'replayed' and k.user_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
+    cross join lateral (select case when kept.fingerprint <> p.fingerprint then 'reused' else outcomes[p.ordinality] end
+      as outcome) told;
 end $$;
 
 -- What the journal posted, whose account has it, and the provider's cost in it; clearing gets what is left, of whichever

@@ -23,71 +23,74 @@ create trigger products_status_law before insert or update of status on products
   for each row execute function keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open',
     'completed>open', 'completed>closed');
 
--- The accounts of products of a kind that surely take these amounts, in the order in which they are asked for; null for any
--- other. A product with a target is locked first, so that what it still takes stays true until the payment is made; of
--- several amounts for it each is judged as if those before it were paid. Null, too, where others hold one for long: who
--- waits for it waits alone.
-create function accounts_of_products(p_kind text, p_ids uuid[], p_amounts numeric[]) returns uuid[]
+-- What products of a kind take of these amounts, in the order in which they are asked for (payment_target). With p_hold a
+-- product with a target is locked first, so that what it still takes stays true until the payment is made; of several
+-- amounts for it each is judged as if those before it were paid, and one that is too much then is null: it is judged alone.
+-- Null, too, where others hold a product for long: who waits for it waits alone.
+create function targets_of_products(p_kind text, p_ids uuid[], p_amounts numeric[], p_hold boolean) returns payment_target[]
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan as $$
 declare
-  bounded constant uuid[] := array(select p.id from products p where p.id = any (p_ids) and p.kind = p_kind
-    and p.target_amount is not null);
-  held uuid[] := bounded;
+  bounded constant uuid[] := case when p_hold then array(select p.id from products p
+    where p.id = any (p_ids) and p.kind = p_kind and p.target_amount is not null) end;
+  is_held boolean := true;
 begin
   if cardinality(bounded) > 0 then
     begin
       perform from products p where p.id = any (bounded) order by p.id for no key update;
     exception when lock_not_available then
-      held := '{}';
+      is_held := false;
     end;
   end if;
-  return array(select (select p.account_id from products p
-      cross join lateral (select p.target_amount - account_balance(p.account_id) - asked.before as rest
-        where p.target_amount is not null limit 1) free
-      where p.id = asked.id and p.kind = p_kind and p.status = 'open' and p.id = any (held)
-        and asked.amount <= free.rest and (p.minimum_amount is null or asked.before = 0
-          and case when free.rest < p.minimum_amount then asked.amount = free.rest else asked.amount >= p.minimum_amount end)
-      union all
-      select p.account_id from products p where p.id = asked.id and p.kind = p_kind and p.status = 'open'
-        and p.target_amount is null and (p.minimum_amount is null or p.minimum_amount <= asked.amount))
+  return array(select case
+      when p.id is null then row(null, refusal('NOT_FOUND', 'no such product', 'reference_id'))::payment_target
+      when p.kind <> p_kind then row(null, refusal('REQUEST_INVALID',
+        format('a product of kind %s, not %s', p.kind, p_kind), 'reference_id'))::payment_target
+      when not is_held and p.id = any (bounded) then null
+      when p.status <> 'open' then row(null, refusal('REQUEST_INVALID',
+        'the product is ' || p.status, 'reference_id'))::payment_target
+      when asked.complaint is null then row(p.account_id, null)::payment_target
+      when asked.before = 0 then row(null, refusal('REQUEST_INVALID', asked.complaint, 'amount'))::payment_target end
     from (select a.id, a.amount, a.place, coalesce(sum(a.amount) over (partition by a.id order by a.place
         rows between unbounded preceding and 1 preceding), 0) as before
-      from unnest(p_ids, p_amounts) with ordinality a (id, amount, place)) asked
+      from unnest(p_ids, p_amounts) with ordinality a (id, amount, place)) a
+    left join lateral (select * from products p where p.id = a.id limit 1) p on true
+    -- A product's balance is only read where it has a target that could be exceeded.
+    cross join lateral (select case when p.target_amount is not null
+      then (p.target_amount - account_balance(p.account_id) - a.before)::numeric(20, 4) end as rest offset 0) free
+    cross join lateral (select a.before, a.place, case
+      when p.minimum_amount is not null and free.rest < p.minimum_amount then
+        case when a.amount <> free.rest then 'the product takes exactly IDR ' || free.rest end
+      when a.amount < p.minimum_amount then 'the product takes at least IDR ' || p.minimum_amount
+      when a.amount > free.rest then 'it would exceed the target of the product' end as complaint) asked
     order by asked.place);
 end $$;
 
 -- Completes a product that a payment fills, as a saving goal is; a product without a target is not locked.
-create function settle_product(p_id uuid, p_strict boolean) returns void language plpgsql
+create function settle_product(p_id uuid) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
   product products;
-  held numeric;
 begin
   select * into strict product from products where id = p_id;
-  if product.target_amount is not null then
-    select * into strict product from products where id = p_id for no key update;
-    held := account_balance(product.account_id);
+  if product.target_amount is null then
+    return;
   end if;
-  if p_strict and product.status <> 'open' then
-    raise exception 'the product is %', product.status using errcode = 'AM004', column = 'reference_id';
-  elsif p_strict and held > product.target_amount then
-    raise exception 'it would exceed the target of the product' using errcode = 'AM004', column = 'amount';
-  end if;
-  if held >= product.target_amount and product.status = 'open' then
+  select * into strict product from products where id = p_id for no key update;
+  if account_balance(product.account_id) >= product.target_amount and product.status = 'open' then
     update products set status = 'completed', updated_at = now() where id = p_id;
     insert into events (event, impact, resource_type, resource_id, data)
       values ('RESOURCE_UPDATED', 'MEDIUM', 'product', p_id::text, '{"status": "completed"}');
   end if;
 end $$;
 
--- The same for products that were paid together from balances.
+-- The same for products that were paid from balances.
 create function settle_products(p_paid balance_payment[]) returns bigint language plpgsql strict
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  perform settle_product(p.reference_id, true) from (select distinct reference_id from unnest(p_paid)) p
+  perform settle_product(p.reference_id) from (select distinct reference_id from unnest(p_paid)) p
     order by p.reference_id;
   return cardinality(p_paid);
 end $$;

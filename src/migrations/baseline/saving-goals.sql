@@ -87,28 +87,19 @@ begin
   return journal;
 end $$;
 
--- Completes a goal that a payment fills. Called after the journal: what it holds is its account's balance, read under
--- the lock of its row, so that of payments that come at once none goes past the target. A payment that was opened in
--- time (p_strict false) is taken whatever has become of its target; of a closed goal it goes on to where that was released.
-create function settle_saving_goal(p_id uuid, p_order_id uuid, p_strict boolean) returns void
+-- Completes a goal that a payment fills. Called after the journal, under the lock of the goal's row: what it holds is its
+-- account's balance. A payment of an order that was opened in time is taken whatever has become of its target; of a closed
+-- goal it goes on to where that was released.
+create function settle_saving_goal(p_id uuid, p_order_id uuid) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
   goal saving_goals;
-  held numeric;
 begin
   select * into strict goal from saving_goals where id = p_id for no key update;
-  held := account_balance(goal.account_id);
-  if p_strict and goal.closed_at is not null then
-    raise exception 'the saving goal is closed' using errcode = 'AM004', column = 'reference_id';
-  elsif p_strict and goal.status <> 'active' then
-    raise exception 'the saving goal is completed' using errcode = 'AM004', column = 'reference_id';
-  elsif p_strict and held > goal.target_amount then
-    raise exception 'it would exceed the target of the saving goal' using errcode = 'AM004', column = 'amount';
-  end if;
   if goal.closed_at is not null then
     perform empty_saving_goal(p_id, p_order_id, null);
-  elsif held >= goal.target_amount and goal.status = 'active' then
+  elsif goal.status = 'active' and account_balance(goal.account_id) >= goal.target_amount then
     update saving_goals set status = 'completed', updated_at = now() where id = p_id;
     insert into events (event, impact, resource_type, resource_id, data)
       values ('RESOURCE_UPDATED', 'MEDIUM', 'saving_goal', p_id::text, '{"status": "completed"}');
@@ -118,32 +109,44 @@ begin
   end if;
 end $$;
 
--- The accounts of goals of these users that surely take these amounts, in the order in which they are asked for; null for
--- any other. Locked and judged as accounts_of_products.
-create function accounts_of_saving_goals(p_user_ids uuid[], p_ids uuid[], p_amounts numeric[]) returns uuid[]
-language plpgsql
+-- What goals take of these amounts from these users, in the order in which they are asked for. Held and judged as
+-- targets_of_products.
+create function targets_of_saving_goals(p_user_ids uuid[], p_ids uuid[], p_amounts numeric[], p_hold boolean)
+returns payment_target[] language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan as $$
 begin
-  begin
-    perform from saving_goals g where g.id = any (p_ids) and g.user_id = any (p_user_ids) order by g.id for no key update;
-  exception when lock_not_available then
-    return array(select null::uuid from unnest(p_ids));
-  end;
-  return array(select (select g.account_id from saving_goals g where g.id = asked.id and g.user_id = asked.user_id
-      and g.status = 'active' and g.closed_at is null
-      and account_balance(g.account_id) + asked.upto <= g.target_amount)
-    from (select a.user_id, a.id, a.place, sum(a.amount) over (partition by a.id, a.user_id order by a.place) as upto
-      from unnest(p_user_ids, p_ids, p_amounts) with ordinality a (user_id, id, amount, place)) asked
-    order by asked.place);
+  if p_hold then
+    begin
+      perform from saving_goals g where g.id = any (p_ids) and g.user_id = any (p_user_ids)
+        order by g.id for no key update;
+    exception when lock_not_available then
+      return array_fill(null::payment_target, array[cardinality(p_ids)]);
+    end;
+  end if;
+  return array(select case
+      when g.id is null then row(null, refusal('NOT_FOUND', 'no such saving goal', 'reference_id'))::payment_target
+      when g.user_id <> a.user_id then row(null, refusal('FORBIDDEN',
+        'the saving goal is not yours', 'reference_id'))::payment_target
+      when g.closed_at is not null then row(null, refusal('REQUEST_INVALID',
+        'the saving goal is closed', 'reference_id'))::payment_target
+      when g.status <> 'active' then row(null, refusal('REQUEST_INVALID',
+        'the saving goal is completed', 'reference_id'))::payment_target
+      when account_balance(g.account_id) + a.upto <= g.target_amount then row(g.account_id, null)::payment_target
+      when a.upto = a.amount then row(null, refusal('REQUEST_INVALID',
+        'it would exceed the target of the saving goal', 'amount'))::payment_target end
+    from (select a.user_id, a.id, a.amount, a.place, sum(a.amount) over (partition by a.id, a.user_id order by a.place) as upto
+      from unnest(p_user_ids, p_ids, p_amounts) with ordinality a (user_id, id, amount, place)) a
+    left join lateral (select * from saving_goals g where g.id = a.id limit 1) g on true
+    order by a.place);
 end $$;
 
--- settle_saving_goal for goals that were paid together from balances.
+-- settle_saving_goal for goals that were paid from balances.
 create function settle_saving_goals(p_paid balance_payment[]) returns bigint language plpgsql strict
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  perform settle_saving_goal(p.reference_id, null, true) from (select distinct reference_id from unnest(p_paid)) p
+  perform settle_saving_goal(p.reference_id, null) from (select distinct reference_id from unnest(p_paid)) p
     order by p.reference_id;
   return cardinality(p_paid);
 end $$;

@@ -21,7 +21,7 @@ export const charitableCauseDonate = {
   },
   together: {
     targets: (payments) => ({
-      call: 'accounts_of_causes(?::uuid[])',
+      call: 'targets_of_causes(?::uuid[])',
       params: [payments.map(({ referenceId }) => referenceId)],
     }),
     effect: (paid) => `settle_donations('specific', ${paid})`,

@@ -3,6 +3,8 @@ import { systemAccounts } from '../../ledger/account.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { PaymentHandler } from '../handler.ts';
 
+const noPool = 'not the open-donation pool, which GET /v1/donations/open-pool returns';
+
 /** A donation without a cause: it waits in the open pool until it is allocated. Both rails. */
 export const charitableCauseOpenDonate = {
   referenceType: 'charitable_cause_open_donate' as const,
@@ -12,9 +14,7 @@ export const charitableCauseOpenDonate = {
   gatewayPurpose: 'topup_product',
   async findTarget(_em, { referenceId }) {
     if (referenceId !== systemAccounts.openDonationPool) {
-      refuse('NOT_FOUND', 'not the open-donation pool, which GET /v1/donations/open-pool returns', {
-        field: 'reference_id',
-      });
+      refuse('NOT_FOUND', noPool, { field: 'reference_id' });
     }
     return { accountId: systemAccounts.openDonationPool };
   },
@@ -25,10 +25,10 @@ export const charitableCauseOpenDonate = {
   },
   together: {
     targets: (payments) => ({
-      call: '?::uuid[]',
-      params: [
-        payments.map(({ referenceId }) => (referenceId === systemAccounts.openDonationPool ? referenceId : null)),
-      ],
+      call: `array(select case when a.id = '${systemAccounts.openDonationPool}' then row(a.id, null)::payment_target
+          else row(null, refusal('NOT_FOUND', '${noPool}', 'reference_id'))::payment_target end
+        from unnest(?::uuid[]) with ordinality a (id, place) order by a.place)`,
+      params: [payments.map(({ referenceId }) => referenceId)],
     }),
     effect: (paid) => `settle_donations('open', ${paid})`,
   },

@@ -1,25 +1,22 @@
 import { executePrepared } from '../../database/prepared-statements.ts';
+import type { Payer } from '../../identity/caller.ts';
 import { accountsOfSettlement } from '../../ledger/account.ts';
 import { holdBalances } from '../../ledger/hold-balances.ts';
-import type { SavingGoalStatus } from '../../saving-goals/saving-goal.ts';
 import { refuse } from '../../shared/errors.ts';
-import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
-import type { PaymentHandler } from '../handler.ts';
+import type { PaymentHandler, PaymentIntent, SqlCall } from '../handler.ts';
+import { readTarget } from '../read-target.ts';
 
-interface GoalRow {
-  user_id: string;
-  status: SavingGoalStatus;
-  is_closed: boolean;
-  account_id: string;
-  target_amount: Money;
-  held: Money;
-  has_open_order: boolean;
-}
-
-const query = `select user_id, status, closed_at is not null as is_closed, account_id, target_amount::text, account_balance(account_id)::text as held,
-    exists (select from saving_goal_orders o where o.saving_goal_id = g.id and o.status = 'pending') as has_open_order
-  from saving_goals g where id = ?`;
+type Asked = Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer };
+const targetsOf = (payments: readonly Asked[], isHeld: boolean): SqlCall => ({
+  call: 'targets_of_saving_goals(?::uuid[], ?::uuid[], ?::numeric[], ?)',
+  params: [
+    payments.map(({ payer }) => payer.userId),
+    payments.map(({ referenceId }) => referenceId),
+    payments.map(({ amount }) => amount),
+    isHeld,
+  ],
+});
 
 const refuseRepeat = (): never =>
   refuse('DUPLICATE', 'the saving goal already has an open payment order', { field: 'reference_id' });
@@ -33,16 +30,10 @@ export const savingGoalContribution = {
   gatewayPurpose: 'topup_product',
   inTurn: true,
   async findTarget(em, { referenceId, amount, rail, caller }) {
-    const [goal] = await executePrepared<GoalRow>(em, query, [referenceId]);
-    if (goal === undefined) refuse('NOT_FOUND', 'no such saving goal', { field: 'reference_id' });
-    if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'the saving goal is not yours', { field: 'reference_id' });
-    if (goal.is_closed) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'reference_id' });
-    if (goal.status !== 'active') refuse('REQUEST_INVALID', 'the saving goal is completed', { field: 'reference_id' });
-    if (compareMoney(addMoney(goal.held, amount), goal.target_amount) > 0) {
-      refuse('REQUEST_INVALID', 'it would exceed the target of the saving goal', { field: 'amount' });
-    }
-    if (rail === 'gateway' && goal.has_open_order) refuseRepeat();
-    return { accountId: goal.account_id };
+    const target = await readTarget(em, targetsOf([{ referenceId, amount, payer: caller }], false));
+    const open = "select from saving_goal_orders where saving_goal_id = ? and status = 'pending'";
+    if (rail === 'gateway' && (await executePrepared(em, open, [referenceId])).length > 0) refuseRepeat();
+    return target;
   },
   async onPending(tx, { orderId, referenceId }) {
     try {
@@ -67,19 +58,12 @@ export const savingGoalContribution = {
       await holdBalances(tx, { debited: [account], credited: [...accountsOfSettlement, account, released] });
     },
     sql: ({ orderId, referenceId }) => ({
-      call: 'settle_saving_goal(?, ?, ?)',
-      params: [referenceId, orderId, orderId === null],
+      call: 'settle_saving_goal(?, ?)',
+      params: [referenceId, orderId],
     }),
   },
   together: {
-    targets: (payments) => ({
-      call: 'accounts_of_saving_goals(?::uuid[], ?::uuid[], ?::numeric[])',
-      params: [
-        payments.map(({ payer }) => payer.userId),
-        payments.map(({ referenceId }) => referenceId),
-        payments.map(({ amount }) => amount),
-      ],
-    }),
+    targets: (payments) => targetsOf(payments, true),
     effect: (paid) => `settle_saving_goals(${paid})`,
   },
   async onClosed(tx, { orderId }, outcome) {
