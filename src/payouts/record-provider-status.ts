@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../shared/asking-intervals.ts';
 import { readAskedSince } from './attempts.ts';
+import { noteFurtherTransfers } from './beyond-ours.ts';
 import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import {
@@ -56,7 +57,7 @@ export async function recordProviderStatus(
   }
   payout.asked_at = at;
   payout.asks += 1;
-  if ('providerTransferId' in report) payout.provider_transfer_id ??= report.providerTransferId;
+  if ('providerTransferId' in report) payout.provider_transfer_id = report.providerTransferId;
   if (isFinalPayout(payout.status)) {
     payout.look_again_at = nextLookAtFinal(payout, report, now);
   } else {
@@ -67,6 +68,7 @@ export async function recordProviderStatus(
   }
   payout.updated_at = now;
   await tx.flush();
+  await noteFurtherTransfers(tx, payout, report.further ?? []);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }
 
