@@ -31,7 +31,7 @@ create table reconciliations (
 create index reconciliations_by_creation on reconciliations (created_at desc, id desc);
 create index reconciliations_open on reconciliations (day) where state = 'open';
 create index reconciliations_of_transfers on reconciliations (created_at, id)
-  where state = 'open' and kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER');
+  where state <> 'resolved' and kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER');
 create trigger reconciliations_state_law before insert or update of state on reconciliations
   for each row execute function keep_status('state', '>open', 'open>explained', 'open>resolved', 'explained>open', 'explained>resolved',
     'resolved>open', 'resolved>explained');
