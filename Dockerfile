@@ -19,10 +19,12 @@ RUN mkdir dist && PART_OPTIONS='{"file":"/app/dist/workflows.js"}' node dev/bund
   && mkdir /var/lib/sandbox && chown node:node /var/lib/sandbox
 USER node
 
-# What asks for more than a notice and is never loaded here stays out (dev/licenses.ts).
+# What asks for more than a notice and is never loaded here stays out (dev/licenses.ts), and what is for other machines.
 FROM base AS dependencies
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/caniuse-lite
+COPY dev/prune-packages.ts dev/
+RUN node dev/prune-packages.ts
 
 FROM base
 ENV NODE_ENV=production WORKFLOW_BUNDLE=/app/dist/workflows.js PORT=3000

@@ -1,15 +1,18 @@
-/** Jest strips types as Node does (test/support/strip-types.cjs); no build step, no other compiler. */
+/** Node itself loads the tests and strips their types (test/support/native-runtime.ts); no build step, no other compiler. */
+const isFull = process.env.AMANAH_FULL === '1';
+
 export default {
+  runtime: '<rootDir>/test/support/native-runtime.ts',
   testEnvironment: '<rootDir>/test/support/test-environment.ts',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '<rootDir>/test/support/strip-types.cjs' },
+  transform: {},
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // Files of `npm run test:full` alone.
+  testPathIgnorePatterns: ['/node_modules/', ...(isFull ? [] : ['\\.full\\.test\\.ts$'])],
   modulePathIgnorePatterns: ['<rootDir>/.amanah'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  testSequencer: '<rootDir>/test/support/sequencer.ts',
   testTimeout: 60_000,
-  // Many tests wait for processes to come back; in full sizes they keep two cores busy by themselves.
-  // A worker keeps the modules of every file that it ran: beyond this it gives way to a new one, before its heap is full.
-  workerIdleMemoryLimit: '1500MB',
-  maxWorkers: process.env.AMANAH_FULL === '1' ? 2 : 3,
+  // Tests mostly wait for processes and workflows; in full sizes they keep two cores busy by themselves.
+  maxWorkers: isFull ? 3 : 5,
 };

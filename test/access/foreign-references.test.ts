@@ -41,8 +41,8 @@ beforeAll(async () => {
     'nothing there': newId(),
   };
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const accounts = (): string[] => Object.keys(things).filter((name) => /^account of|stranger’s account/.test(name));
 const all = (names: readonly string[], status: number): Record<string, number> =>

@@ -20,8 +20,8 @@ beforeAll(async () => {
     buildPlatformAdmin(stack),
   ]);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const required = { province: 'Jawa Barat', city: 'Bandung', country: 'Indonesia' };
 const whole = {

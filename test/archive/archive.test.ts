@@ -12,7 +12,7 @@ const afterMonths = 12;
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ env: { LOG_LEVEL: 'silent' } });
+  stack = await startStack({ own: true, env: { LOG_LEVEL: 'silent' } });
 }, 60_000);
 afterAll(() => stack?.stop());
 
@@ -211,7 +211,7 @@ describe('A month', () => {
       reason: expect.stringMatching(/^\S+ ended/),
     });
     expect(run('archive', ['--month', young, '--table', 'events']).status).toBe(1);
-    await using unsealed = await startStack({ env: { LOG_LEVEL: 'silent' } });
+    await using unsealed = await startStack({ own: true, env: { LOG_LEVEL: 'silent' } });
     await unsealed.owner().execute(`select make_month('events', '${month}-01')`);
     expect(
       await archiveMonth(unsealed.owner(), unsealed.deps.storage, { table: 'events', month, afterMonths }),

@@ -9,8 +9,8 @@ beforeAll(async () => {
   stack = await startStack();
   [owner, stranger] = await Promise.all([buildIndividual(stack), buildIndividual(stack)]);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const bca = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Siti Rahayu' };
 const add = (by: BuiltUser, body: object = bca) => stack.post('/v1/bank-accounts', body, { token: by.token });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { keepBounds } from '../../bench/bounds.ts';
+import { itInFull } from '../support/full.ts';
 
 const runFile = promisify(execFile);
 const benchMs = 300_000;
@@ -36,7 +37,7 @@ const benches: [name: string, args: string[], names: RegExp][] = [
 ];
 
 describe('benches', () => {
-  it.each(benches)(
+  itInFull.each(benches)(
     'runs the bench of %s in its smallest size, with correct results',
     async (name, args, names) => {
       const script = join(import.meta.dirname, '..', '..', 'bench', `${name}.ts`);

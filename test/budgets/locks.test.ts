@@ -16,8 +16,8 @@ beforeAll(async () => {
   payer = await buildIndividual(stack, { balance: '1000000' });
   partner = await buildPayer(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const { lock } = budgets.database.role;
 

@@ -9,6 +9,7 @@ import { migrate } from '../../src/migrate.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
+import { casesOf } from '../support/full.ts';
 import { testRun } from '../support/run.ts';
 
 let database: TestDatabase;
@@ -109,7 +110,7 @@ describe('A process on a role without them', () => {
     );
   });
 
-  it.each(['api', 'worker'])(
+  it.each(casesOf(['api', 'worker']))(
     'ends at once and says so: %s',
     async (name) => {
       await forget();

@@ -9,10 +9,10 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
+  stack = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 type Body = string | Uint8Array<ArrayBuffer>;
 const asBytes = (body: string | Uint8Array) => new Uint8Array(Buffer.from(body as string));

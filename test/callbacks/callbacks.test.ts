@@ -14,12 +14,12 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack);
   await stack.sandbox.put('/sandbox/faults', {});
 });
-afterEach(() => expectChecksEmpty(stack));
 
 async function topUp(): Promise<{ payment_order_id: string; payment_code: string; transaction_id: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };

@@ -13,11 +13,9 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.sandbox.put('/sandbox/faults', {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
 interface Instrument {
   id: string;

@@ -11,11 +11,9 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPayer(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.sandbox.put('/sandbox/faults', {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
 async function topUp(): Promise<{ payment_order_id: string; payment_code: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };

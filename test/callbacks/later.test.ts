@@ -11,9 +11,9 @@ beforeAll(async () => {
   stack = await startTimeSkippingStack();
   payer = await buildIndividual(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(() => hide());
-afterEach(() => expectChecksEmpty(stack));
 
 /** No callbacks, and what is paid from now on is not listed. */
 const hide = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } });

@@ -9,8 +9,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ sandbox: true, worker: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const waiting = async (): Promise<number> => {
   const rows = await stack

@@ -16,12 +16,12 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   partner = await buildPartner(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack);
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 interface Instrument {
   id: string;

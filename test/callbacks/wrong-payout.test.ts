@@ -26,11 +26,11 @@ beforeAll(async () => {
   owner = await buildOwner(stack, '10000000');
   paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BNI' });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   await setFaults(stack, { callbacks: { drop: true } });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 interface Transfer {
   id: string;

@@ -27,7 +27,7 @@ const made: Record<'mine' | 'theirs' | 'ours' | 'oursActive' | 'foreign' | 'fore
   foreignActive: '',
 };
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
   person = await buildIndividual(stack);
   other = await buildIndividual(stack);
   admin = await buildOrganizationAdmin(stack);

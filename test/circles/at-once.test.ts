@@ -14,8 +14,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** For rows that one transaction wrote: how many there are, and how many statements wrote them. */
 async function written(rows: string, circleId: string): Promise<{ rows: number; statements: number }> {

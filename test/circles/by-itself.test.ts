@@ -16,8 +16,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const pay = async (id: string, members: readonly BuiltUser[]) => {
   for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);

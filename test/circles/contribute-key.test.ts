@@ -10,8 +10,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const send = async (member: BuiltUser, circleId: string, key: string, fields: object = {}) => {
   const answer = await fetch(`${stack.url}/v1/saving-circles/contribute`, {

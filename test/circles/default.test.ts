@@ -15,8 +15,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const pay = async (id: string, ...members: (BuiltUser | undefined)[]) => {
   for (const member of members) expect(await contribute(stack, member as BuiltUser, id)).toMatchObject({ status: 201 });

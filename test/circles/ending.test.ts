@@ -20,12 +20,12 @@ import {
 let stack: Stack;
 let platform: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   platform = await buildPlatformAdmin(stack);
   await pauseSchedules(stack, ['circle-sweep']);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const bca = 1;
 const statusesOf = async (circleId: string) => (await contributionsOf(stack, circleId)).map(({ status }) => status);

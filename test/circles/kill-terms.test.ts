@@ -19,11 +19,9 @@ let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack();
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 const bca = 1;
 

@@ -15,8 +15,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   await writeInOneShard(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 it('Contributions are settled, debited and paid from balances, and pots paid, at once without a deadlock', async () => {
   const { id, creator, members } = await buildActiveCircle(stack, size);

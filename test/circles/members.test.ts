@@ -14,8 +14,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true });
   ({ admin, otherAdmin, employee, owner, stranger, platform } = await buildCast(stack));
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const unknown = '6f1e0c5e-6a86-4f0e-a4ad-0a1d5d0b2c11';
 const path = '/v1/saving-circles';

@@ -13,8 +13,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const propose = (as: BuiltUser, id: string, memberId: string | undefined, accountId: string) =>
   stack.post(

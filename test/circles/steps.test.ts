@@ -27,8 +27,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const many = Array.from({ length: 10 });
 const january31 = '2026-01-31T00:00:00+07:00';

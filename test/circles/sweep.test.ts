@@ -11,8 +11,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const longAgo = new Date('2026-01-01T00:00:00+07:00').toISOString();
 const begun = (size: number, terms: Partial<CircleTerms>) => begunAt(stack, size, terms, [], longAgo);

@@ -10,8 +10,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true });
   creator = await buildIndividual(stack, { balance: '1000000' });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const post = (terms: unknown, fields: object = {}) =>
   stack.post(

@@ -12,13 +12,13 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 beforeEach(async () => {
   partner = await buildPartner(stack, {
     fees: [{ method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500' }],
   });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const asked = 50_000;
 const net = 46_000;

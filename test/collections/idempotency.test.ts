@@ -22,12 +22,12 @@ beforeAll(async () => {
   const address = second.address();
   urls = [stack.url, `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`];
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   second.closeAllConnections();
   second.close();
   await stack.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const va = { method: 'virtual_account', channel: 'BNI', amount: '50000' };
 

@@ -7,13 +7,13 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   partner = await buildPartner(stack, {
     fees: [{ method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500' }],
   });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const va = { method: 'virtual_account', channel: 'BCA', amount: '50000' };
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

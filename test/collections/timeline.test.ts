@@ -11,11 +11,9 @@ beforeAll(async () => {
   partner = await buildPartner(stack);
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.sandbox.put('/sandbox/faults', {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
 interface Timeline {
   items: { at: string; type: string; text: string }[];

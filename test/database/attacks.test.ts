@@ -46,7 +46,7 @@ interface Loot {
 
 let loot: Loot;
 beforeAll(async () => {
-  const stack = await startStack({ worker: true, sandbox: true });
+  const stack = await startStack({ own: true, worker: true, sandbox: true });
   const [thief, victim] = [await buildIndividual(stack), await buildIndividual(stack, { balance: '1000000' })];
   const order = async () => {
     const body = { reference_type: 'account_top_up', reference_id: victim.accountId, payment_id: 1, amount: 50_000 };
@@ -91,8 +91,8 @@ beforeAll(async () => {
     goalAccount,
   };
 }, 120_000);
+afterAll(() => expectChecksEmpty(loot.stack));
 afterAll(() => loot.stack.stop());
-afterEach(() => expectChecksEmpty(loot.stack));
 
 /** How statements of one session end: the SQLSTATE of the first that is refused. Nothing of them stays. */
 async function attempt(url: string, ...statements: string[]): Promise<string> {

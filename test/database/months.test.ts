@@ -8,7 +8,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ env: { LOG_LEVEL: 'silent' } });
+  stack = await startStack({ own: true, env: { LOG_LEVEL: 'silent' } });
   await makeMonthsSince(stack.owner(), '1 year');
 }, 60_000);
 afterAll(() => stack?.stop());

@@ -10,6 +10,7 @@ import { budgets } from '../../src/shared/budgets.ts';
 import { refuse } from '../../src/shared/errors.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type Replicated, startReplicated } from '../support/replicated.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -21,18 +22,16 @@ let platform: BuiltUser;
 beforeAll(async () => {
   replicated = await startReplicated();
   const { database, replicaUrl } = replicated;
-  stack = await startStack({ database, env: { DATABASE_READ_URL: replicaUrl } });
+  stack = await startStack({ own: true, database, env: { DATABASE_READ_URL: replicaUrl } });
   [person, platform] = await Promise.all([buildIndividual(stack, { balance: '1000' }), buildPlatformAdmin(stack)]);
   await untilServing();
 }, 180_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await stack?.stop();
   await replicated?.stop();
 });
-afterEach(async () => {
-  await untilServing();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => untilServing());
 
 const product = (): EntityManager => stack.deps.orm.em.fork();
 const isReplica = async (reader: EntityManager): Promise<boolean> =>
@@ -282,21 +281,24 @@ describe('With DATABASE_READ_URL', () => {
     30_000,
   );
 
-  it('a download that fails on the replica once it has begun is not begun again; the next begins on the primary', async () => {
-    let begun = 0;
-    const parts: number[] = [];
-    const inParts = async function* () {
-      begun += 1;
-      yield begun;
-      throw Object.assign(new Error('conflict with recovery'), { code: '40001' });
-    };
-    const read = async () => {
-      for await (const part of readInSnapshot(product(), inParts)) parts.push(part);
-    };
-    await expect(read()).rejects.toThrow('conflict with recovery');
-    expect(parts).toEqual([1]);
-    expect(await outcomesOf(() => readFresh(product(), isReplica))).toEqual({ resting: 1 });
-  });
+  itInFull(
+    'a download that fails on the replica once it has begun is not begun again; the next begins on the primary',
+    async () => {
+      let begun = 0;
+      const parts: number[] = [];
+      const inParts = async function* () {
+        begun += 1;
+        yield begun;
+        throw Object.assign(new Error('conflict with recovery'), { code: '40001' });
+      };
+      const read = async () => {
+        for await (const part of readInSnapshot(product(), inParts)) parts.push(part);
+      };
+      await expect(read()).rejects.toThrow('conflict with recovery');
+      expect(parts).toEqual([1]);
+      expect(await outcomesOf(() => readFresh(product(), isReplica))).toEqual({ resting: 1 });
+    },
+  );
 });
 
 describe('A replica that does not replay', () => {
@@ -351,63 +353,71 @@ describe('A replica that is away', () => {
     });
   }, 120_000);
 
-  it('holds up one read for half a second at most when it takes connections and says nothing', async () => {
-    const sockets: Socket[] = [];
-    const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as { port: number };
-    const told: ReadOutcome[] = [];
-    await using primary = await openDatabase({ url: replicated.database.url, poolSize: 2 });
-    const url = `postgresql://amanah_app:x@127.0.0.1:${port}/amanah`;
-    const replica = await openDatabase({ url, poolSize: 2, connectWithinMs: 10_000 });
-    attachReplica(primary, replica, (outcome) => told.push(outcome));
-    await primary.em.fork().execute('select 1');
-    const durations: number[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      const startedAt = performance.now();
-      expect(await readFresh(primary.em.fork(), isReplica)).toBe(false);
-      durations.push(performance.now() - startedAt);
-    }
-    expect(told).toEqual(['away', 'resting', 'resting']);
-    expect(durations[0]).toBeGreaterThanOrEqual(budgets.replica.begun - 10);
-    expect(durations[1]).toBeLessThan(budgets.replica.begun);
-    for (const socket of sockets) socket.destroy();
-    silent.close();
-    await replica.close(true);
-  }, 30_000);
+  itInFull(
+    'holds up one read for half a second at most when it takes connections and says nothing',
+    async () => {
+      const sockets: Socket[] = [];
+      const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+      const { port } = silent.address() as { port: number };
+      const told: ReadOutcome[] = [];
+      await using primary = await openDatabase({ url: replicated.database.url, poolSize: 2 });
+      const url = `postgresql://amanah_app:x@127.0.0.1:${port}/amanah`;
+      const replica = await openDatabase({ url, poolSize: 2, connectWithinMs: 10_000 });
+      attachReplica(primary, replica, (outcome) => told.push(outcome));
+      await primary.em.fork().execute('select 1');
+      const durations: number[] = [];
+      for (let round = 0; round < 3; round += 1) {
+        const startedAt = performance.now();
+        expect(await readFresh(primary.em.fork(), isReplica)).toBe(false);
+        durations.push(performance.now() - startedAt);
+      }
+      expect(told).toEqual(['away', 'resting', 'resting']);
+      expect(durations[0]).toBeGreaterThanOrEqual(budgets.replica.begun - 10);
+      expect(durations[1]).toBeLessThan(budgets.replica.begun);
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+      await replica.close(true);
+    },
+    30_000,
+  );
 });
 
 describe('A replica that vanishes during a read', () => {
-  it('holds up that read for three seconds at most', async () => {
-    const sockets: Socket[] = [];
-    const { port: behind } = new URL(replicated.replicaUrl);
-    const between = createServer((client) => {
-      const server = connect(Number(behind), '127.0.0.1');
-      for (const socket of [client, server]) sockets.push(socket.on('error', () => undefined));
-      client.pipe(server).pipe(client);
-    });
-    await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
-    const { port } = between.address() as { port: number };
-    const told: ReadOutcome[] = [];
-    await using primary = await openDatabase({ url: replicated.database.url, poolSize: 2 });
-    const replica = await openDatabase({
-      url: Object.assign(new URL(replicated.replicaUrl), { port }).href,
-      poolSize: 2,
-    });
-    attachReplica(primary, replica, (outcome) => told.push(outcome));
-    const read = async (reader: EntityManager) => {
-      if (await isReplica(reader)) for (const socket of sockets) socket.unpipe().pause();
-      return isReplica(reader);
-    };
-    const startedAt = performance.now();
-    expect(await readFresh(primary.em.fork(), read)).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(budgets.database.role.statement);
-    expect(await readFresh(primary.em.fork(), isReplica)).toBe(false);
-    expect(told).toEqual(['failed', 'resting']);
-    for (const socket of sockets) socket.destroy();
-    between.close();
-    await replica.close(true);
-  }, 30_000);
+  itInFull(
+    'holds up that read for three seconds at most',
+    async () => {
+      const sockets: Socket[] = [];
+      const { port: behind } = new URL(replicated.replicaUrl);
+      const between = createServer((client) => {
+        const server = connect(Number(behind), '127.0.0.1');
+        for (const socket of [client, server]) sockets.push(socket.on('error', () => undefined));
+        client.pipe(server).pipe(client);
+      });
+      await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+      const { port } = between.address() as { port: number };
+      const told: ReadOutcome[] = [];
+      await using primary = await openDatabase({ url: replicated.database.url, poolSize: 2 });
+      const replica = await openDatabase({
+        url: Object.assign(new URL(replicated.replicaUrl), { port }).href,
+        poolSize: 2,
+      });
+      attachReplica(primary, replica, (outcome) => told.push(outcome));
+      const read = async (reader: EntityManager) => {
+        if (await isReplica(reader)) for (const socket of sockets) socket.unpipe().pause();
+        return isReplica(reader);
+      };
+      const startedAt = performance.now();
+      expect(await readFresh(primary.em.fork(), read)).toBe(false);
+      expect(performance.now() - startedAt).toBeLessThan(budgets.database.role.statement);
+      expect(await readFresh(primary.em.fork(), isReplica)).toBe(false);
+      expect(told).toEqual(['failed', 'resting']);
+      for (const socket of sockets) socket.destroy();
+      between.close();
+      await replica.close(true);
+    },
+    30_000,
+  );
 });
 
 /** A way to a server that counts how often somebody who had been answered, or had just come, sends something. */

@@ -9,7 +9,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ env: { DATABASE_POOL_SIZE: '3' } });
+  stack = await startStack({ own: true, env: { DATABASE_POOL_SIZE: '3' } });
 }, 90_000);
 afterAll(() => stack.stop());
 

@@ -37,17 +37,20 @@ let operators: Operators;
 let unknownPayout: () => Promise<string>;
 beforeAll(async () => {
   // Nothing is requested again by itself: what two people decide does not race with it.
-  stack = await startStack({ isImpatient: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  stack = await startStack({
+    isImpatient: true,
+    worker: true,
+    sandbox: true,
+    env: { PAYOUT_RESEND_HOURS: '0' },
+  });
   partner = await buildPayer(stack, { available: '100000000' });
   operators = await buildOperators(stack);
   unknownPayout = await buildUnknownPayouts(stack, partner, 18);
   await pauseSchedules(stack, ['decision-sweep']);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 const failing = (payoutId: string) => ({ kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' });
 const proposed = async (proposal: object): Promise<string> => {

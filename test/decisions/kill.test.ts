@@ -14,11 +14,11 @@ beforeAll(async () => {
   operators = await buildOperators(stack);
   partner = await buildPayer(stack, { available: '100000000' });
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 afterEach(async () => {
   await stack.restart();
   await setFaults(stack, {});
-  await expectChecksEmpty(stack);
 });
 
 /** Each way to die, once the approval was asked for. */

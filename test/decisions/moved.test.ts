@@ -18,18 +18,21 @@ let operators: Operators;
 let partner: BuiltPartner;
 let unknown: () => Promise<string>;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  stack = await startStack({
+    isImpatient: true,
+    worker: true,
+    sandbox: true,
+    env: { PAYOUT_RESEND_HOURS: '0' },
+  });
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
   partner = await buildPayer(stack, { available: '100000000' });
   unknown = await buildUnknownPayouts(stack, partner, 9);
   await pauseSchedules(stack, ['decision-sweep']);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 const about = (payout_id: string, outcome = 'failed') => ({ kind: 'settle_payout', payout_id, outcome });
 const read = async (id: string) =>

@@ -15,11 +15,11 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 beforeEach(async () => {
   operators = await buildOperators(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const suspend = (user: BuiltUser) =>
   stack.patch(`/v1/users/${user.id}`, { status: 'suspended' }, { token: superAdmin.token });

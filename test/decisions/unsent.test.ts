@@ -15,11 +15,11 @@ beforeAll(async () => {
   operators = await buildOperators(stack);
   approver = await secureSession(stack, (await buildSuperAdmin(stack)).id);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 afterEach(async () => {
   stack.arm('');
   await stack.restart();
-  await expectChecksEmpty(stack);
 });
 
 const succeeding = (payout_id: string) => ({ kind: 'settle_payout', payout_id, outcome: 'succeeded' });

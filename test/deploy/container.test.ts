@@ -10,6 +10,7 @@ import { findFreePort } from '../../dev/ports.ts';
 import { readConfig, readMigrationConfig } from '../../src/config.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
+import { itInFull } from '../support/full.ts';
 import { createHttp } from '../support/http.ts';
 import { testRun } from '../support/run.ts';
 import { eventually } from '../support/stack.ts';
@@ -136,37 +137,47 @@ describe('The container’s start command, in a bare directory', () => {
     expect(ended.out).toContain(`Public key ${known.SEAL_VERIFICATION_KEYS}`);
   }, 60_000);
 
-  it('has every command of the runbook, with nothing that the image leaves out', async () => {
-    const runbook = readFileSync(join(root, 'docs/operations.md'), 'utf8');
-    const scripts = new Set(
-      [...runbook.matchAll(/ node (src\/commands\/[\w-]+\.ts)/g)].map(([, script = '']) => script),
-    );
-    const typed: Record<string, { arguments: string[]; prints: string }> = {
-      'src/commands/admin.ts': {
-        arguments: ['create-super-admin', '--email', 'root@example.org', '--name', 'Root'],
-        prints: 'root@example.org',
-      },
-      'src/commands/archive.ts': { arguments: ['--help'], prints: 'npm run archive' },
-      'src/commands/keys-reencrypt.ts': { arguments: [], prints: '' },
-      'src/commands/keys-rotate-tokens.ts': { arguments: [], prints: '' },
-      'src/commands/reconcile.ts': { arguments: ['--help'], prints: 'npm run reconcile' },
-      'src/commands/sql.ts': { arguments: ['select 4711 as one'], prints: '4711' },
-    };
-    expect([...scripts].filter((script) => script !== 'src/commands/verify.ts').toSorted()).toEqual(Object.keys(typed));
-    for (const [script, { arguments: words, prints }] of Object.entries(typed)) {
-      const ended = await run(script, settings, ['--import', without(Object.keys(leftOut))], words).ended;
-      expect([script, ended]).toMatchObject([script, { code: 0, out: expect.stringContaining(prints) }]);
-    }
-  }, 90_000);
+  itInFull(
+    'has every command of the runbook, with nothing that the image leaves out',
+    async () => {
+      const runbook = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+      const scripts = new Set(
+        [...runbook.matchAll(/ node (src\/commands\/[\w-]+\.ts)/g)].map(([, script = '']) => script),
+      );
+      const typed: Record<string, { arguments: string[]; prints: string }> = {
+        'src/commands/admin.ts': {
+          arguments: ['create-super-admin', '--email', 'root@example.org', '--name', 'Root'],
+          prints: 'root@example.org',
+        },
+        'src/commands/archive.ts': { arguments: ['--help'], prints: 'npm run archive' },
+        'src/commands/keys-reencrypt.ts': { arguments: [], prints: '' },
+        'src/commands/keys-rotate-tokens.ts': { arguments: [], prints: '' },
+        'src/commands/reconcile.ts': { arguments: ['--help'], prints: 'npm run reconcile' },
+        'src/commands/sql.ts': { arguments: ['select 4711 as one'], prints: '4711' },
+      };
+      expect([...scripts].filter((script) => script !== 'src/commands/verify.ts').toSorted()).toEqual(
+        Object.keys(typed),
+      );
+      for (const [script, { arguments: words, prints }] of Object.entries(typed)) {
+        const ended = await run(script, settings, ['--import', without(Object.keys(leftOut))], words).ended;
+        expect([script, ended]).toMatchObject([script, { code: 0, out: expect.stringContaining(prints) }]);
+      }
+    },
+    90_000,
+  );
 
-  it('src/commands/reconcile.ts asks for database, Temporal and provider, and nothing else', async () => {
-    const { code, error } = await run('src/commands/reconcile.ts', { ...bare, DATABASE_URL: database.url }).ended;
-    expect({ code, error: error.trim() }).toEqual({
-      code: 2,
-      error:
-        'The configuration cannot be used: TEMPORAL_ADDRESS is missing; XENDIT_SECRET_KEY is missing; XENDIT_CALLBACK_TOKEN is missing.',
-    });
-  }, 60_000);
+  itInFull(
+    'src/commands/reconcile.ts asks for database, Temporal and provider, and nothing else',
+    async () => {
+      const { code, error } = await run('src/commands/reconcile.ts', { ...bare, DATABASE_URL: database.url }).ended;
+      expect({ code, error: error.trim() }).toEqual({
+        code: 2,
+        error:
+          'The configuration cannot be used: TEMPORAL_ADDRESS is missing; XENDIT_SECRET_KEY is missing; XENDIT_CALLBACK_TOKEN is missing.',
+      });
+    },
+    60_000,
+  );
 
   it('refuses in production the settings that allow webhooks to this machine or kill processes', async () => {
     const { code, error } = await run('src/api.ts', {

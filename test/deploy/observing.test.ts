@@ -44,6 +44,7 @@ let worker: Http;
 beforeAll(async () => {
   const [workerPort, sdkPort] = [await findFreePort(), await findFreePort()];
   stack = await startStack({
+    own: true,
     worker: true,
     workerFailpoints: 'allocate-donations.before=throw',
     env: { WORKER_PORT: String(workerPort), TEMPORAL_METRICS_PORT: String(sdkPort) },

@@ -7,7 +7,7 @@ const buildId = '2026-02-01.1';
 let stack: Stack;
 beforeAll(async () => {
   const env = { WORKER_DEPLOYMENT_NAME: deploymentName, WORKER_BUILD_ID: buildId };
-  stack = await startStack({ isImpatient: true, worker: true, sandbox: true, env });
+  stack = await startStack({ own: true, isImpatient: true, worker: true, sandbox: true, env });
 }, 90_000);
 afterAll(() => stack.stop());
 

@@ -30,8 +30,8 @@ beforeAll(async () => {
   ]);
   product = await buildTransaction(stack, creator);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const call = (by: BuiltUser, path: string) => stack.get(`/v1/documents${path}`, { token: by.token });
 const uploaded = async (fields: Record<string, string> = {}, by = creator, of = product) =>

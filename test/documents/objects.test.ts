@@ -16,8 +16,8 @@ beforeAll(async () => {
   fellow = await buildIndividual(stack, { organizationId });
   product = await buildTransaction(stack, creator);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const call = (by: BuiltUser, path: string) => stack.get(`/v1/documents${path}`, { token: by.token });
 const uploaded = async () =>

@@ -13,6 +13,7 @@ let product: string;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   user = await buildIndividual(stack);
@@ -20,7 +21,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   armFailpoints(undefined);
-  await expectChecksEmpty(stack);
 });
 
 const left = () => whatIsLeft(stack, user);

@@ -7,8 +7,8 @@ beforeAll(async () => {
   const limits = { UPLOADS_PER_USER: '2', UPLOADS_IN_ALL: '3', STORED_BYTES_PER_USER: String(2 * png.length + 1) };
   stack = await startStack({ env: limits });
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const build = async () => {
   const user = await buildIndividual(stack);

@@ -35,12 +35,12 @@ beforeAll(async () => {
       ),
   });
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   user = await buildIndividual(stack);
   product = await buildTransaction(stack, user);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const file = (content: Uint8Array | string = png): Part => ({
   name: 'file',

@@ -23,13 +23,13 @@ beforeAll(async () => {
   stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   creator = await buildOrganizationAdmin(stack);
   donor = await buildIndividual(stack, { balance: '1000000' });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const allocate = (donationIds: unknown, to = causeId, user = superAdmin) =>
   stack.post('/v1/donations/allocate', { donation_ids: donationIds, cause_id: to }, { token: user.token });

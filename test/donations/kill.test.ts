@@ -25,6 +25,7 @@ beforeAll(async () => {
   client = openTemporal({ address: stack.env.TEMPORAL_ADDRESS ?? '', namespace: 'default' });
   superAdmin = await buildSuperAdmin(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await stack?.stop();
   await client?.connection.close();
@@ -34,10 +35,7 @@ beforeEach(async () => {
   donor = await buildIndividual(stack, { balance: '10000' });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 /** Waits until the armed worker killed itself, and starts another. */
 async function dieAndRestart(): Promise<void> {

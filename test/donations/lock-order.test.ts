@@ -22,13 +22,13 @@ beforeAll(async () => {
   superAdmin = await buildSuperAdmin(stack);
   await writeInOneShard(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   creator = await buildOrganizationAdmin(stack);
   donor = await buildIndividual(stack, { balance: String(3 * racers * each) });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const all = <T>(make: (place: number) => Promise<T>) =>
   Promise.all(Array.from({ length: racers }, (_, place) => make(place)));

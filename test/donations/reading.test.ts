@@ -23,12 +23,12 @@ beforeAll(async () => {
   platform = await buildPlatformAdmin(stack);
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   donor = await buildIndividual(stack, { balance: '1000000' });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const pool = systemAccounts.openDonationPool;
 const own = async (user: BuiltUser) => (await stack.get('/v1/donations', { token: user.token })).body.data;

@@ -23,14 +23,12 @@ beforeAll(async () => {
   creator = await buildOrganizationAdmin(stack);
   causeId = await buildCause(stack, creator, await buildSuperAdmin(stack));
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 beforeEach(async () => {
   donor = await buildIndividual(stack, { balance: '1000' });
 });
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 async function given(): Promise<string> {
   expect((await give(stack, donor, 1000, causeId)).status).toBe(201);

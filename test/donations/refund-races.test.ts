@@ -27,13 +27,13 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: noWait });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   creator = await buildOrganizationAdmin(stack);
   donor = await buildIndividual(stack, { balance: String(racers * each) });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const refund = (id: string) =>
   asAClient(() => stack.post(`/v1/donations/${id}/refund`, undefined, { token: donor.token }));

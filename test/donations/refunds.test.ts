@@ -27,13 +27,13 @@ beforeAll(async () => {
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   creator = await buildOrganizationAdmin(stack);
   donor = await buildIndividual(stack, { balance: '1000000' });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const refund = (id: string, by = donor) => stack.post(`/v1/donations/${id}/refund`, undefined, { token: by.token });
 const listed = async (by = donor) => (await stack.get('/v1/donations', { token: by.token })).body.data.items;

@@ -34,11 +34,11 @@ beforeAll(async () => {
   stack = await startStack();
   causeId = await buildCause(stack, await buildOrganizationAdmin(stack), await buildSuperAdmin(stack));
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   donor = await buildIndividual(stack, { balance: '1000000' });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const statement = (year: number | string, accept = 'application/json', by = donor) =>
   stack.get(`/v1/donations/statements/${year}`, { token: by.token, headers: { accept } });

@@ -10,6 +10,7 @@ import {
   buildSuperAdmin,
   fund,
 } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
@@ -23,12 +24,12 @@ beforeAll(async () => {
   creator = await buildOrganizationAdmin(stack);
   superAdmin = await buildSuperAdmin(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   donor = await buildIndividual(stack, { balance: '10000' });
   causeId = await buildCause(stack, creator, superAdmin);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const path = '/v1/donations/subscriptions';
 const dayMs = 24 * 60 * 60 * 1000;
@@ -202,7 +203,7 @@ describe('Under time skipping', () => {
     expect(await endOf(id)).toBe('stopped');
   });
 
-  it('a year of weekly payments is 53 with the first', async () => {
+  itInFull('a year of weekly payments is 53 with the first', async () => {
     await fund(stack, donor.accountId, '100000');
     const { id, started_at } = await begin({ interval: 'weekly' });
     await sleepUntil(Date.parse(started_at) + 52 * 7 * dayMs + dayMs);

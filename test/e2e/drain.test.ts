@@ -1,5 +1,6 @@
 import { magicAccount } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual, fund } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
@@ -20,11 +21,9 @@ beforeAll(async () => {
   partner = await buildPartner(stack, { limits });
   await fund(stack, partner.account.available, '100000000');
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 const payOut = (key: string): Promise<HttpAnswer> => {
   const to = { bank_code: 'BRI', bank_account_number: magicAccount('111111') };
@@ -126,24 +125,28 @@ describe('A restart by SIGTERM', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe(`${Number(before) + 10 * amount}.0000`);
   }, 180_000);
 
-  it(`of API and worker, one after the other, leaves ${count} payouts and ${count} top-ups correct`, async () => {
-    const before = await balanceOf(stack, payer.accountId);
-    // They begin spread over the restarts, so that some meet each moment of them.
-    const spread = <T>(begin: () => Promise<T>) =>
-      Array.from({ length: count }, (_, index) =>
-        new Promise((resolve) => setTimeout(resolve, (index * 11_000) / count)).then(begin),
+  itInFull(
+    `of API and worker, one after the other, leaves ${count} payouts and ${count} top-ups correct`,
+    async () => {
+      const before = await balanceOf(stack, payer.accountId);
+      // They begin spread over the restarts, so that some meet each moment of them.
+      const spread = <T>(begin: () => Promise<T>) =>
+        Array.from({ length: count }, (_, index) =>
+          new Promise((resolve) => setTimeout(resolve, (index * 11_000) / count)).then(begin),
+        );
+      const asked = [spread(() => insist(payOut)), spread(() => insist(topUp))] as const;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await restartGracefully('api');
+      await restartGracefully('worker');
+      const [payouts, topUps] = [await Promise.all(asked[0]), await Promise.all(asked[1])];
+      const met = [...payouts, ...topUps].flatMap((client) => client.met);
+      expect(met.filter((what) => !mayBeRetried.has(what))).toEqual([]);
+      await expectEndedWell(
+        payouts.map(({ answer }) => answer),
+        topUps.map(({ answer }) => answer),
       );
-    const asked = [spread(() => insist(payOut)), spread(() => insist(topUp))] as const;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await restartGracefully('api');
-    await restartGracefully('worker');
-    const [payouts, topUps] = [await Promise.all(asked[0]), await Promise.all(asked[1])];
-    const met = [...payouts, ...topUps].flatMap((client) => client.met);
-    expect(met.filter((what) => !mayBeRetried.has(what))).toEqual([]);
-    await expectEndedWell(
-      payouts.map(({ answer }) => answer),
-      topUps.map(({ answer }) => answer),
-    );
-    expect(await balanceOf(stack, payer.accountId)).toBe(`${Number(before) + count * amount}.0000`);
-  }, 600_000);
+      expect(await balanceOf(stack, payer.accountId)).toBe(`${Number(before) + count * amount}.0000`);
+    },
+    600_000,
+  );
 });

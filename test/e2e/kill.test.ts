@@ -8,14 +8,12 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startProcessStack();
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack);
 });
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 /** Where a process dies: after the row, the provider's answer, the callback row, the journal (design section 3). */
 const failpoints = [

@@ -21,10 +21,10 @@ let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack({ ownPostgres: true, proxied: true });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop(), 60_000);
 afterEach(async () => {
   for (const { database } of [stack.lines.api, stack.lines.worker]) database.set({ kind: 'pass' });
-  await expectChecksEmpty(stack);
 });
 
 const ways = Object.entries(balanceWays);

@@ -18,11 +18,9 @@ let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack();
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 /** Kills the API while its statement waits inside its transaction; answers the database's process that ran it. */
 async function killInTransaction(request: BalanceRequest, key: string): Promise<number> {

@@ -1,4 +1,5 @@
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { within } from '../support/within.ts';
@@ -10,11 +11,11 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startProcessStack({ ownPostgres: true, ownTemporal: true });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop(), 60_000);
 beforeEach(async () => {
   payer = await buildIndividual(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const topUp = (idempotencyKey?: string) =>
   stack.post(
@@ -78,40 +79,44 @@ describe('An outage', () => {
     expect([stack.api.pid, stack.worker.pid]).toEqual([apiPid, workerPid]);
   }, 240_000);
 
-  it('of Temporal answers 503 with Retry-After in 3 s once in three tries, leaves nothing behind, and loses no callback', async () => {
-    const before = await topUp();
-    await stack.killTemporal();
-    const refused = await within(3000, () => topUp('temporal-is-away'));
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
-    const left = await stack.em().execute<{ orders: string; keys: string }[]>(
-      `select (select count(*) from payment_orders where user_id = ?) as orders,
+  itInFull(
+    'of Temporal answers 503 with Retry-After in 3 s once in three tries, leaves nothing behind, and loses no callback',
+    async () => {
+      const before = await topUp();
+      await stack.killTemporal();
+      const refused = await within(3000, () => topUp('temporal-is-away'));
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+      const left = await stack.em().execute<{ orders: string; keys: string }[]>(
+        `select (select count(*) from payment_orders where user_id = ?) as orders,
          (select count(*) from idempotency_keys where user_id = ?) as keys`,
-      [payer.id, payer.id],
-    );
-    expect(left).toEqual([{ orders: '1', keys: '0' }]);
-    // The callback of a payment made meanwhile is stored and answered, and delivered when Temporal is back.
-    await stack.sandbox.post('/sandbox/pay', { payment_code: before.body.data.payment_code });
-    await eventually(
-      () =>
-        stack
-          .em()
-          .execute<unknown[]>('select 1 from gateway_callbacks where reference = ?', [
-            before.body.data.payment_order_id,
-          ]),
-      (rows) => rows.length === 1,
-    );
-    await stack.startTemporalAgain();
-    const again = await eventually(
-      () => topUp('temporal-is-away'),
-      ({ status }) => status === 201,
-      30_000,
-    );
-    expect(again.body.data.status).toBe('WAITING_PAYMENT');
-    await eventually(
-      () => balanceOf(stack, payer.accountId),
-      (balance) => balance === '10000.0000',
-      60_000,
-    );
-  }, 150_000);
+        [payer.id, payer.id],
+      );
+      expect(left).toEqual([{ orders: '1', keys: '0' }]);
+      // The callback of a payment made meanwhile is stored and answered, and delivered when Temporal is back.
+      await stack.sandbox.post('/sandbox/pay', { payment_code: before.body.data.payment_code });
+      await eventually(
+        () =>
+          stack
+            .em()
+            .execute<unknown[]>('select 1 from gateway_callbacks where reference = ?', [
+              before.body.data.payment_order_id,
+            ]),
+        (rows) => rows.length === 1,
+      );
+      await stack.startTemporalAgain();
+      const again = await eventually(
+        () => topUp('temporal-is-away'),
+        ({ status }) => status === 201,
+        30_000,
+      );
+      expect(again.body.data.status).toBe('WAITING_PAYMENT');
+      await eventually(
+        () => balanceOf(stack, payer.accountId),
+        (balance) => balance === '10000.0000',
+        60_000,
+      );
+    },
+    150_000,
+  );
 });

@@ -13,14 +13,12 @@ beforeAll(async () => {
   receiver = await startReceiver();
   partner = await buildPartner(stack, { webhook: { url: receiver.url } });
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await receiver.stop();
   await stack.stop();
 });
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 const raw = JSON.stringify({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
 

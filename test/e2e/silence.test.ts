@@ -25,6 +25,7 @@ let paymentId: string;
 beforeAll(async () => {
   stack = await startProcessStack({ proxied: true, env: noWait });
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack, { balance: '1000' });
@@ -44,7 +45,6 @@ afterEach(async () => {
   for (const line of [stack.lines.api.temporal, stack.lines.worker.temporal, stack.lines.worker.provider]) {
     line.set({ kind: 'pass' });
   }
-  await expectChecksEmpty(stack);
 });
 
 interface Kind {

@@ -44,11 +44,11 @@ beforeAll(async () => {
   payer = await buildIndividual(stack, { balance: '100000' });
   partner = await buildPayer(stack, { settlementDelayHours: 1, webhook: { url: receiver.url } });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await receiver.stop();
   await stack.stop();
 }, 60_000);
-afterEach(() => expectChecksEmpty(stack));
 
 interface Instrument {
   id: string;

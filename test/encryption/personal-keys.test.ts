@@ -19,7 +19,7 @@ const key = (id: string) => ({ id, key: new Uint8Array(randomBytes(32)) });
 describe('A person’s own key', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ own: true });
   });
   afterAll(() => stack?.stop());
 

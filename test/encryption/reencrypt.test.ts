@@ -14,7 +14,7 @@ describe('Re-encryption to the newest key', () => {
   const before = createSealer([old]);
   const after = createSealer([fresh, old]);
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ own: true });
     await stack.owner().execute('create table reencrypt_sample (id uuid primary key, secret_sealed text, other text)');
     await stack.owner().execute('grant select, update on reencrypt_sample to amanah_app');
   });

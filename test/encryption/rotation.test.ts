@@ -19,7 +19,7 @@ const kept = { table: 'official_documents', column: 'details_sealed' };
 let stack: Stack;
 let user: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ env: { DATA_ENCRYPTION_KEYS: variable } });
+  stack = await startStack({ own: true, env: { DATA_ENCRYPTION_KEYS: variable } });
   user = await buildIndividual(stack);
 }, 60_000);
 afterAll(() => stack.stop());

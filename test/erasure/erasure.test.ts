@@ -25,8 +25,8 @@ beforeAll(async () => {
   });
   operators = await buildOperators(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** Somebody who has left everything with us that people leave. */
 async function somebody(): Promise<BuiltUser> {

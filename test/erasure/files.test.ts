@@ -15,8 +15,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({});
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** Somebody with a file, and nothing that keeps them. */
 async function withFile(user?: BuiltUser) {

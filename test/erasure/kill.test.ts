@@ -10,11 +10,9 @@ beforeAll(async () => {
   stack = await startProcessStack({ env: { ERASURE_WAIT_HOURS: '0' } });
   operators = await buildOperators(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(async () => {
-  await stack.restart();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.restart());
 
 const erasureOf = async (id: string) =>
   (await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token })).body.data;

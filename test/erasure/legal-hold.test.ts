@@ -10,8 +10,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, env: { ERASURE_WAIT_HOURS: '0' } });
   operators = await buildOperators(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const note = 'Letter 12/2026 of the court';
 const place = (id: string, token = operators.proposer.token) =>

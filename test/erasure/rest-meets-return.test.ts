@@ -17,8 +17,8 @@ beforeAll(async () => {
     env: { ...noWait, ERASURE_WAIT_HOURS: '0', WITHDRAWAL_FEE: '0' },
   });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 it('What the bank returns while two people pay out the rest of a cause covers its donation again, and the booking is refused', async () => {
   const operators = await buildOperators(stack);

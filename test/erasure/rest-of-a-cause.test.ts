@@ -14,8 +14,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env });
   operators = await buildOperators(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 it('What came back to the cause of somebody erased and covers no donation of it is paid out by two people', async () => {
   const { owner, donationId } = await buildStrandedCause(stack, operators);

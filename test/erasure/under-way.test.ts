@@ -19,8 +19,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** Empties a person's rows, after something that happens while they are held. */
 const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>

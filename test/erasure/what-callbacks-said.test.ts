@@ -13,8 +13,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, ERASURE_WAIT_HOURS: '0' } });
   operators = await buildOperators(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const callbacksAbout = (reference: string) =>
   stack.em().execute<{ delivered: boolean; kept: boolean }[]>(

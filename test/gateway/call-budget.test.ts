@@ -13,11 +13,9 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { PROVIDER_CALLS_PER_MINUTE: '6000' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 /** Of 600 a minute, 100 may be made at once, and 8.3 come back each second (one is set aside). */
 const perMinute = 600;

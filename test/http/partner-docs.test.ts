@@ -9,7 +9,7 @@ import { errorPage, failureCodes, partnerErrors } from '../../src/partners/error
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 import { firstHour } from '../partners/first-hour.ts';
-import { startBrowser } from '../support/browser.ts';
+import { describeInBrowser, startBrowser } from '../support/browser.ts';
 import { type BuiltPartner, buildPartner, signature } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -87,7 +87,7 @@ describe("The partners' reference", () => {
   });
 });
 
-describe('/docs/partners in a browser', () => {
+describeInBrowser('/docs/partners in a browser', () => {
   let stack: Stack;
   let partner: BuiltPartner;
   let browser: Browser;

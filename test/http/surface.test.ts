@@ -59,6 +59,7 @@ describe('The surface of the API', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack({
+      own: true,
       isImpatient: true,
       env: { LOG_LEVEL: 'silent' },
       createApp: (deps: Dependencies) => createApp(deps, [...routeGroups, workshop]),

@@ -6,8 +6,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ env: { TRUST_PROXY: 'true', RATE_LIMIT_SIGNUPS_PER_HOUR: '3' } });
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const address = () => `${newId()}@example.org`;
 const signUp = (from: string, email = address()) =>

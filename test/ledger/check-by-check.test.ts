@@ -5,7 +5,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true });
+  stack = await startStack({ own: true, worker: true });
   await pauseSchedules(stack);
 }, 60_000);
 afterAll(() => stack.stop());

@@ -42,7 +42,7 @@ async function idOf(ago: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
 });
 afterAll(() => stack.stop());
 

@@ -8,10 +8,10 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const account = () => stack.em().transactional((tx) => openAccount(tx, { kind: 'user', name: 'Pocket' }));
 

@@ -15,7 +15,12 @@ import { pathsOfPayouts } from './paths-of-payouts.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, DISBURSEMENT_APPROVAL_ABOVE: '300000' } });
+  stack = await startStack({
+    own: true,
+    worker: true,
+    sandbox: true,
+    env: { ...noWait, DISBURSEMENT_APPROVAL_ABOVE: '300000' },
+  });
   const superAdmin = await buildSuperAdmin(stack);
   Object.assign(at, {
     stack,

@@ -10,8 +10,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   partner = await buildPayer(stack, { available: '0' });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const statement = (account: string, accept = 'application/json') =>
   stack.get(`/v1/accounts/${account}/statement`, { token: partner.admin.token, headers: { accept } });

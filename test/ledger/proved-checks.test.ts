@@ -7,7 +7,7 @@ const check = 'check_journals_balance';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
 });
 afterAll(() => stack.stop());
 beforeEach(async () => {

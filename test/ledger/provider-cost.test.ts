@@ -10,7 +10,7 @@ import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/bui
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ own: true, worker: true, sandbox: true, env: noWait });
   // What the provider keeps of a payment and of a transfer, and what is priced here for it.
   expect((await stack.sandbox.put('/sandbox/costs', { payment: 3_054, transfer: 2_500 })).status).toBe(200);
   await stack
@@ -22,8 +22,8 @@ beforeAll(async () => {
       "update payout_banks set provider_fee_fixed = 2400, provider_fee_basis_points = 10 where bank_code = 'BRI'",
     );
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const books = async () => ({
   cost: await balanceOf(stack, systemAccounts.providerCost),

@@ -15,15 +15,15 @@ let owner: BuiltUser;
 let pocket: string;
 const form = { format: 'csv', envelope: {}, list: 'postings', columns: [] } as const;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true });
+  stack = await startStack({ own: true, isImpatient: true });
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   owner = await buildIndividual(stack, { balance: '1000' });
   const { body } = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: owner.token });
   pocket = body.data.id;
 });
-afterEach(() => expectChecksEmpty(stack));
 
 interface Line {
   created_at: string;

@@ -16,14 +16,14 @@ let payer: BuiltUser;
 let productId: string;
 const paid: string[] = [];
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
   admin = await buildPlatformAdmin(stack);
   payer = await buildIndividual(stack, { balance: '1000000' });
   productId = (await buildProduct(stack, admin, { kind: 'investment' })).id;
   for (let index = 0; index < 12; index += 1) paid.unshift(await payFrom(payer, productId));
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 async function payFrom(user: BuiltUser, referenceId: string, referenceType = 'investment'): Promise<string> {
   const { body } = await stack.post(

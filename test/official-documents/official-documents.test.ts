@@ -28,8 +28,8 @@ beforeAll(async () => {
     buildPlatformAdmin(stack),
   ]);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const number = '3273014501900001';
 const masked = '************0001';

@@ -15,8 +15,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const paymentBody = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
 const payoutRequest = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };

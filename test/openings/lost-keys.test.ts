@@ -29,8 +29,8 @@ beforeAll(async () => {
     (payment) => payment.status === 'succeeded',
   );
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 interface Kind {
   kind: string;

@@ -18,12 +18,12 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  await expectChecksEmpty(stack);
 });
 
 const rowOf = (id: string) => stack.em().execute<{ status: string }[]>('select status from payouts where id = ?', [id]);

@@ -14,8 +14,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const racers = isFullRun() ? 300 : 20;
 const winners = isFullRun() ? 60 : 4;

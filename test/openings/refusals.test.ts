@@ -33,8 +33,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const at = () => new Date().toISOString();
 const rowOf = (table: string, id: string) => stack.em().execute<object[]>(`select 1 from ${table} where id = ?`, [id]);

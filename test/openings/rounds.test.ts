@@ -4,7 +4,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
 }, 60_000);
 afterAll(() => stack?.stop());
 

@@ -19,8 +19,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 type Answer = Awaited<ReturnType<Stack['post']>>;
 type Table = 'users' | 'organizations';

@@ -17,8 +17,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const change = async (path: string, body: object) =>
   expect(await stack.patch(path, body, { token: superAdmin.token })).toMatchObject({ status: 200 });

@@ -31,8 +31,8 @@ beforeAll(async () => {
   stack = await startStack({ isImpatient: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** What `act` answers, when the payer was suspended while it waited for the payer's account. */
 async function suspendedMeanwhile<T>(payer: BuiltUser, suspend: () => Promise<unknown>, act: () => Promise<T>) {

@@ -12,8 +12,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const unavailable = { code: 'SERVICE_UNAVAILABLE' };
 const held = (): { until: Promise<void>; release: () => void } => {

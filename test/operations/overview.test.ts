@@ -7,14 +7,12 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 let stack: Stack;
 let operators: Operators;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.sandbox.put('/sandbox/faults', {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
 interface Waiting {
   what: string;

@@ -8,7 +8,7 @@ import { User } from '../../src/identity/user.entity.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { give } from '../donations/build-donations.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../payouts/build-payouts.ts';
-import { startBrowser } from '../support/browser.ts';
+import { describeInBrowser, hasBrowser, startBrowser } from '../support/browser.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import type { BuiltPartner } from '../support/partner.ts';
@@ -20,15 +20,15 @@ let browser: Browser;
 let partner: BuiltPartner;
 beforeAll(async () => {
   // Nothing is requested again by itself: what two people decide does not race with it.
-  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0', ...noWait } });
-  browser = await startBrowser();
+  stack = await startStack({ own: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0', ...noWait } });
+  if (hasBrowser) browser = await startBrowser();
   partner = await buildPayer(stack, { available: '100000000' });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await browser?.close();
   await stack?.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const password = 'correct horse battery';
 
@@ -81,7 +81,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 
 const unknownPayout = () => buildUnknownPayout(stack, partner);
 
-describe('The pages for operators', () => {
+describeInBrowser('The pages for operators', () => {
   it('let one person propose how a payout ended, and another approve it', async () => {
     const payoutId = await unknownPayout();
     const proposer = await withPassword(await buildPlatformAdmin(stack));

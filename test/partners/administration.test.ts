@@ -8,8 +8,8 @@ beforeAll(async () => {
   stack = await startStack();
   partner = await buildPartner(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const accounts = '/v1/partner-accounts';
 

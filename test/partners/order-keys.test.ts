@@ -31,11 +31,11 @@ beforeAll(async () => {
   partner = await buildPartner(stack, { limits: generous, webhook: { url: receiver.url } });
   await fund(stack, partner.account.available, '10000000.0000');
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await receiver?.stop();
   await stack?.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const payOut = async (key = freshKey(), account = to) => {
   const answer = await partner.post('/payouts', { amount: '50000', external_ref: 'invoice 7', ...account }, key);

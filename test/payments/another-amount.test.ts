@@ -11,11 +11,11 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const asked = 50_000;
 const gross = 54_000;

@@ -18,11 +18,11 @@ beforeAll(async () => {
   stack = await startStack();
   admin = await buildPlatformAdmin(stack);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack, { balance: '1000000' });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const pay = (body: object, headers: Record<string, string> = {}, token = payer.token) =>
   stack.post(

@@ -25,11 +25,11 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await worker?.stop();
   await stack.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const ask = (body: object, key: string, user = payer) =>
   stack.post('/v1/payments/gateway', body, { token: user.token, headers: { 'idempotency-key': key } });

@@ -17,6 +17,7 @@ beforeAll(async () => {
     env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' },
   });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack);
@@ -24,7 +25,6 @@ beforeEach(async () => {
   // The callbacks are ours to send.
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const races = isFullRun() ? 50 : 8;
 

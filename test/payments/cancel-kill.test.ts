@@ -14,11 +14,11 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 afterEach(async () => {
   await stack.restart();
   await stack.sandbox.put('/sandbox/faults', {});
-  await expectChecksEmpty(stack);
 });
 
 interface Kind {

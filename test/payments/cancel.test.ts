@@ -13,11 +13,9 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack, { webhook: { url: `${stack.sandbox.url}/sandbox/webhooks` } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await stack.sandbox.put('/sandbox/faults', {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
 interface Opened {
   id: string;

@@ -29,11 +29,9 @@ beforeAll(async () => {
       return new;
     end $$`);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(async () => {
-  await unplant();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => unplant());
 
 const unplant = () =>
   stack.owner().execute('drop trigger if exists planted on journals; drop trigger if exists planted on postings');

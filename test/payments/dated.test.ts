@@ -10,13 +10,13 @@ let pocket: string;
 beforeAll(async () => {
   stack = await startStack();
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack, { balance: '1000' });
   const { body } = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token });
   pocket = body.data.id;
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const transfer = (source: string, destination: string, amount: number) =>
   stack.post(

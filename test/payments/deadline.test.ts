@@ -2,6 +2,7 @@ import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { currentRun } from '../support/current-run.ts';
+import { casesOf } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
@@ -14,8 +15,8 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 async function topUp(): Promise<{ payment_order_id: string; payment_code: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 75_000 };
@@ -230,10 +231,12 @@ describe.each(Object.keys(rails) as (keyof typeof rails)[])(
       expect(await workflowOf(payment).result()).toBe('PAID');
     }, 60_000);
 
-    it.each([
-      ['SUCCEEDED', 'PAID'],
-      ['FAILED', 'EXPIRED'],
-    ])(
+    it.each(
+      casesOf([
+        ['SUCCEEDED', 'PAID'],
+        ['FAILED', 'EXPIRED'],
+      ] as const),
+    )(
       'while a payment of the right amount is pending; once that is %s, it ends %s',
       async (status, end) => {
         await drop();

@@ -6,6 +6,7 @@ import type { Gateway } from '../../src/gateway/gateway.ts';
 import { requestInstrument } from '../../src/payments/request-instrument.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { casesOf } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -22,12 +23,12 @@ beforeAll(async () => {
   partner = await buildPartner(stack);
   payer = await buildIndividual(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 afterEach(async () => {
   arm('');
   await stack.sandbox.put('/sandbox/faults', {});
   await refuse(false);
-  await expectChecksEmpty(stack);
 });
 
 let channel = 'BNI';
@@ -146,11 +147,12 @@ describe.each<[string, Rail]>([
     expect(await instrumentsOf(id)).toHaveLength(1);
   }, 60_000);
 
-  it.each([
+  const troubles: [what: string, requests: object][] = [
     ['makes it and does not answer', { hang_rate: 1, hang_after_effect: true }],
     ['never hears of it', { hang_rate: 1 }],
     ['limits its calls', { limit_rate: 1, retry_after_seconds: 1 }],
-  ])(
+  ];
+  it.each(casesOf(troubles, (_, index) => index === 0 || rail === partners))(
     'asks on the provider’s queue, and gets one instrument, where the provider %s',
     async (_, requests) => {
       await stack.sandbox.put('/sandbox/faults', { requests });

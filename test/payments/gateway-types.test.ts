@@ -17,11 +17,11 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   admin = await buildPlatformAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const pay = (reference_type: string, reference_id: string, body: object = {}, token = payer.token) =>
   stack.post(

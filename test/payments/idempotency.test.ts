@@ -11,12 +11,12 @@ beforeAll(async () => {
   const admin = await buildPlatformAdmin(stack);
   productId = (await buildProduct(stack, admin, { kind: 'investment' })).id;
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack, { balance: '1000' });
   pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token })).body.data.id;
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const key = 'a-key-of-mine';
 const post = async (path: string, body: object, idempotencyKey: string, token = payer.token) => {

@@ -16,8 +16,8 @@ beforeAll(async () => {
   stack = await startStack();
   other = await buildIndividual(stack, { balance: '1000' });
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const give = ({ token, accountId }: BuiltUser, causeId: string, key?: string) =>
   stack.post(

@@ -16,8 +16,8 @@ beforeAll(async () => {
   stack = await startProcessStack({ proxied: true });
   causeId = await buildCause(stack, await buildOrganizationAdmin(stack), await buildSuperAdmin(stack));
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop(), 60_000);
-afterEach(() => expectChecksEmpty(stack));
 
 const buildPayer = () => buildIndividual(stack, { balance: '1000' });
 const donate = ({ token, accountId }: BuiltUser) =>

@@ -41,6 +41,7 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await stack.stop();
   proxy.close();
@@ -48,7 +49,6 @@ afterAll(async () => {
 beforeEach(() => {
   refuses = true;
 });
-afterEach(() => expectChecksEmpty(stack));
 
 async function open(): Promise<{ id: string; payment_code: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 75_000 };

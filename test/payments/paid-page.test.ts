@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { newId } from '../../src/shared/ids.ts';
-import { startBrowser } from '../support/browser.ts';
+import { describeInBrowser, hasBrowser, startBrowser } from '../support/browser.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -13,15 +13,15 @@ let payer: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
-  browser = await startBrowser();
+  if (hasBrowser) browser = await startBrowser();
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await browser?.close();
   await stack?.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const dana = 30;
 const wallet = { method: 'ewallet', channel: 'DANA', amount: '1250000' };
@@ -63,7 +63,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
 }
 
-describe('A payer who comes back from a wallet', () => {
+describeInBrowser('A payer who comes back from a wallet', () => {
   it('after paying an order lands on our page, which says that it is paid', async () => {
     const { body } = await stack.post(
       '/v1/payments/gateway',
@@ -133,7 +133,7 @@ describe('A payer who comes back from a wallet', () => {
   });
 });
 
-describe('The page', () => {
+describeInBrowser('The page', () => {
   it('shows only status and amount, is not cached, and has the policy of all pages', async () => {
     const secrets = { external_ref: 'INV-SECRET', customer_name: 'Siti Rahayu', customer_email: 'siti@example.org' };
     const { id, payment_code } = await collect(secrets);

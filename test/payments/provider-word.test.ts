@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { atProvider } from '../support/at-provider.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
@@ -12,9 +13,9 @@ beforeAll(async () => {
   stack = await startTimeSkippingStack();
   payer = await buildIndividual(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(() => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } }));
-afterEach(() => expectChecksEmpty(stack));
 
 const changeAtProvider = (sql: string, ...params: string[]) => atProvider(stack, sql, params);
 
@@ -55,27 +56,31 @@ describe('An order that the provider has made an instrument for', () => {
     expect(await workflowOf(id).result()).toBe('PAID');
   }, 60_000);
 
-  it('never ends EXPIRED while only its used-up method shows a payment; then it is settled', async () => {
-    const { id, payment_code } = await open();
-    const faults = { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } };
-    await stack.sandbox.put('/sandbox/faults', faults);
-    const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code });
-    changeAtProvider(
-      "update instruments set document = json_set(document, '$.status', 'REQUIRES_ACTION') where reference_id = ?",
-      id,
-    );
-    await stack.post(
-      '/v1/gateway/callbacks/xendit',
-      {
-        event: 'payment.succeeded',
-        data: { id: payment.id, reference_id: id, payment_method: payment.payment_method },
-      },
-      { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
-    );
-    expect(await becomesSettling(id)).toEqual(settling);
-    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
-    expect(await workflowOf(id).result()).toBe('PAID');
-  }, 60_000);
+  itInFull(
+    'never ends EXPIRED while only its used-up method shows a payment; then it is settled',
+    async () => {
+      const { id, payment_code } = await open();
+      const faults = { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } };
+      await stack.sandbox.put('/sandbox/faults', faults);
+      const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code });
+      changeAtProvider(
+        "update instruments set document = json_set(document, '$.status', 'REQUIRES_ACTION') where reference_id = ?",
+        id,
+      );
+      await stack.post(
+        '/v1/gateway/callbacks/xendit',
+        {
+          event: 'payment.succeeded',
+          data: { id: payment.id, reference_id: id, payment_method: payment.payment_method },
+        },
+        { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
+      );
+      expect(await becomesSettling(id)).toEqual(settling);
+      await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+      expect(await workflowOf(id).result()).toBe('PAID');
+    },
+    60_000,
+  );
 });
 
 describe('An order whose request the provider calls paid never stays open when nothing is outstanding', () => {
@@ -101,13 +106,17 @@ describe('An order whose request the provider calls paid never stays open when n
     expect(await workflowOf(id).result()).toBe('EXPIRED');
   }, 60_000);
 
-  it('when its payment was voided: it ends at its deadline', async () => {
-    const { id, payment_code } = await open();
-    const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code });
-    changeAtProvider(
-      "update payments set document = json_set(document, '$.status', 'VOIDED') where id = ?",
-      payment.id,
-    );
-    expect(await workflowOf(id).result()).toBe('EXPIRED');
-  }, 60_000);
+  itInFull(
+    'when its payment was voided: it ends at its deadline',
+    async () => {
+      const { id, payment_code } = await open();
+      const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code });
+      changeAtProvider(
+        "update payments set document = json_set(document, '$.status', 'VOIDED') where id = ?",
+        payment.id,
+      );
+      expect(await workflowOf(id).result()).toBe('EXPIRED');
+    },
+    60_000,
+  );
 });

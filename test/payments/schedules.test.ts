@@ -9,8 +9,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   payer = await buildIndividual(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const topUp = async () => {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };

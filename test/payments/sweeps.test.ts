@@ -5,6 +5,7 @@ import { sweepOverduePayments } from '../../src/payments/sweep-overdue-payments.
 import { newId } from '../../src/shared/ids.ts';
 import { withinLimit } from '../../src/time-limit.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { pauseSchedules } from '../support/pause-schedules.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -12,13 +13,13 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 let stack: Stack;
 let payer: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack);
   // The worker sweeps by its schedules as well.
   await pauseSchedules(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** An order past its deadline whose workflow is lost. */
 async function loseOverdueOrder(): Promise<string> {
@@ -98,7 +99,7 @@ describe('A sweep', () => {
     expect(new Set(woken).size).toBe(100);
   });
 
-  it('ends before its step does although a wake never answers, and counts that one as failed', async () => {
+  itInFull('ends before its step does although a wake never answers, and counts that one as failed', async () => {
     const failed: string[] = [];
     const hanging: Sweep = { kind: 'callback', due: oneRow(newId()), wake: () => new Promise(() => {}) };
     const { woken, leftMs } = await sweepWithin(15_000, [hanging], (kind) => failed.push(kind));
@@ -192,21 +193,25 @@ describe('A sweep', () => {
     expect(woken).toHaveLength(1);
   });
 
-  it('gives the time that other kinds leave to the kind that has more', async () => {
-    const { woken, wake } = recorder();
-    const other = newId();
-    const slowly = async (id: string) => {
-      await wake(id);
-      await setTimeout(50);
-    };
-    const kinds: Sweep[] = [
-      { kind: 'payment_order', due: planted(60_000), wake: slowly },
-      { kind: 'receipt', due: oneRow(other), wake },
-    ];
-    await sweepWithin(40_000, kinds, failsNever);
-    expect(woken).toContain(other);
-    expect(woken.length - 1).toBeGreaterThan(woken.indexOf(other));
-  }, 60_000);
+  itInFull(
+    'gives the time that other kinds leave to the kind that has more',
+    async () => {
+      const { woken, wake } = recorder();
+      const other = newId();
+      const slowly = async (id: string) => {
+        await wake(id);
+        await setTimeout(50);
+      };
+      const kinds: Sweep[] = [
+        { kind: 'payment_order', due: planted(60_000), wake: slowly },
+        { kind: 'receipt', due: oneRow(other), wake },
+      ];
+      await sweepWithin(40_000, kinds, failsNever);
+      expect(woken).toContain(other);
+      expect(woken.length - 1).toBeGreaterThan(woken.indexOf(other));
+    },
+    60_000,
+  );
 
   it('never wakes a row twice when several run at once', async () => {
     const { woken, wake } = recorder();

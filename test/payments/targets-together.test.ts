@@ -12,14 +12,14 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 let superAdmin: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
   await writeInOneShard(stack);
   // A batch that is kept waiting goes on together, however long that is on a busy machine.
   await stack.owner().execute("alter function pay_from_balances set lock_timeout = '30s'");
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 type Kind = 'saving_goal_contribution' | 'investment';
 const pay = (payer: BuiltUser, kind: Kind, { id }: BuiltTarget, amount: number) =>

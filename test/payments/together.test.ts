@@ -18,12 +18,12 @@ const payerCount = 12;
 beforeAll(async () => {
   stack = await startStack();
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   cause = await buildActiveCause(stack);
   payers = await Promise.all(Array.from({ length: payerCount }, () => buildIndividual(stack, { balance: '1000' })));
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const payerAt = (index: number) => payers[index] as BuiltUser;
 interface Asked {

@@ -6,11 +6,11 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const bca = 1;
 const qris = 20;

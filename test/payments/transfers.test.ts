@@ -11,12 +11,12 @@ beforeAll(async () => {
   // A batch that is kept waiting goes on together, however long that is on a busy machine.
   await stack.owner().execute("alter function pay_from_balances set lock_timeout = '30s'");
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   owner = await buildIndividual(stack, { balance: '1000' });
   pocket = await openPocket(owner);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 async function openPocket({ token }: BuiltUser): Promise<string> {
   const { body } = await stack.post('/v1/accounts', { name: 'Pocket' }, { token });

@@ -55,6 +55,7 @@ beforeAll(async () => {
   stack = await startStack({ isImpatient: true, worker: true, sandbox: true, env });
   provider = stack.sandbox.url;
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await stack?.stop();
   door.closeAllConnections();
@@ -65,7 +66,6 @@ beforeEach(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPayer(stack, { available: '100000000' });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 /** What was made, or is being made: a partner that waits too long for an instrument is told what to poll. */
 const idIn = ({ body }: HttpAnswer): string | undefined =>

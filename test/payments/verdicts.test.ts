@@ -26,8 +26,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   admin = await buildPlatformAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const keys = isFullRun() ? 60 : 8;
 const twins = 8;

@@ -19,11 +19,9 @@ beforeAll(async () => {
   partner = await buildPayer(stack, { available: '100000000' });
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 const note = 'ticket 4711';
 /** A payout whose transfer the provider holds, as the API found it then. */

@@ -14,8 +14,8 @@ beforeAll(async () => {
   stack = await startProcessStack();
   partner = await buildPayer(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 it('after the reservation: operators are told of the payout, and two people end it', async () => {
   const key = freshKey();

@@ -7,8 +7,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ sandbox: true, worker: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 it('A callback that restarts a lost payout is checked at once, however old the payout is', async () => {
   const partner = await buildPayer(stack);

@@ -39,11 +39,11 @@ beforeAll(async () => {
   unanswered = { 900003: await begin('900003'), 900004: await begin('900004'), 900005: last };
   sending = (await partner.get(`/payouts/${unanswered['900004'].payout.id}/timeline`)).body.data;
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   partner = await buildWithFee();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const to = (lastDigits: string) => pay(partner, { bank_account_number: magicAccount(lastDigits) });
 const returned = { balance: '1000000.0000', available: '1000000.0000', pending: '0.0000' };

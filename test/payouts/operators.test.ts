@@ -33,8 +33,8 @@ beforeAll(async () => {
   operator = operators.proposer;
   unknown = (await to('900004')).id;
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const to = (lastDigits: string) => pay(partner, { bank_account_number: magicAccount(lastDigits) });
 const note = 'ticket 4711, bank statement of the day';

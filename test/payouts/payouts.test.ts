@@ -27,8 +27,8 @@ beforeAll(async () => {
     ],
   });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const refusal = (status: number, code: string, details?: unknown) => ({
   status,

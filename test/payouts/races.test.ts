@@ -11,8 +11,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** Simultaneous payouts of 10,000, and how many of them may pass. */
 const racers = isFullRun() ? 500 : 50;

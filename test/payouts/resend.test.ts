@@ -19,11 +19,9 @@ beforeAll(async () => {
   partner = await buildPayer(stack, { available: '100000000' });
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
 /** What two people decided is carried out; what became of their decision. */

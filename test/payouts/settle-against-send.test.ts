@@ -17,11 +17,11 @@ beforeAll(async () => {
   operators = await buildOperators(stack);
   steps = openSteps(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   partner = await buildPayer(stack, { available: '10000000' });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 /** Races, ten at a time: what waits for more connections than there are is given up. */
 const racers = isFullRun() ? 50 : 10;

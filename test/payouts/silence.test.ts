@@ -24,8 +24,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   partner = await buildPayer(stack);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 interface Row {
   asks: number;

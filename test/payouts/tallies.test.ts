@@ -6,7 +6,7 @@ import { withoutTriggers } from '../support/without-triggers.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
 });
 afterAll(() => stack.stop());
 

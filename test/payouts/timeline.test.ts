@@ -20,11 +20,9 @@ beforeAll(async () => {
   partner = await buildPayer(stack, { available: '100000000' });
   operator = await buildPlatformAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 interface Timeline {
   items: { at: string; type: string; text: string }[];

@@ -23,6 +23,7 @@ beforeAll(async () => {
   second = await startApi({ env: { ...stack.env, PORT: String(port) }, logFile: 'ignore' });
   apis = [stack.http, createHttp(`http://127.0.0.1:${port}`)];
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await second?.stop();
   await stack.stop();
@@ -30,7 +31,6 @@ afterAll(async () => {
 beforeEach(async () => {
   partner = await buildPayer(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const twins = isFullRun() ? 200 : 20;
 

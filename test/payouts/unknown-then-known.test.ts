@@ -20,8 +20,8 @@ beforeAll(async () => {
   bankAccount = await addBankAccount(stack, owner, '900003');
   paymentIds = [await buildPaid(stack, partner), await buildPaid(stack, partner)];
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const amount = '900003';
 type Outcome = 'SUCCEEDED' | 'FAILED';

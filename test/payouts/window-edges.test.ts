@@ -15,8 +15,8 @@ beforeAll(async () => {
   const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: String(slots * 10_000), RATE_LIMIT_REQUESTS_PER_10S: '100000' };
   stack = await startStack({ worker: true, sandbox: true, env });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 interface Limited {
   /** One more of IDR 10,000. */

@@ -10,8 +10,8 @@ beforeAll(async () => {
   admin = await buildPlatformAdmin(stack);
   reader = await buildIndividual(stack);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const create = (body: object = {}, token = admin.token) =>
   stack.post('/v1/products', { kind: 'investment', name: 'Solar roofs', ...body }, { token });

@@ -24,8 +24,8 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
   operators = await buildOperators(stack);
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 let dayNumber = 0;
 const measure = () => measureClearing(stack.em(), stack.deps.gateway, { signal: AbortSignal.timeout(10_000) });

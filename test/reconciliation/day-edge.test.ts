@@ -15,13 +15,13 @@ let payer: BuiltUser;
 let admin: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack);
   admin = await buildPlatformAdmin(stack);
   partner = await buildPayer(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const dayMs = 86_400_000;
 const [before, after] = [3, 2].map((days) => westernIndonesiaDay(new Date(Date.now() - days * dayMs))) as [

@@ -11,8 +11,8 @@ let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack();
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** More than fit on one of the provider's pages. */
 const records = 60;

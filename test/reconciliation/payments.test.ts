@@ -13,11 +13,11 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 let stack: Stack;
 let payer: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const today = westernIndonesiaDay(new Date());
 

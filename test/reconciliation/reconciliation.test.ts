@@ -28,13 +28,13 @@ let partner: BuiltPartner;
 let operators: Operators;
 let platform: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   partner = await buildPayer(stack);
   operators = await buildOperators(stack);
   platform = operators.proposer;
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const today = westernIndonesiaDay(new Date());
 const parts = () => ({

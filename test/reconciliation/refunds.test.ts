@@ -14,13 +14,13 @@ let partner: BuiltPartner;
 let paymentId: string;
 let token: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   partner = await buildPartner(stack, { limits: generous });
   ({ token } = await buildSuperAdmin(stack));
   paymentId = await buildPaid(stack, partner);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const today = westernIndonesiaDay(new Date());
 const reconcile = () =>

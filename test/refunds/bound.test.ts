@@ -17,13 +17,13 @@ let paymentId: string;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   // What is planted for one stays pending.
   partner = await buildPartner(stack);
   paymentId = await buildPaid(stack, partner, { amount: '100000' });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const unproven = { code: 'AM010' };
 

@@ -10,6 +10,7 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startProcessStack();
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 beforeEach(async () => {
   partner = await buildPartner(stack, { limits: generous });
@@ -17,7 +18,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await stack.restart();
   await setFaults(stack, {});
-  await expectChecksEmpty(stack);
 });
 
 /** Each arrow of a refund's own first step, and each of the steps that all payouts take. */
@@ -30,8 +30,8 @@ const cases = failpoints.flatMap((failpoint) => ways.map((way) => [failpoint, ..
 /** In the shorter run its own arrows and a wallet's request: `withdrawals/kill` crosses the arrows of all payouts. */
 const chosen = isFullRun()
   ? cases
-  : cases.filter(
-      ([failpoint, way]) => /^reserve/.test(failpoint) || `${failpoint} ${way}` === 'send-transfer.after to a wallet',
+  : cases.filter(([failpoint, way]) =>
+      /^(reserve-refund.before|send-transfer.after) to a|^reserve-refund.after by/.test(`${failpoint} ${way}`),
     );
 
 it.each(chosen)(

@@ -15,6 +15,7 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startProcessStack({ env: { PAYOUT_RESEND_HOURS: '0' } });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 beforeEach(async () => {
   partner = await buildPartner(stack, { limits: generous });
@@ -23,7 +24,6 @@ beforeEach(async () => {
 afterEach(async () => {
   stack.arm('');
   await setFaults(stack, {});
-  await expectChecksEmpty(stack);
 });
 
 const saidOf = (id: string, word: string) =>

@@ -11,11 +11,11 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   partner = await buildPartner(stack, { limits: generous });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const untilAllHaveEnded = () =>
   eventually(

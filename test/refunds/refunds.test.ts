@@ -11,6 +11,7 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   partner = await buildPartner(stack, {
@@ -18,10 +19,7 @@ beforeEach(async () => {
     fees: [{ method: 'ewallet', fixed: '1500', basis_points: 0 }],
   });
 });
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const available = async () => (await readBalance(partner)).available;

@@ -9,12 +9,12 @@ let goal: BuiltTarget;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   saver = await buildIndividual(stack, { balance: '1000' });
   goal = await buildGoal(stack, saver);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const release = (account_id: string, { token } = saver, id = goal.id) =>
   stack.post(`/v1/saving-goals/${id}/release`, { account_id }, { token });

@@ -7,8 +7,8 @@ beforeAll(async () => {
   stack = await startStack();
   saver = await buildIndividual(stack);
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const create = (body: object = {}, token = saver.token) =>
   stack.post('/v1/saving-goals', { name: 'Hajj', target_amount: '35000000', ...body }, { token });

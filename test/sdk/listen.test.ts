@@ -12,6 +12,7 @@ let running: ReturnType<typeof runListen>[];
 beforeAll(async () => {
   stack = await startStack();
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   running = [];
@@ -21,7 +22,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const command of running) await command.stop();
   await receiver.stop();
-  await expectChecksEmpty(stack);
 });
 
 function run(args: string[], { apiKey, signingSecret }: Pick<BuiltPartner, 'apiKey' | 'signingSecret'> = partner) {

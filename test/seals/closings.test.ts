@@ -14,7 +14,7 @@ let accounts: string[];
 /** Each posting into one of the accounts: where, when and how much, as it was planted. */
 const posted: { accountId: string; at: string; amount: string }[] = [];
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
   const owner = stack.owner();
   accounts = [];
   for (const name of ['Busy', 'Seldom', 'Late'])

@@ -11,9 +11,9 @@ let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack();
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(() => stack.restart());
-afterEach(() => expectChecksEmpty(stack));
 
 const startNight = (workflowId: string, ...args: unknown[]) => {
   const { client, taskQueue } = stack.deps.workflows;

@@ -11,12 +11,12 @@ import { countSeals, expectIntact, post, postLate, postMany, sealAll, sealOf, ve
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
+  stack = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
 });
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 afterEach(async () => {
   armFailpoints(undefined);
-  await expectChecksEmpty(stack);
 });
 
 const parts = () => ({ storage: stack.deps.storage, keys: stack.deps.sealKeys });
@@ -139,7 +139,7 @@ describe('Two steps at once', () => {
   });
 
   it('begin one chain', async () => {
-    await using fresh = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
+    await using fresh = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
     await postMany(fresh, 3);
     armFailpoints('make-seal.before-row=delay');
     await Promise.all([sealAll(fresh), sealAll(fresh)]);
@@ -174,6 +174,7 @@ describe('A step that fails', () => {
   it('because the file store is away is retried, and nothing is sealed after a missing object', async () => {
     await postMany(stack, 1);
     await using lonely = await startStack({
+      own: true,
       isImpatient: true,
       env: { S3_ENDPOINT: 'http://127.0.0.1:1', LOG_LEVEL: 'silent' },
     });
@@ -215,7 +216,7 @@ describe('The metrics', () => {
   });
 
   it('of a platform that has not sealed yet begin with its first event', async () => {
-    await using fresh = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
+    await using fresh = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
     await fresh.em().execute(
       `insert into events (id, event, impact, resource_type, created_at)
        values (uuidv7(interval '-3 days'), 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '3 days')`,
@@ -252,7 +253,11 @@ describe('Seals and what is in them', () => {
   });
 
   it('need a key: a process without one never seals', async () => {
-    await using keyless = await startStack({ isImpatient: true, env: { SEAL_SIGNING_KEY: '', LOG_LEVEL: 'silent' } });
+    await using keyless = await startStack({
+      own: true,
+      isImpatient: true,
+      env: { SEAL_SIGNING_KEY: '', LOG_LEVEL: 'silent' },
+    });
     await expect(sealAll(keyless)).rejects.toThrow('SEAL_SIGNING_KEY is missing');
     expect(await countSeals(keyless)).toBe(0);
   });

@@ -29,7 +29,7 @@ let stack: Stack;
 let victim: string;
 let last: string;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
+  stack = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
   const user = await buildIndividual(stack);
   const transaction = await buildTransaction(stack, user);
   const rows = await stack
@@ -455,7 +455,7 @@ describe('Of objects, verify names', () => {
     ));
 
   it('never those of another database that shares the bucket under a key of its own', async () => {
-    await using other = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
+    await using other = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
     await sealAll(other);
     await expectIntact(stack);
     await expectIntact(other);

@@ -1,8 +1,25 @@
-import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as engine } from 'playwright-core';
+import { findExecutable } from '../../dev/temporal-binary.ts';
+import { describeWith, hasTool, loadTool } from '../tools/index.ts';
 
-/** A real browser without a window: the Chromium that comes with the project's packages. */
+interface Packaged {
+  args: string[];
+  executablePath(): Promise<string>;
+}
+
+const packaged = '@sparticuz/chromium';
+/** As Linux distributions name it; with the packaged one there, every machine tests with the same. */
+const system = hasTool(packaged) ? null : (findExecutable('chromium') ?? findExecutable('chromium-browser'));
+
+export const hasBrowser = system !== null || hasTool(packaged);
+
+/** `describe` for tests that look at a page. */
+export const describeInBrowser = describeWith(hasBrowser, 'a browser');
+
+/** A real browser without a window: the one of `test/tools`, or else the system's Chromium. */
 export async function startBrowser(): Promise<Browser> {
+  if (system !== null) return engine.launch({ executablePath: system, args: ['--no-sandbox'] });
+  const { default: chromium } = await loadTool<{ default: Packaged }>(packaged);
   const args = chromium.args.filter((arg) => !arg.startsWith('--headless'));
   return engine.launch({ executablePath: await chromium.executablePath(), args });
 }

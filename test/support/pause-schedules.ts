@@ -4,11 +4,12 @@ import type { Stack } from './stack.ts';
 
 /** Pauses schedules of the stack's worker, all unless named: what they would claim is left to a test's own sweeps. */
 export async function pauseSchedules(
-  { deps: { workflows } }: Stack,
+  { deps: { workflows }, afterwards }: Stack,
   ids: readonly string[] = schedules.map(({ scheduleId }) => scheduleId),
 ): Promise<void> {
   for (const id of ids) {
     const handle = workflows.client.schedule.getHandle(`${workflows.taskQueue}/${id}`);
+    afterwards(() => handle.unpause());
     await handle.pause();
     await eventually(
       () => handle.describe(),

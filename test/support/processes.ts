@@ -18,7 +18,9 @@ import { migrate } from '../../src/migrate.ts';
 import { cloneDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
 import { createHttp, type Http } from './http.ts';
+import { isRecording } from './record-histories.ts';
 import { testRun } from './run.ts';
+import { borrowStack, once, type Shareable, settingsOf } from './shared-stacks.ts';
 
 export interface ProcessStackOptions {
   /** A PostgreSQL of its own, which the test may stop; durable, unlike the run's. In a directory, if it says which. */
@@ -72,8 +74,27 @@ export interface ProcessStack extends Http, AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Starts them; each part has its own port, kept over its restarts. */
+/**
+ * Starts them; each part has its own port, kept over its restarts. Files that ask for no more than some settings share one, as
+ * of `startStack`.
+ */
 export async function startProcessStack(options: ProcessStackOptions = {}): Promise<ProcessStack> {
+  const { env = {}, ...rest } = options;
+  if (Object.keys(rest).length > 0 || isRecording()) return startOwnProcesses(options);
+  const borrowed = await borrowStack(
+    `processes ${settingsOf(env)}`,
+    () => startOwnProcesses({ env, keepsDatabase: true }),
+    testRun().directory,
+  );
+  if (borrowed === null) return startOwnProcesses(options);
+  const stop = once(borrowed.giveBack);
+  // Not a copy: which process is its API or worker changes with each restart.
+  return Object.create(borrowed.stack, { stop: { value: stop }, [Symbol.asyncDispose]: { value: stop } });
+}
+
+async function startOwnProcesses(
+  options: ProcessStackOptions & { keepsDatabase?: boolean },
+): Promise<ProcessStack & Shareable> {
   const run = testRun();
   const secrets = createSecrets();
   const directory = join(run.directory, secrets.taskQueue);
@@ -162,18 +183,29 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     for (const line of lines ? [lines.api, lines.worker] : []) {
       await Promise.all([line.database.close(), line.temporal.close(), line.provider.close()]);
     }
-    await clone?.drop();
+    if (!options.keepsDatabase) await clone?.drop();
   };
   const killTemporal = async () => {
     const { inner } = get('temporal');
     if (inner !== undefined) process.kill(inner, 'SIGKILL');
     await get('temporal').exited;
   };
+  const restart = async () => {
+    arm('');
+    const gone = (['api', 'worker'] as const).filter((name) => !get(name).isRunning());
+    await Promise.all(gone.map(begin));
+  };
+  const sandbox = { ...createHttp(sandboxUrl), url: sandboxUrl };
   return {
     ...createHttp(url),
     url,
     deps,
     orm,
+    databaseUrls: { owner: ownerUrl },
+    async calm() {
+      await restart();
+      await sandbox.put('/sandbox/faults', {});
+    },
     env,
     em: () => orm.em.fork(),
     owner: () => owner.em.fork(),
@@ -190,11 +222,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
     },
     arm,
     kill,
-    async restart() {
-      arm('');
-      const gone = (['api', 'worker'] as const).filter((name) => !get(name).isRunning());
-      await Promise.all(gone.map(begin));
-    },
+    restart,
     async stopPostgresImmediately() {
       const pid = Number.parseInt(readFileSync(join(postgres.directory, 'postmaster.pid'), 'utf8'), 10);
       process.kill(pid, 'SIGQUIT');

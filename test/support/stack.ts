@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once as eventOf } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -17,15 +17,21 @@ import { schedules } from '../../src/temporal/prepare.ts';
 import { cloneDatabase, letOwnerWait, type TestDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
 import { createHttp, type Http } from './http.ts';
-import { recordHistories } from './record-histories.ts';
+import { isRecording, recordHistories } from './record-histories.ts';
 import { testRun } from './run.ts';
+import { borrowStack, once, settingsOf } from './shared-stacks.ts';
 
 export { eventually } from './eventually.ts';
 
 export interface StackOptions {
+  /**
+   * Not shared with other files: for a file that plants corruptions, alters tables, pauses schedules or workers, counts what
+   * there is in all, or depends on the time of a sweep. Options that only such a file needs imply it.
+   */
+  own?: boolean;
   /** A worker on the stack's own task queue, as a process of its own. */
   worker?: boolean;
-  /** The sandbox provider, as a process of its own. */
+  /** The sandbox provider, as a process of its own; beside a shared worker always. */
   sandbox?: boolean;
   /** Failpoints armed in the worker, as in `FAILPOINTS`. */
   workerFailpoints?: string;
@@ -55,6 +61,8 @@ export interface Stack extends Http, AsyncDisposable {
   /** The sandbox provider's own HTTP, when it was asked for. */
   sandbox: Http & { url: string };
   worker: Part | undefined;
+  /** Registers what takes back a change to the running stack before another file uses it. */
+  afterwards(undo: () => Promise<unknown>): void;
   /** A fork of the entity manager, with the rights of the product. */
   em(): EntityManager;
   /** One with the rights of the owner: to plant what the product may not write, and to alter what it runs on. */
@@ -62,8 +70,26 @@ export interface Stack extends Http, AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What ships, around one test file: its own database, task queue, application, and the processes asked for. */
+/**
+ * What ships: database, task queue, application, and the processes asked for. A jest worker shares a stack between the files
+ * that ask for the same settings; each file makes its own people, organizations and partners.
+ */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const { own, isImpatient, worker = false, sandbox = worker, env = {}, ...rest } = options;
+  if (own || Object.keys(rest).length > 0 || isRecording()) return startOwnStack(options);
+  const key = JSON.stringify([worker, sandbox, settingsOf(env)]);
+  const borrowed = await borrowStack(
+    key,
+    () => startOwnStack({ worker, sandbox, env: { ...env, LOG_LEVEL: 'silent' }, keepsDatabase: true }),
+    testRun().directory,
+  );
+  if (borrowed === null) return startOwnStack(options);
+  const http = createHttp(borrowed.stack.url, { isPatient: isImpatient !== true });
+  const stop = once(borrowed.giveBack);
+  return { ...borrowed.stack, ...http, http, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function startOwnStack(options: OwnStackOptions): Promise<Stack & { calm(): Promise<void> }> {
   const cleanups: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -76,22 +102,27 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
+interface OwnStackOptions extends StackOptions {
+  /** Its books are read once more when the run ends. */
+  keepsDatabase?: boolean;
+}
+
 async function buildStack(
-  options: StackOptions,
+  options: OwnStackOptions,
   cleanups: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
-): Promise<Stack> {
+): Promise<Stack & { calm(): Promise<void> }> {
   const run = testRun();
   const secrets = createSecrets();
   const logs = join(run.directory, 'logs', secrets.taskQueue);
   const database = options.database ?? (await cloneDatabase());
-  cleanups.push(database.drop);
+  if (!options.keepsDatabase) cleanups.push(database.drop);
   if (options.database === undefined) await letOwnerWait(database);
 
   let serve: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = createHttpServer((request, response) => serve(request, response), { maxConnections: 10_000 });
   server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await eventOf(server, 'listening');
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('the server has no address');
   const url = `http://127.0.0.1:${address.port}`;
@@ -143,15 +174,22 @@ async function buildStack(
   ]);
 
   const http = createHttp(url, { isPatient: options.isImpatient !== true });
+  const atSandbox = createHttp(sandboxUrl);
+  const undos: (() => Promise<unknown>)[] = [];
   return {
     ...http,
     http,
+    afterwards: (undo) => void undos.push(undo),
+    calm: async () => {
+      for (const undo of undos.splice(0)) await undo();
+      if (options.sandbox) await atSandbox.put('/sandbox/faults', {});
+    },
     url,
     deps,
     databaseUrls: { owner: database.ownerUrl, app: database.url, reader: database.readerUrl },
     env,
     callbackToken: secrets.callbackToken,
-    sandbox: { ...createHttp(sandboxUrl), url: sandboxUrl },
+    sandbox: { ...atSandbox, url: sandboxUrl },
     worker,
     em: () => application.em.fork(),
     owner: () => owner.em.fork(),

@@ -1,6 +1,9 @@
-import { TestEnvironment } from 'jest-environment-node';
-
 const endNow = () => process.exit(1);
+/** Jest's message to a worker that has nothing left to do. Its shared stacks would keep it, and end with it. */
+const lastMessage = 2;
+const endWhenAsked = (message: unknown) => {
+  if (Array.isArray(message) && message[0] === lastMessage) process.exit(0);
+};
 /** How many times longer a test or a hook may take than it says, or than is usual, before it counts as hanging. */
 const patience = 3;
 
@@ -9,21 +12,38 @@ interface Timed {
 }
 
 /**
- * Node's test environment, in a process that ends when the jest that started it is gone: with it end the API, workers
- * and servers that its tests started, which all watch their channel to it.
+ * Node itself as the environment of the tests (native-runtime.ts), in a process that ends when the jest that started it is
+ * gone: with it end the API, workers and servers that its tests started, which all watch their channel to it.
  */
-export default class AttachedEnvironment extends TestEnvironment {
+export default class NativeEnvironment {
+  readonly global = globalThis;
+  readonly moduleMocker = null;
+  readonly fakeTimers = null;
+  readonly fakeTimersModern = null;
   /** Tests and hooks that have got their time; a hook begins once for each test. */
   readonly #given = new WeakSet<Timed>();
+  readonly #ours = { console: globalThis.console, exit: process.exit };
 
-  override async setup(): Promise<void> {
-    if (process.channel) process.once('disconnect', endNow);
-    await super.setup();
+  async setup(): Promise<void> {
+    if (!process.channel) return;
+    process.once('disconnect', endNow);
+    process.off('message', endWhenAsked);
+    process.on('message', endWhenAsked);
   }
 
-  override async teardown(): Promise<void> {
+  /** Jest puts a console of the file in the place of ours, and wraps `process.exit`. */
+  async teardown(): Promise<void> {
     process.off('disconnect', endNow);
-    await super.teardown();
+    globalThis.console = this.#ours.console;
+    process.exit = this.#ours.exit;
+  }
+
+  exportConditions(): string[] {
+    return ['node', 'node-addons'];
+  }
+
+  getVmContext(): null {
+    return null;
   }
 
   /** A machine that is slow or busy fails no test: only what hangs does. */

@@ -7,8 +7,8 @@ export interface TimeSkippingStack extends Stack {
   time: TestWorkflowEnvironment;
 }
 
-/** The SDK gives a server five seconds to start, which a busy machine may not have: asked again, up to six times. */
-const startAttempts = 6;
+/** The SDK gives a server five seconds to start, which a busy machine may not have: asked again, up to twelve times. */
+const startAttempts = 12;
 
 async function startServer(path: string): Promise<TestWorkflowEnvironment> {
   for (let attempt = 1; ; attempt += 1) {
@@ -32,6 +32,7 @@ export async function startTimeSkippingStack(options: StackOptions = {}): Promis
   const time = await startServer(timeSkipping.path);
   try {
     const stack = await startStack({
+      own: true,
       worker: true,
       sandbox: true,
       ...options,

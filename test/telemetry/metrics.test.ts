@@ -7,7 +7,7 @@ let stack: Stack;
 let workerPort: number;
 beforeAll(async () => {
   workerPort = await findFreePort();
-  stack = await startStack({ worker: true, sandbox: true, env: { WORKER_PORT: String(workerPort) } });
+  stack = await startStack({ own: true, worker: true, sandbox: true, env: { WORKER_PORT: String(workerPort) } });
   const payer = await buildIndividual(stack);
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   expect((await stack.post('/v1/payments/gateway', body, { token: payer.token })).status).toBe(201);

@@ -36,6 +36,7 @@ async function startCollector(): Promise<string> {
 
 beforeAll(async () => {
   stack = await startStack({
+    own: true,
     worker: true,
     sandbox: true,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector() },

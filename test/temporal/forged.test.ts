@@ -21,10 +21,10 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 /** What somebody can do who reaches Temporal's port, and has no key of ours. */
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const topUp = async () => {
   const payer = await buildIndividual(stack);

@@ -13,14 +13,14 @@ let stack: Stack;
 let receiver: Receiver;
 const parts: Part[] = [];
 beforeAll(async () => {
-  [stack, receiver] = await Promise.all([startStack({ sandbox: true }), startReceiver()]);
+  [stack, receiver] = await Promise.all([startStack({ own: true, sandbox: true }), startReceiver()]);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await Promise.all(parts.map((part) => part.stop()));
   await receiver.stop();
   await stack.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const logOf = (queues: string): string =>
   join(testRun().directory, 'logs', stack.deps.workflows.taskQueue, `worker-${queues}.log`);

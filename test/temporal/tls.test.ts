@@ -98,7 +98,7 @@ const reach = async (env: Parameters<typeof connectionOptions>[0], withinMs = 3_
 
 describe('Temporal behind TLS', () => {
   it('serves an API and a worker that show their certificate: a payout goes through', async () => {
-    await using stack = await startStack({ isImpatient: true, worker: true, sandbox: true, env: secured() });
+    await using stack = await startStack({ own: true, isImpatient: true, worker: true, sandbox: true, env: secured() });
     const partner = await buildPayer(stack);
     const { id } = await pay(partner);
     await payoutWhen(partner, id, 'succeeded');

@@ -13,14 +13,12 @@ let other: Receiver;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   [asking, other] = await Promise.all([startReceiver(), startReceiver()]);
 });
-afterEach(async () => {
-  await Promise.all([asking.stop(), other.stop()]);
-  await expectChecksEmpty(stack);
-});
+afterEach(() => Promise.all([asking.stop(), other.stop()]));
 
 interface Told {
   type: string;

@@ -11,15 +11,13 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   receiver = await startReceiver();
   partner = await buildPartner(stack, { webhook: { url: receiver.url } });
 });
-afterEach(async () => {
-  await receiver.stop();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => receiver.stop());
 
 const qris = { method: 'qris', amount: '20000' };
 async function create(body: object = qris) {

@@ -12,15 +12,13 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   receivers = await Promise.all([startReceiver(), startReceiver()]);
   partner = await buildPartner(stack);
 });
-afterEach(async () => {
-  await Promise.all(receivers.map((receiver) => receiver.stop()));
-  await expectChecksEmpty(stack);
-});
+afterEach(() => Promise.all(receivers.map((receiver) => receiver.stop())));
 
 const at = (index: 0 | 1): Receiver => receivers[index] as Receiver;
 const elsewhere = 'http://127.0.0.1:9/hook';

@@ -28,12 +28,12 @@ beforeAll(async () => {
   patient = await buildPartner(stack, { webhook: { url: hanging.url } });
   other = await buildPartner(stack, { webhook: { url: answering.url } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(async () => {
   await hanging.stop();
   await answering.stop();
   await stack.stop();
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const states = () =>
   stack

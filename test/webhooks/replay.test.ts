@@ -5,6 +5,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { textArray } from '../../src/shared/postgres.ts';
 import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
 import { replayDeliveries } from '../../src/webhooks/replay-deliveries.ts';
+import { itInFull } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
@@ -16,15 +17,13 @@ let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, worker: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   receiver = await startReceiver();
   partner = await buildPartner(stack, { webhook: { url: receiver.url } });
 });
-afterEach(async () => {
-  await receiver.stop();
-  await expectChecksEmpty(stack);
-});
+afterEach(() => receiver.stop());
 
 const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
 const period = { from: today, to: '2999-12-31' };
@@ -152,16 +151,20 @@ describe('A replay', () => {
     for (const same of bodies.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
   }, 120_000);
 
-  it('of more than a hundred proceeds at a steady pace by itself, without a sweep', async () => {
-    await tellInThePast(123);
-    expect((await replay(period)).body.data).toEqual({ count: 123 });
-    await eventually(
-      async () => (await deliveries('&status=pending')).total,
-      (waiting) => waiting === 0,
-      90_000,
-    );
-    expect(bodiesReceived().size).toBe(123);
-  }, 120_000);
+  itInFull(
+    'of more than a hundred proceeds at a steady pace by itself, without a sweep',
+    async () => {
+      await tellInThePast(123);
+      expect((await replay(period)).body.data).toEqual({ count: 123 });
+      await eventually(
+        async () => (await deliveries('&status=pending')).total,
+        (waiting) => waiting === 0,
+        90_000,
+      );
+      expect(bodiesReceived().size).toBe(123);
+    },
+    120_000,
+  );
 
   it('that nobody carries on is due at that pace, and is found by the sweep, however often it looked before', async () => {
     const ids = await tellInThePast(45);

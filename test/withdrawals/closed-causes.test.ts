@@ -11,8 +11,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: noWait });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 interface Case {
   owner: BuiltUser;

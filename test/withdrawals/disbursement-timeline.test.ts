@@ -12,8 +12,8 @@ beforeAll(async () => {
   const session = async () => secureSession(stack, (await buildSuperAdmin(stack)).id);
   approvers = [await session(), await session()];
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const decide = ({ decisionId }: WaitingDisbursement, what: 'approve' | 'reject', token: string) =>
   stack.post(`/v1/decisions/${decisionId}/${what}`, undefined, { token });

@@ -40,8 +40,8 @@ beforeAll(async () => {
     }),
   );
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const purpose_note = 'Two pumps and their pipes';
 

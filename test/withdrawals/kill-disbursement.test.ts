@@ -2,6 +2,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { setFaults, transfersOf } from '../payouts/build-payouts.ts';
 import { balanceOf, buildSuperAdmin } from '../support/build.ts';
 import { secureSession } from '../support/decide.ts';
+import { casesOf } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
@@ -16,11 +17,11 @@ beforeAll(async () => {
     Array.from({ length: 2 }, async () => secureSession(stack, (await buildSuperAdmin(stack)).id)),
   );
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 afterEach(async () => {
   await stack.restart();
   await setFaults(stack, {});
-  await expectChecksEmpty(stack);
 });
 
 /** Null when the API died before it answered. */
@@ -70,7 +71,7 @@ describe('A disbursement that two people approve is sent once', () => {
     await expectPaidOnce(it);
   }, 120_000);
 
-  it.each(['approve-decision.approved', 'disburse.after'])(
+  it.each(casesOf(['disburse.after', 'approve-decision.approved']))(
     'when the API is killed with -9 at %s of the second approval, before its workflow is told',
     async (failpoint) => {
       const it = await buildWaitingDisbursement(stack);
@@ -86,7 +87,7 @@ describe('A disbursement that two people approve is sent once', () => {
     120_000,
   );
 
-  it.each(['resolve-payout.before', 'resolve-payout.after', 'send-transfer.before'])(
+  it.each(casesOf(['send-transfer.before', 'resolve-payout.before', 'resolve-payout.after']))(
     'when its worker is killed with -9 at %s, on learning of the approval',
     async (failpoint) => {
       const it = await buildWaitingDisbursement(stack);

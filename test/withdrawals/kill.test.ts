@@ -1,5 +1,6 @@
 import { ageAttempts, setFaults, settleAtProvider, sharedFailpoints, transfersOf } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
+import { casesOf, itInFull } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import {
@@ -18,6 +19,7 @@ let owner: BuiltUser;
 beforeAll(async () => {
   stack = await startProcessStack({ env: noWait });
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   owner = await buildOwner(stack);
@@ -25,7 +27,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await stack.restart();
   await setFaults(stack, {});
-  await expectChecksEmpty(stack);
 });
 
 /** Asks until it is answered 201: a client that retries under its key. */
@@ -79,7 +80,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
     240_000,
   );
 
-  it.each(['ask-transfer.after', 'resolve-payout.before', 'resolve-payout.after'])(
+  it.each(casesOf(['ask-transfer.after', 'resolve-payout.before', 'resolve-payout.after']))(
     'at %s, after the bank has returned it following its success, gets the money back once',
     async (failpoint) => {
       const id = await withdrawWithPatience('131313');
@@ -103,15 +104,19 @@ describe('A withdrawal whose worker is killed with -9', () => {
     120_000,
   );
 
-  it('at the end of a transfer that the bank refuses, with callbacks dropped, returns the money once', async () => {
-    await setFaults(stack, { callbacks: { drop: true } });
-    stack.arm('resolve-payout.before=kill');
-    const dying = stack.worker.exited.then(() => stack.restart());
-    const id = await withdrawWithPatience('121212');
-    await dying;
-    // As above: where its request was never made, nobody guesses before two minutes are over.
-    if ((await settled(id)).status === 'pending') await ageAttempts(stack, id, 2);
-    await withdrawalWhen(stack, owner, id, 'failed', 60_000);
-    expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
-  }, 120_000);
+  itInFull(
+    'at the end of a transfer that the bank refuses, with callbacks dropped, returns the money once',
+    async () => {
+      await setFaults(stack, { callbacks: { drop: true } });
+      stack.arm('resolve-payout.before=kill');
+      const dying = stack.worker.exited.then(() => stack.restart());
+      const id = await withdrawWithPatience('121212');
+      await dying;
+      // As above: where its request was never made, nobody guesses before two minutes are over.
+      if ((await settled(id)).status === 'pending') await ageAttempts(stack, id, 2);
+      await withdrawalWhen(stack, owner, id, 'failed', 60_000);
+      expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
+    },
+    120_000,
+  );
 });

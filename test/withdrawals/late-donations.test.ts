@@ -23,13 +23,13 @@ let causeId: string;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: noWait });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   owner = await buildOrganizationAdmin(stack);
   causeId = (await buildOrganizationCause(stack, owner)).id;
   donor = await buildIndividual(stack, { balance: String(3 * each) });
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const close = () =>
   asAClient(() => stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: owner.token }));

@@ -24,11 +24,11 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env });
   operators = await buildOperators(stack);
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   owner = await buildOwner(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const revenue = async () => {
   const [row] = await stack.em().execute<[{ id: string }]>("select id from accounts where kind = 'fee_revenue'");

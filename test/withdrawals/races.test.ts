@@ -15,8 +15,8 @@ beforeAll(async () => {
   const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: String(winners * 10_000) };
   stack = await startStack({ worker: true, sandbox: true, env });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** Withdraws 10,000 from each account in turn, all at once, each under a key however often it is asked for. */
 async function race(owner: BuiltUser, accounts: string[]) {

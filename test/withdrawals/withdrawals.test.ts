@@ -28,11 +28,11 @@ let owner: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, WITHDRAWAL_DAILY_LIMIT: '2000000' } });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
   owner = await buildOwner(stack);
 });
-afterEach(() => expectChecksEmpty(stack));
 
 const rowOf = (type: string, amount: string, status: string) => ({
   type,

@@ -11,8 +11,8 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   payer = await buildIndividual(stack, { balance: '1000000' });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const handleOf = (id: string) => stack.deps.workflows.client.workflow.getHandle(id);
 const detailsOf = async (id: string): Promise<string> => {
@@ -76,7 +76,12 @@ describe('A money workflow whose cancellation is requested carries on, and says 
     const order = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
     const [receipt] = await eventually(
-      () => stack.em().execute<{ id: string }[]>("select id from receipts where state = 'suspended'"),
+      () =>
+        stack
+          .em()
+          .execute<{ id: string }[]>("select id from receipts where state = 'suspended' and reference = ?", [
+            order.payment_order_id,
+          ]),
       (rows) => rows.length === 1,
     );
     const id = `unmatched-receipt/${receipt?.id}`;

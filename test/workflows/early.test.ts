@@ -18,8 +18,8 @@ let stack: TimeSkippingStack;
 beforeAll(async () => {
   stack = await startTimeSkippingStack({ env: { TEMPORAL_SKIPS_TIME: 'false' } });
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const strict = { skipsTime: false };
 const dayMs = 24 * 60 * 60 * 1000;

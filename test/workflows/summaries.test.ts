@@ -6,8 +6,8 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** What a history says beside its steps and timers. */
 async function summariesOf(id: string): Promise<string[]> {

@@ -1,0 +1,17 @@
+import { isFullRun } from './run.ts';
+
+type Run = typeof it;
+
+const leaveOut = Object.assign(() => undefined, { each: () => leaveOut }) as unknown as Run;
+
+/**
+ * `it` in `npm run test:full`, nothing in `npm test`: for cross products, full sizes, and further variants of what a test beside
+ * it shows. Every law, route, refusal and kill arrow keeps a test that always runs.
+ */
+export const itInFull: Run = isFullRun() ? it : leaveOut;
+
+/** All the cases in `npm run test:full`; in `npm test` those that stand for the others. */
+export const casesOf = <T>(
+  cases: readonly T[],
+  standing: (one: T, index: number) => boolean = (_, index) => index === 0,
+): T[] => cases.filter((one, index) => isFullRun() || standing(one, index));

@@ -1,0 +1,47 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const circusHandlers = Symbol.for('EVENT_HANDLERS');
+
+/**
+ * Jest's runtime without a sandbox: test files are imported by Node itself, so a jest worker loads the product once and not
+ * once for each file, and a running stack outlives the file that started it (shared-stack.ts). Only circus begins anew for
+ * each file. Has no module mocks, no fake timers and no coverage: no test here uses them.
+ */
+export default class NativeRuntime {
+  unstable_shouldLoadAsEsm(): boolean {
+    return true;
+  }
+
+  async unstable_importModule(path: string): Promise<unknown> {
+    return import(pathToFileURL(path).href);
+  }
+
+  requireModule(path: string): unknown {
+    return require(path);
+  }
+
+  /** Circus keeps what it knows of a file in its module and in one global. */
+  requireInternalModule(path: string): unknown {
+    delete require.cache[require.resolve(path)];
+    Reflect.deleteProperty(globalThis, circusHandlers);
+    return require(path);
+  }
+
+  getSourceMaps(): null {
+    return null;
+  }
+
+  getAllCoverageInfoCopy(): undefined {
+    return undefined;
+  }
+
+  setGlobalsForRuntime(): void {}
+
+  enterTestCode(): void {}
+
+  leaveTestCode(): void {}
+
+  teardown(): void {}
+}

@@ -1,0 +1,37 @@
+import { readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Test } from '@jest/test-result';
+
+const { default: TestSequencer }: typeof import('@jest/test-sequencer') = createRequire(import.meta.url)(
+  '@jest/test-sequencer',
+);
+
+/** Files with processes or servers of their own, which wait for them; then those that share processes; then the others. */
+const turns = [
+  /own: true|startProduct|TimeSkipping|\bspawn|execFile|own(?:Postgres|Temporal)|proxied/,
+  /startProcessStack/,
+  /(?:)/,
+];
+const stack = /start(?:Process)?Stack\(([^)]*)\)/;
+/** What two files may differ in that share a stack. */
+const aside = /isImpatient: true,? ?|LOG_LEVEL: '\w+',? ?/g;
+
+/**
+ * Slow files first, so that none of them runs alone at the end; then those that share a stack, one kind of stack after the
+ * other, so that few are started. Among the same the larger file goes first.
+ */
+export default class Sequencer extends TestSequencer {
+  override sort(tests: Test[]): Test[] {
+    const known = tests.map((test) => {
+      const text = readFileSync(test.path, 'utf8');
+      const turn = turns.findIndex((one) => one.test(text));
+      const kind = turn === 0 ? '' : (stack.exec(text)?.[1] ?? '').replace(aside, '');
+      return { test, turn, kind, size: statSync(test.path).size };
+    });
+    return known
+      .toSorted(
+        (left, right) => left.turn - right.turn || left.kind.localeCompare(right.kind) || right.size - left.size,
+      )
+      .map(({ test }) => test);
+  }
+}

@@ -1,0 +1,78 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What is shared: a stack, its database's owner, and how it is put back between two files. */
+export interface Shareable {
+  databaseUrls: { owner: string };
+  /** Takes back what a file told the sandbox to do. */
+  calm(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Entry {
+  stack: Shareable;
+  isInUse: boolean;
+}
+
+/** Idle stacks of other settings that a worker keeps running; each polls Temporal and sweeps. */
+const mostIdle = 1;
+const list = 'shared-databases';
+
+/** The stacks of this jest worker by their settings, least recently used first. */
+const stacks = new Map<string, Entry>();
+
+/**
+ * The running stack of this jest worker with these settings, started if there is none, and a function that gives it back.
+ * A second one within a file, while the first is in use, gets null: it wants a database of its own.
+ */
+export async function borrowStack<S extends Shareable>(
+  settings: string,
+  start: () => Promise<S>,
+  runDirectory: string,
+): Promise<{ stack: S; giveBack(): Promise<void> } | null> {
+  const known = stacks.get(settings);
+  if (known?.isInUse) return null;
+  const entry = known ?? { stack: await start(), isInUse: true };
+  if (known === undefined) appendFileSync(join(runDirectory, list), `${entry.stack.databaseUrls.owner}\n`);
+  entry.isInUse = true;
+  stacks.delete(settings);
+  stacks.set(settings, entry);
+  await stopIdle(mostIdle);
+  return {
+    stack: entry.stack as S,
+    async giveBack() {
+      await entry.stack.calm();
+      entry.isInUse = false;
+    },
+  };
+}
+
+async function stopIdle(most: number): Promise<void> {
+  const idle = [...stacks].filter(([, { isInUse }]) => !isInUse);
+  for (const [settings, { stack }] of idle.slice(0, Math.max(0, idle.length - most))) {
+    stacks.delete(settings);
+    await stack.stop();
+  }
+}
+
+/** Stops all of this process, in use or not. */
+export async function stopSharedStacks(): Promise<void> {
+  for (const [, { stack }] of stacks) await stack.stop();
+  stacks.clear();
+}
+
+/** The databases of all shared stacks of a run, as their owner; they stay until the run ends. */
+export function sharedDatabases(runDirectory: string): string[] {
+  const file = join(runDirectory, list);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+/** What is logged differs from file to file and is nobody's business but that file's. */
+export const settingsOf = ({ LOG_LEVEL: _, ...env }: Record<string, string>): string =>
+  JSON.stringify(Object.entries(env).sort());
+
+/** Gives back, or stops, once, however often it is called. */
+export const once = (stop: () => Promise<void>): (() => Promise<void>) => {
+  let stopped: Promise<void> | undefined;
+  return () => (stopped ??= stop());
+};
