@@ -20,7 +20,7 @@ let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   partner = await buildPayer(stack);
   operators = await buildOperators(stack);
 }, 120_000);
