@@ -20,10 +20,11 @@ export async function hearProvider(
   try {
     const transfer = await gateway.findTransfer(id, { signal, refundOf, partnerId, known });
     if (transfer === null) return { said: 'not known' };
-    const { status, providerTransferId, failureCode, further } = transfer;
+    const { status, providerTransferId, failureCode } = transfer;
+    const further = transfer.further.length > 0 ? { further: transfer.further } : {};
     return compareMoney(transfer.amount, amount) === 0
-      ? { said: status, providerTransferId, failureCode, further }
-      : { said: 'another amount', providerTransferId, further };
+      ? { said: status, providerTransferId, failureCode, ...further }
+      : { said: 'another amount', providerTransferId, ...further };
   } catch (error) {
     if (!isProviderUnknown(error)) throw error;
     return { said: 'silent', ...restAfter(error) };
