@@ -5,6 +5,7 @@ import type { HttpAnswer } from '../support/http.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { recountTallies } from '../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import { askRefund, atProvider, buildPaid, readRefund, refund, refundWhen, toBank } from './build-refunds.ts';
@@ -191,6 +192,7 @@ describe('A refund that would exceed what was paid, and whose sending a restore 
          created_at = now() - interval '5 minutes', look_again_at = now() + interval '1 hour' where id = ?`,
       [forgotten.id],
     );
+    await recountTallies(stack);
     await makeAfterAll(first.id);
     await saidOf(first.id, 'succeeded');
     return forgotten;
