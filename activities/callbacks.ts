@@ -6,8 +6,6 @@ import { reportSweepFailure, step } from './step.ts';
 export function createCallbackActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   return {
-    redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) =>
-      redeliverCallbacks(em, deps.workflows, failed),
-    ),
+    redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) => redeliverCallbacks(em, deps, failed)),
   };
 }

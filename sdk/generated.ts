@@ -27,6 +27,8 @@ export type ListedPayout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
+  /** When a failed payout that the provider made after all was booked. */
+  booked_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
 };
@@ -132,6 +134,8 @@ export type Payout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
+  /** When a failed payout that the provider made after all was booked. */
+  booked_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
   /** Digits only, as the bank prints it. */
@@ -171,6 +175,8 @@ export type Refund = {
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
+  /** When a failed one that the provider made after all was booked. */
+  booked_at: string | null;
   /** In the answer to creation. */
   status_url?: string;
 };
@@ -353,6 +359,8 @@ export type WebhookPayout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
+  /** When a failed payout that the provider made after all was booked. */
+  booked_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
   /** Digits only, as the bank prints it. */
@@ -394,6 +402,8 @@ export type WebhookRefund = {
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
+  /** When a failed one that the provider made after all was booked. */
+  booked_at: string | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */

@@ -187,16 +187,9 @@ async function askOrRepeat(run: Run): Promise<void> {
 /** Waits until the next time to ask, a hint, or the end of the payout. */
 async function waitForNews(run: Run, seen: number): Promise<void> {
   const elapsed = Date.now() - Date.parse(run.payout?.reservedAt ?? now());
-  if (run.restMs > 0) {
-    // Hints wait too: calls to the provider are limited.
-    const rest = nextPayoutWaitMs(elapsed, run.restMs);
-    tell(run, rest);
-    await condition(() => !isPending(run), rest);
-  } else {
-    const wait = nextPayoutWaitMs(elapsed, 0);
-    tell(run, wait);
-    await condition(() => run.hints > seen || !isPending(run), wait);
-  }
+  const wait = nextPayoutWaitMs(elapsed, run.restMs);
+  tell(run, wait);
+  await condition(() => run.hints > seen || !isPending(run), wait);
 }
 
 function refuseMalformedSettlement(settlement: PayoutSettlement): void {

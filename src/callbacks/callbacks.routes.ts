@@ -45,7 +45,7 @@ routes.post(
       log.warn({ callback: id, unread: reading.unread }, 'stored a callback that cannot be read');
     } else {
       // Answered as soon as it is stored; what cannot be delivered now is delivered from the store.
-      deliverCallback(deps.orm.em.fork(), deps.workflows, id).catch((error: unknown) =>
+      deliverCallback(deps.orm.em.fork(), deps, id).catch((error: unknown) =>
         log.warn({ err: error, callback: id }, 'a callback could not be delivered; it stays in the store until it can'),
       );
     }

@@ -1,14 +1,22 @@
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../database/database-time-outs.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
+import { noteUnknownTransfer } from '../payouts/beyond-ours.ts';
 import { budgets } from '../shared/budgets.ts';
 import { CallbackRow } from './callback.entity.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
 import { bodyKept } from './forget-bodies.ts';
 import { findOwner } from './reference-owners.ts';
+
+/** What delivering a callback needs. */
+export interface CallbackPorts {
+  workflows: CallbackWorkflows;
+  gateway: Gateway;
+}
 
 /** Younger callbacks are still being delivered by the request that stored them. */
 const redeliveryAgeSeconds = 5;
@@ -18,11 +26,7 @@ const redeliveryAgeSeconds = 5;
  * erased is forgotten with that. Safe to repeat: a signal is only a hint, and a case of unmatched money is opened once.
  * Throws when Temporal cannot be reached.
  */
-export async function deliverCallback(
-  em: EntityManager,
-  workflows: CallbackWorkflows,
-  callbackId: string,
-): Promise<void> {
+export async function deliverCallback(em: EntityManager, ports: CallbackPorts, callbackId: string): Promise<void> {
   const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
   if (callback.delivered_at || callback.unread) return;
   const [counted] = await em.execute<{ attempts: number }[]>(
@@ -31,7 +35,7 @@ export async function deliverCallback(
   );
   if (counted === undefined) return;
   const { attempts } = counted;
-  await route(em, workflows, callback);
+  await route(em, ports, callback);
   const body_sealed = bodyKept(callback.reference);
   // Not if `attempts` has changed (its payment ended meanwhile, or another delivery runs): then it is delivered again.
   await em.nativeUpdate(
@@ -42,15 +46,18 @@ export async function deliverCallback(
 }
 
 /**
- * Wakes the workflow that waits under the callback's reference. A payment that did not come through that owner's own
+ * Wakes the workflow that waits under the callback's reference. Of a transfer that nobody here knows the provider is asked. A payment that did not come through that owner's own
  * payment method opens a case that asks the provider whose it is: a callback's reference, amount and status are not
  * trusted.
  */
-async function route(em: EntityManager, workflows: CallbackWorkflows, callback: CallbackRow): Promise<void> {
+async function route(em: EntityManager, { workflows, gateway }: CallbackPorts, callback: CallbackRow): Promise<void> {
   const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
   if (!reference) return;
   const owner = await findOwner(em, reference);
   if (owner?.isOpen) await owner.hint(workflows);
+  if (callback.kind === 'transfer' && owner === null) {
+    await noteUnknownTransfer(em, gateway, { reference, refundOf: callback.provider_payment_request_id ?? null });
+  }
   if (callback.kind !== 'payment') return;
   // Without the provider's ids there is nothing to look up: wake a final owner too, whose run looks for all payments.
   if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
@@ -63,14 +70,10 @@ async function route(em: EntityManager, workflows: CallbackWorkflows, callback: 
  * Delivers stored callbacks that are undelivered, each at growing intervals, so that failing ones do not hold up those
  * behind them. Returns how many were delivered now.
  */
-export function redeliverCallbacks(
-  em: EntityManager,
-  workflows: CallbackWorkflows,
-  failed: SweepFailure,
-): Promise<number> {
+export function redeliverCallbacks(em: EntityManager, ports: CallbackPorts, failed: SweepFailure): Promise<number> {
   const due = `select id, received_at as since from gateway_callbacks where delivered_at is null and unread is null
     and received_at < now() - interval '${redeliveryAgeSeconds} seconds'`;
-  const wake = (id: string) => deliverCallback(em.fork(), workflows, id);
+  const wake = (id: string) => deliverCallback(em.fork(), ports, id);
   return sweepRows(em, [{ kind: 'callback', due, wake }], failed);
 }
 

@@ -87,8 +87,8 @@ async function everyDifference(em: EntityManager, day: string): Promise<Reconcil
   }
 }
 
-function describe({ id, resource_type, reference, ours, theirs, state, note }: Reconciliation): string {
+function describe({ id, kind, subject, reference, ours, theirs, state, note }: Reconciliation): string {
   const say = (side: Side | null | undefined) => (side ? `${side.status} ${side.amount ?? ''}`.trim() : 'nothing');
   const why = note ? `  (${note})` : '';
-  return `  ${state.padEnd(9)} ${resource_type.padEnd(8)} ${reference}  we: ${say(ours)}, they: ${say(theirs)}  ${id}${why}`;
+  return `  ${state.padEnd(9)} ${kind.padEnd(16)} ${reference}  we: ${say(ours)}, they: ${say(theirs)}${theirs ? ` (${subject})` : ''}  ${id}${why}`;
 }

@@ -16,6 +16,7 @@ const DecisionSchema = defineEntity({
     reconciliation_id: p.uuid().nullable(),
     amount: p.decimal().precision(20).scale(4).nullable(),
     reference: p.string().length(64).nullable(),
+    provider_reference: p.string().length(255).nullable(),
     withdrawal_id: p.uuid().nullable(),
     donation_id: p.uuid().nullable(),
     user_id: p.uuid().nullable(),

@@ -28,6 +28,7 @@ export const decisionKinds = [
   'disburse',
   'refund_donation',
   'erase_person',
+  'book_transfer',
 ] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
@@ -47,7 +48,9 @@ export type Proposal =
    */
   | { kind: 'book_external'; amount: Money; reference: string; account_id?: string | undefined }
   | { kind: 'refund_donation'; donation_id: string }
-  | { kind: 'erase_person'; user_id: string };
+  | { kind: 'erase_person'; user_id: string }
+  /** A payout that failed here and left; or our reference, or the provider's id, of a transfer beyond ours. */
+  | { kind: 'book_transfer'; payout_id?: string | undefined; provider_reference?: string | undefined };
 export type ProposalOf<Kind extends ProposedKind> = Extract<Proposal, { kind: Kind }>;
 
 /** A decision handed to its subject's workflow. */

@@ -61,6 +61,20 @@ const Body = z.discriminatedUnion('kind', [
         ctx.addIssue({ code: 'custom', path: ['amount'], message: 'is below 0 for money that left an account' });
       }
     }),
+  z
+    .strictObject({
+      kind: z.literal('book_transfer'),
+      payout_id: uuid().optional().describe('One that failed here and that the provider made after all.'),
+      provider_reference: text(255)
+        .optional()
+        .describe('Of a transfer that nobody knows, or that is a second one: our reference, or the provider’s id.'),
+      note,
+    })
+    .superRefine(({ payout_id, provider_reference }, ctx) => {
+      if ((payout_id === undefined) === (provider_reference === undefined)) {
+        ctx.addIssue({ code: 'custom', path: ['payout_id'], message: 'or provider_reference is required, not both' });
+      }
+    }),
   z.strictObject({
     kind: z.literal('erase_person'),
     user_id: uuid().describe('Whom nothing keeps: `POST /v1/users/:user_id/erasure`.'),

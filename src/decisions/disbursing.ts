@@ -36,6 +36,8 @@ async function whyMoved(tx: EntityManager, { withdrawal_id }: Decision): Promise
   const id = withdrawal_id ?? '';
   const { status } = await tx.findOneOrFail(Payout, { id }, { refresh: true });
   if (status !== 'pending') return `the withdrawal is now ${status}`;
+  const [owner] = await tx.execute<{ status: string | null }[]>('select owner_of_disbursement(?) as status', [id]);
+  if (owner?.status) return `the owner is ${owner.status}`;
   const { cause_id, bank_account_id } = await tx.findOneOrFail(Withdrawal, { id });
   const { deleted_at } = await tx.findOneOrFail(
     BankAccount,

@@ -1,4 +1,5 @@
 import { bookingExternal } from './booking-external.ts';
+import { bookingTransfer } from './booking-transfer.ts';
 import type { DecisionKind, ProposedKind } from './decision.ts';
 import { disbursing } from './disbursing.ts';
 import { erasingPerson } from './erasing-person.ts';
@@ -16,6 +17,7 @@ export const proposable: { [Kind in ProposedKind]: DecisionHandling<Kind> } = {
   book_external: bookingExternal,
   refund_donation: refundingDonation,
   erase_person: erasingPerson,
+  book_transfer: bookingTransfer,
 };
 
 /** How every kind is carried out. */

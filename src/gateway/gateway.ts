@@ -81,6 +81,13 @@ export interface TransferState {
   amount: Money;
   status: 'accepted' | 'succeeded' | 'failed' | 'reversed';
   failureCode: string | null;
+  /** When the provider made it; null where it does not say so. */
+  createdAt: Date | null;
+}
+
+/** What the provider has under a reference: the transfer that counts, and any others that have not failed. */
+export interface FoundTransfer extends TransferState {
+  further: TransferState[];
 }
 
 export type TransferOutcome =
@@ -154,11 +161,14 @@ export interface Gateway {
   requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;
   /** SHA-256 (hex) over everything that this request sends: another digest is another transfer. */
   digestTransfer(request: TransferRequest | RefundRequest): string;
-  /** The transfer of this reference, or, with `refundOf`, the refund of that payment request; null when it knows none. */
+  /**
+   * The transfer of this reference, or, with `refundOf`, the refund of that payment request; null when it knows none. Of
+   * several it is the one `known` by the provider's id unless that has failed.
+   */
   findTransfer(
     reference: string,
-    options?: CallOptions & { refundOf?: string | null | undefined },
-  ): Promise<TransferState | null>;
+    options?: CallOptions & { refundOf?: string | null | undefined; known?: string | null | undefined },
+  ): Promise<FoundTransfer | null>;
   /**
    * The provider's records of a period, page by page, after the entry `after` if given; `to` is exclusive. An entry
    * that cannot be read is returned as unreadable. Throws ProviderUnknown.

@@ -14,6 +14,7 @@ export const accountKinds = [
   'fee_revenue',
   'provider_cost',
   'suspense',
+  'loss',
 ] as const;
 
 export type AccountKind = (typeof accountKinds)[number];
@@ -31,6 +32,8 @@ export const systemAccounts = {
   providerCost: '00000000-0000-4000-8000-000000000003',
   suspense: '00000000-0000-4000-8000-000000000004',
   openDonationPool: '00000000-0000-4000-8000-000000000005',
+  /** What left by transfers that nobody can be charged for; may be negative. */
+  loss: '00000000-0000-4000-8000-000000000006',
 } as const;
 
 /** The platform's accounts in the journal of a settled payment. */

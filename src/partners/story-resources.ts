@@ -99,6 +99,7 @@ export const newPayout = {
   created_at: '2026-01-15T03:10:04.000Z',
   succeeded_at: null,
   finalized_at: null,
+  booked_at: null,
 };
 export const arrived = {
   status: 'succeeded',
@@ -132,6 +133,7 @@ export const newRefund = {
   failure_code: null,
   created_at: '2026-01-16T03:20:14.000Z',
   finalized_at: null,
+  booked_at: null,
 };
 export const refunded = {
   ...newRefund,

@@ -41,7 +41,7 @@ export function presentTimeline(items: readonly TimelineItem[], next: { at: Date
   };
 }
 
-/** The first 50 callbacks about a payment or payout; each was checked with the provider. */
+/** The first 50 callbacks about a payment or payout; what the provider says when it is asked is told apart. */
 export async function findCallbackItems(
   em: EntityManager,
   { id, created_at }: { id: string; created_at: Date },
@@ -54,7 +54,7 @@ export async function findCallbackItems(
   return rows.map(({ event, received_at }) => ({
     at: new Date(received_at),
     type: 'callback',
-    text: `The provider called back (${event}); it was asked for the present state.`,
+    text: `The provider called back (${event}).`,
   }));
 }
 

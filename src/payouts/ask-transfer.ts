@@ -14,16 +14,17 @@ import { mayRepeat } from './repeating.ts';
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
 export async function hearProvider(
   gateway: Gateway,
-  { id, net_amount: amount, refund_of: refundOf, partner_id: partnerId = null }: Payout,
+  { id, net_amount: amount, refund_of: refundOf, partner_id: partnerId = null, provider_transfer_id: known }: Payout,
   signal: AbortSignal,
 ): Promise<ProviderReport> {
   try {
-    const transfer = await gateway.findTransfer(id, { signal, refundOf, partnerId });
+    const transfer = await gateway.findTransfer(id, { signal, refundOf, partnerId, known });
     if (transfer === null) return { said: 'not known' };
     const { status, providerTransferId, failureCode } = transfer;
+    const further = transfer.further.length > 0 ? { further: transfer.further } : {};
     return compareMoney(transfer.amount, amount) === 0
-      ? { said: status, providerTransferId, failureCode }
-      : { said: 'another amount', providerTransferId };
+      ? { said: status, providerTransferId, failureCode, ...further }
+      : { said: 'another amount', providerTransferId, ...further };
   } catch (error) {
     if (!isProviderUnknown(error)) throw error;
     return { said: 'silent', ...restAfter(error) };

@@ -12,8 +12,11 @@ import { firstSentAt } from './attempts.ts';
 import type { PayoutKind } from './payout.ts';
 
 export interface StuckPayout {
-  payout_id: string;
-  kind: PayoutKind;
+  /** Null for a transfer that nobody here knows. */
+  payout_id: string | null;
+  kind: PayoutKind | null;
+  /** The provider's id of a transfer beyond those that we know. */
+  provider_id: string | null;
   /** Null for payouts that belong to no partner. */
   partner_id: string | null;
   reference: string;
@@ -24,6 +27,7 @@ export interface StuckPayout {
 }
 
 interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'>, Placed {
+  beyond: 'DOUBLE_TRANSFER' | 'UNKNOWN_TRANSFER' | null;
   since: string | Date;
   status: string;
   last_word: string | null;
@@ -50,21 +54,33 @@ const reasonOf = (lastWord: string | null, attempts: number): string =>
     ? reasonNotAgain
     : (reasons[lastWord ?? ''] ?? 'the provider has not answered');
 
+const reasonOfBeyond = (kind: 'DOUBLE_TRANSFER' | 'UNKNOWN_TRANSFER', providerId: string | null): string =>
+  kind === 'DOUBLE_TRANSFER'
+    ? `${kind}: the provider has a further transfer under this reference, ${providerId}`
+    : `${kind}: the provider has a transfer that nobody here asked for, ${providerId}`;
+
 /** SQL: since when the provider has had a payout that it has accepted. */
 export const acceptedSince = `coalesce(${firstSentAt('payouts.id')}, created_at)`;
 
 /** Accepted payouts count as stuck a day after they were sent. */
 const since = `coalesce(unknown_since, contradicted_at, ${acceptedSince} + interval '1 day')`;
 const stuck = `stuck as (
-  select *, ${since} as since from payouts
+  select id, id as payout_id, kind, partner_id, reference, amount, status, last_word, contradicted_at, ${since} as since,
+    null as provider_id, null as beyond
+  from payouts
   where (unknown_since is not null and (? = 0 or unknown_since <= now() - make_interval(mins => ?)))
     or contradicted_at is not null
     or (status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'
-      and ${acceptedSince} < now() - interval '1 day' - make_interval(mins => ?)))`;
+      and ${acceptedSince} < now() - interval '1 day' - make_interval(mins => ?))
+  union all
+  select r.id, r.resource_id, p.kind, p.partner_id, coalesce(p.reference, r.reference), (r.theirs ->> 'amount')::numeric(20, 4),
+    null, null, null, r.created_at, r.subject, r.kind
+  from reconciliations r left join payouts p on p.id = r.resource_id
+  where r.state = 'open' and r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER'))`;
 
 /**
  * Payouts whose outcome has been unknown for at least `minutes` minutes, accepted ones that the provider has not ended
- * a day and `minutes` minutes after they were sent, and contradicted ones; oldest first, with `next` when more follow.
+ * a day and `minutes` minutes after they were sent, contradicted ones, and transfers beyond those that we know; oldest first, with `next` when more follow.
  * Throws REQUEST_INVALID for an `after` that is the id of none of them: one that has ended has no place among them.
  */
 export async function findStuckPayouts(
@@ -78,9 +94,9 @@ export async function findStuckPayouts(
   );
   const read = await em.execute<StuckRow[]>(
     `with ${stuck}
-     select id as payout_id, kind, partner_id, reference, amount, status, last_word, since,
+     select payout_id, kind, partner_id, reference, amount::text as amount, status, last_word, since, provider_id, beyond,
        contradicted_at is not null as contradicted,
-       (select count(*)::int from payout_attempts a where a.payout_id = stuck.id and a.outcome is distinct from 'unsent')
+       (select count(*)::int from payout_attempts a where a.payout_id = stuck.payout_id and a.outcome is distinct from 'unsent')
          as attempts, greatest(0, extract(epoch from now() - since))::int as age_seconds,
        ${position} as position
      from stuck ${start === undefined ? '' : `where ${comesAfter('since', 'id', 'asc')}`}
@@ -98,12 +114,14 @@ export async function findStuckPayouts(
   ]);
   const { rows, next } = cutPage(read, limit);
   return {
-    items: rows.map(({ since, status, last_word, contradicted, attempts, ...row }) => ({
+    items: rows.map(({ since, status, last_word, contradicted, attempts, beyond, ...row }) => ({
       ...row,
       unknown_since: new Date(since).toISOString(),
-      reason: contradicted
-        ? `contradicted: we say ${status}, the provider says ${last_word}`
-        : `unknown: ${reasonOf(last_word, attempts)}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
+      reason: beyond
+        ? reasonOfBeyond(beyond, row.provider_id)
+        : contradicted
+          ? `contradicted: we say ${status}, the provider says ${last_word}`
+          : `unknown: ${reasonOf(last_word, attempts)}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
     })),
     total: counted?.total ?? 0,
     next,

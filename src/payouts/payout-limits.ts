@@ -50,8 +50,8 @@ interface HeadroomRow {
 const noMoney = formatMoney('0');
 
 /**
- * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except failed ones, the
- * hourly count every payout reserved in the last hour; refunds count in neither. Exact only under the partner's lock.
+ * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except those that failed and have not left, the
+ * hourly count every payout reserved in the last hour; refunds to the wallet that paid count in neither. Exact only under the partner's lock.
  */
 export async function readPayoutHeadroom(em: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
   const [row] = await em.execute<HeadroomRow[]>(
@@ -104,19 +104,6 @@ export async function lockPayoutHeadroom(tx: EntityManager, partnerId: string): 
   return readPayoutHeadroom(tx, partnerId);
 }
 
-/** Throws FUNDS_PAYOUT_SUSPENDED while transfers to banks are off for the partner. */
-export function refusePayoutsOff({ payoutsEnabled }: Pick<PayoutHeadroom, 'payoutsEnabled'>): void {
-  if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
-}
-
-/** Throws FUNDS_INSUFFICIENT_BALANCE for more than the partner's available balance. */
-export function refuseBeyondAvailable(available: Money, required: Money): void {
-  if (compareMoney(required, available) <= 0) return;
-  refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${required}`, {
-    details: { available, required },
-  });
-}
-
 /**
  * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), checking in the order of docs/contract.md 8:
  * not active, suspended or without limits, beyond a limit, beyond the available balance.
@@ -125,9 +112,23 @@ export function refuseBeyondHeadroom(
   headroom: PayoutHeadroom,
   { amount, reserved }: { amount: Money; reserved: Money },
 ): void {
-  const { activity, limits, available } = headroom;
-  refuseInactive(activity);
-  refusePayoutsOff(headroom);
+  refuseInactive(headroom.activity);
+  refuseBeyondLimits(headroom, amount);
+  refuseBeyondAvailable(headroom.available, reserved);
+}
+
+/** The same for a refund; one to the wallet that paid is limited by the available balance alone. */
+export function refuseRefundBeyond(
+  headroom: PayoutHeadroom,
+  { amount, byTransfer }: { amount: Money; byTransfer: boolean },
+): void {
+  if (byTransfer) refuseBeyondLimits(headroom, amount);
+  refuseBeyondAvailable(headroom.available, amount);
+}
+
+/** Throws FUNDS_PAYOUT_SUSPENDED while transfers to banks are off, and FUNDS_LIMIT_EXCEEDED beyond a limit. */
+function refuseBeyondLimits({ payoutsEnabled, limits }: PayoutHeadroom, amount: Money): void {
+  if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
   const { max_payout_amount: single, max_daily_amount: daily, max_hourly_count: hourly } = limits;
   if (single === null || daily === null || hourly === null) {
     refuse('FUNDS_PAYOUT_SUSPENDED', 'No payout limits are configured yet');
@@ -143,5 +144,12 @@ export function refuseBeyondHeadroom(
   if (hourly.remaining < 1) {
     exceeded('max_hourly_count', hourly, `All ${hourly.maximum} payouts for one hour are used`);
   }
-  refuseBeyondAvailable(available, reserved);
+}
+
+/** Throws FUNDS_INSUFFICIENT_BALANCE for more than the partner's available balance. */
+function refuseBeyondAvailable(available: Money, required: Money): void {
+  if (compareMoney(required, available) <= 0) return;
+  refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${required}`, {
+    details: { available, required },
+  });
 }

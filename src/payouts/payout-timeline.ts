@@ -33,7 +33,7 @@ const statusTexts = (it: string, wasSent: boolean): Record<ProviderStatus, strin
   reversed: `The provider says that the bank has returned the ${it}.`,
   refused: `The provider refused the ${it}`,
   'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
-  unsent: 'The provider could not be reached, or was not ready to take the request: nothing was sent yet.',
+  unsent: 'The provider could not be asked, or did not take the request: nothing was sent yet.',
   'not known': `The outcome is unknown: the provider was asked and does not know the ${it} (yet).`,
   silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider reports another amount.',

@@ -48,6 +48,8 @@ const PayoutSchema = defineEntity({
     contradicted_at: p.datetime().nullable(),
     /** The contradicting provider status that an operator has explained. */
     explained_word: p.text().$type<ProviderStatus>().nullable(),
+    /** When two people booked what left although it failed here. */
+    booked_at: p.datetime().nullable(),
     /** When the sweep wakes its workflow, unless something else has. */
     look_again_at: p.datetime().nullable(),
     /** Grows with each event of the payout. */

@@ -1,4 +1,5 @@
 import type { DecisionInHand } from '../decisions/decision.ts';
+import type { TransferState } from '../gateway/gateway.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { FeeMode } from '../partners/partner.ts';
 import type { Money } from '../shared/money.ts';
@@ -132,7 +133,7 @@ export interface PayoutStanding {
 }
 
 /** The provider's status of a transfer, or that it gives none. */
-export type ProviderReport =
+export type ProviderReport = (
   | { said: 'accepted' | 'succeeded' | 'failed' | 'reversed'; providerTransferId: string; failureCode: string | null }
   /** The request itself was refused: it had no effect. */
   | { said: 'refused'; failureCode: string }
@@ -151,7 +152,11 @@ export type ProviderReport =
   /** What would be sent now differs from what was sent first, or cannot be read any more: nothing is sent. */
   | { said: 'request differs' }
   /** The provider has a transfer with this reference but another amount. */
-  | { said: 'another amount'; providerTransferId: string };
+  | { said: 'another amount'; providerTransferId: string }
+) & {
+  /** Other live transfers under its reference. */
+  further?: TransferState[];
+};
 
 /** Calls to the provider are limited: it is not called for this payout for `restMs` milliseconds. */
 interface Rest {

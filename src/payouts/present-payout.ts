@@ -22,6 +22,7 @@ export function presentPayout(payout: Payout) {
     created_at: payout.created_at.toISOString(),
     succeeded_at: payout.succeeded_at?.toISOString() ?? null,
     finalized_at: payout.finalized_at?.toISOString() ?? null,
+    booked_at: payout.booked_at?.toISOString() ?? null,
     ...(payout.failure_code == null ? {} : { failure_code: payout.failure_code }),
   };
 }
@@ -54,6 +55,9 @@ const listed = {
     description: 'When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.',
   }),
   finalized_at: timestamp().nullable(),
+  booked_at: timestamp()
+    .nullable()
+    .meta({ description: 'When a failed payout that the provider made after all was booked.' }),
   failure_code: z.string().optional().meta({ description: "The provider's, passed on; on failed payouts." }),
 };
 

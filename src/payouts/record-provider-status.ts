@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../shared/asking-intervals.ts';
 import { readAskedSince } from './attempts.ts';
+import { noteFurtherTransfers } from './beyond-ours.ts';
 import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import {
@@ -24,8 +25,8 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
 /**
  * Records the provider's status in the caller's transaction: one row per change, since when the outcome is unknown, and
  * when the sweep looks at the payout if its workflow does not. `asked` is the workflow's clock at the time of asking;
- * the status is dated by that or by the database's clock, whichever is later. Rate limiting says nothing about the
- * payout, and is no reason to alert operators. A final status is replaced only by another final one, and for a final
+ * the status is dated by that or by the database's clock, whichever is later. Rate limiting says nothing new about the
+ * payout. A final status is replaced only by another final one, and for a final
  * payout only a status that proves something is recorded; one that contradicts the payout's status changes no money and
  * becomes a case for operators.
  */
@@ -56,17 +57,18 @@ export async function recordProviderStatus(
   }
   payout.asked_at = at;
   payout.asks += 1;
-  if ('providerTransferId' in report) payout.provider_transfer_id ??= report.providerTransferId;
+  if ('providerTransferId' in report) payout.provider_transfer_id = report.providerTransferId;
   if (isFinalPayout(payout.status)) {
     payout.look_again_at = nextLookAtFinal(payout, report, now);
   } else {
-    if (takesBack || !isUnknown(report.said)) payout.unknown_since = null;
-    else if (restMs === 0) payout.unknown_since ??= at;
+    if (payout.last_word && !isUnknown(payout.last_word)) payout.unknown_since = null;
+    else payout.unknown_since ??= at;
     const wait = nextPayoutWaitMs(at.getTime() - (await readAskedSince(tx, payout)).getTime(), restMs);
     payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
   }
   payout.updated_at = now;
   await tx.flush();
+  await noteFurtherTransfers(tx, payout, report.further ?? []);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }
 

@@ -21,10 +21,11 @@ import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
 import { mayRepeat } from './repeating.ts';
 
 /**
- * Sends a payout's transfer. The attempt is recorded and committed before the request leaves, and a step that finds an
- * open attempt asks instead of sending. The payout's own id is reference and idempotency key, and the first attempt
- * freezes the request. It is repeated when it provably had no effect, and, a few times, when the provider has just said
- * that it does not know it (`mayRepeat`).
+ * Sends a payout's transfer. Before the first request the provider is asked for it, as a restore may have lost an
+ * earlier one: while it does not answer, nothing is sent. The attempt is recorded and committed before the request
+ * leaves, and a step that finds an open attempt asks instead of sending. The payout's own id is reference and idempotency
+ * key, and the first attempt freezes the request. It is repeated when it provably had no effect, and, a few times, when
+ * the provider has just said that it does not know it (`mayRepeat`).
  */
 export async function sendTransfer(
   em: EntityManager,
@@ -32,8 +33,8 @@ export async function sendTransfer(
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<ProviderReport> {
   await failpoint('send-transfer.before');
-  const { report: earlier, wasAsked } = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
-  if (earlier !== null) return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
+  const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
+  if (earlier !== null && earlier.said !== 'not known') return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
   const begun = await em.transactional((tx) => beginAttempt(tx, sending, payoutId, new Date(at)));
   if (begun === 'ask') return askTransfer(em.fork(), sending, { payoutId, at, signal });
   if ('said' in begun) return begun;
@@ -42,7 +43,7 @@ export async function sendTransfer(
   const heard = await makeRequest(sending.gateway, request, {
     signal,
     partnerId,
-    follows: wasAsked,
+    follows: earlier !== null,
     beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: budgets.provider.sendWithin }),
   });
   await failpoint('send-transfer.after');
@@ -51,36 +52,20 @@ export async function sendTransfer(
   return report;
 }
 
-/** A payout sent this long after its reservation may have been sent before: a restore may have lost that attempt. */
-const lateAfterMs = 60_000;
-
-interface Earlier {
-  /** Null when the payout may be sent. */
-  report: ProviderReport | null;
-  /** Whether the provider has just been asked. */
-  wasAsked: boolean;
-}
-
 /**
- * What the provider knows of a payout about to be sent late: its status, or `unsent` when it does not answer, as then
- * nothing may be sent; no report when it knows no such transfer, and for a payout that is on time or already sent.
- * Where calls are few, sending then goes first: otherwise the payout is asked about again each time, and never sent.
+ * What the provider knows of a payout that was never requested, as far as our rows say; `unsent` when it cannot be
+ * asked. Null for one that was requested or has ended. Where calls are few, the request that follows goes first:
+ * otherwise the payout is asked about again each time, and never sent.
  */
 async function hearOfEarlier(
   em: EntityManager,
   gateway: Gateway,
   { payoutId, signal }: { payoutId: string; signal: AbortSignal },
-): Promise<Earlier> {
+): Promise<ProviderReport | null> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
-  const [row] = await em.execute<{ late: boolean; sent: boolean }[]>(
-    `select p.created_at < clock_timestamp() - make_interval(secs => ?) as late, exists (select from payout_attempts a
-       where a.payout_id = p.id and a.outcome is distinct from 'unsent') as sent from payouts p where p.id = ?`,
-    [lateAfterMs / 1000, payoutId],
-  );
-  if (isFinalPayout(payout.status) || row?.late !== true || row.sent) return { report: null, wasAsked: false };
+  if (isFinalPayout(payout.status) || (await findMadeAttempts(em, payoutId)).length > 0) return null;
   const report = await hearProvider(gateway, payout, signal);
-  if (report.said === 'not known') return { report: null, wasAsked: true };
-  return { report: report.said === 'silent' ? { ...report, said: 'unsent' } : report, wasAsked: true };
+  return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
 }
 
 /** Records the status heard instead of sending, and the attempt that it proves. */

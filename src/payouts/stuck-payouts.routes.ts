@@ -19,7 +19,8 @@ const routes = createRouteGroup({
 routes.get(
   '/stuck',
   {
-    summary: 'List payouts whose outcome is unknown, those accepted for more than a day, and contradicted ones',
+    summary:
+      'List payouts whose outcome is unknown, accepted for more than a day or contradicted, and transfers beyond ours',
     description:
       'Unknown for at least `minutes` minutes (0 is allowed), the longest first. One that the provider has accepted counts ' +
       'as unknown from a day after it was first sent. See docs/operations.md.',
@@ -43,8 +44,9 @@ routes.get(
         data: z.object({
           items: z.array(
             z.object({
-              payout_id: uuid(),
-              kind: z.enum(payoutKinds),
+              payout_id: uuid().nullable().describe('Null for a transfer that nobody here knows.'),
+              kind: z.enum(payoutKinds).nullable(),
+              provider_id: z.string().nullable().describe("The provider's id of a further or unknown transfer."),
               partner_id: uuid().nullable(),
               reference: z.string(),
               amount: amount(),

@@ -11,19 +11,25 @@ interface PayoutRow {
   id: string;
   status: PayoutStatus;
   net_amount: Money;
+  provider_transfer_id: string | null;
 }
 
-/** Differences between these transfers of the provider and our payouts. */
+/**
+ * Differences between these transfers of the provider and our payouts. A payout has one transfer: another one under its
+ * reference that has not failed is a difference whatever it says, and one that has failed is none.
+ */
 export async function compareTransfers(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
   const ids = records.map(({ reference }) => reference).filter(isUuid);
-  const rows = await em.execute<PayoutRow[]>('select id, status, net_amount from payouts where id = any(?::uuid[])', [
-    textArray(ids),
-  ]);
+  const rows = await em.execute<PayoutRow[]>(
+    'select id, status, net_amount, provider_transfer_id from payouts where id = any(?::uuid[])',
+    [textArray(ids)],
+  );
   const payouts = new Map(rows.map((row) => [row.id, row]));
   return records.flatMap((record): Difference[] => {
     const { providerId, reference, status, amount } = record;
     const payout = payouts.get(canonicalId(reference));
-    if (payout && agrees(payout, { status, amount })) return [];
+    const isFurther = payout?.provider_transfer_id != null && payout.provider_transfer_id !== providerId;
+    if (isFurther ? status === 'failed' : payout && agrees(payout, { status, amount })) return [];
     const ours = payout === undefined ? null : { status: payout.status, amount: payout.net_amount };
     return [
       {
@@ -33,6 +39,7 @@ export async function compareTransfers(em: EntityManager, records: readonly Prov
         reference,
         ours,
         theirs: { status, amount },
+        isFurther,
       },
     ];
   });
@@ -54,7 +61,7 @@ export async function findMissingTransfers(
   { day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
   const rows = await em.execute<(PayoutRow & { at: string; key: string; refund_of: string | null })[]>(
-    `select p.id, p.id::text as key, p.status, p.net_amount, p.refund_of, a.sent_at::text as at
+    `select p.id, p.id::text as key, p.status, p.net_amount, p.provider_transfer_id, p.refund_of, a.sent_at::text as at
      from payout_attempts a join payouts p on p.id = a.payout_id
      where a.sent_at >= ? and a.sent_at < ? and (a.sent_at, a.payout_id) > (?, ?) and p.status <> 'failed'
        and a.outcome is distinct from 'unsent'
@@ -65,8 +72,8 @@ export async function findMissingTransfers(
   );
   const { missing, next } = await findMissing(em, { day, kind: 'transfer', rows });
   const differences: Difference[] = [];
-  for (const { id, status, net_amount: amount, refund_of: refundOf } of missing) {
-    const transfer = await gateway.findTransfer(id, { refundOf, ...(signal && { signal }) });
+  for (const { id, status, net_amount: amount, refund_of: refundOf, provider_transfer_id: known } of missing) {
+    const transfer = await gateway.findTransfer(id, { refundOf, known, ...(signal && { signal }) });
     const theirs = transfer && {
       status: transfer.status === 'accepted' ? ('pending' as const) : transfer.status,
       amount: transfer.amount,

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { ReconciledResource, ReconciliationState, Side } from './reconciliation.ts';
+import type { DifferenceKind, ReconciledResource, ReconciliationState, Side } from './reconciliation.ts';
 
 const ReconciliationSchema = defineEntity({
   name: 'Reconciliation',
@@ -14,6 +14,7 @@ const ReconciliationSchema = defineEntity({
     reference: p.text(),
     ours: p.json().$type<Side>().nullable(),
     theirs: p.json().$type<Side>().nullable(),
+    kind: p.text().$type<DifferenceKind>(),
     state: p.text().$type<ReconciliationState>(),
     note: p.string().length(300).nullable(),
     created_at: p.datetime(),

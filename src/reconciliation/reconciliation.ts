@@ -9,7 +9,7 @@ export const reconciliationLaw = statusLaw({
   initial: ['open'],
   transitions: {
     open: ['explained', 'resolved'],
-    explained: ['open'],
+    explained: ['open', 'resolved'],
     resolved: ['open', 'explained'],
   },
 });
@@ -39,6 +39,18 @@ export type DayPhase = StatusOf<typeof dayPhaseLaw>;
 export const reconciledResources = ['payout', 'payment'] as const;
 export type ReconciledResource = (typeof reconciledResources)[number];
 
+/** The database tells a difference's kind from what both sides say. */
+export const differenceKinds = [
+  'DOUBLE_TRANSFER',
+  'UNKNOWN_TRANSFER',
+  'UNKNOWN_PAYMENT',
+  'MISSING',
+  'UNREADABLE',
+  'AMOUNT',
+  'STATUS',
+] as const;
+export type DifferenceKind = (typeof differenceKinds)[number];
+
 /** What one side says about money that moved. */
 export interface Side {
   status: string;
@@ -56,6 +68,8 @@ export interface Difference {
   reference: string;
   ours: Side | null;
   theirs: Side | null;
+  /** It is a further live transfer under a reference of ours. */
+  isFurther?: boolean;
 }
 
 export interface ReconciliationSummary {

@@ -4,7 +4,7 @@ import { amount, isoDate, timestamp, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { findReconciliations } from './find-reconciliations.ts';
-import { reconciledResources, reconciliationLaw } from './reconciliation.ts';
+import { differenceKinds, reconciledResources, reconciliationLaw } from './reconciliation.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/reconciliations', tag: 'Operations' });
 
@@ -32,9 +32,14 @@ routes.get(
               .object({
                 id: uuid(),
                 day: isoDate(),
+                kind: z.enum(differenceKinds),
                 resource_type: z.enum(reconciledResources),
                 resource_id: uuid().nullable(),
                 reference: z.string(),
+                provider_id: z
+                  .string()
+                  .nullable()
+                  .describe("The provider's id of the money; null where it knows none."),
                 ours: side,
                 theirs: side,
                 state: z.enum(reconciliationLaw.statuses),
@@ -55,8 +60,9 @@ routes.get(
     return {
       message: 'Reconciliations found',
       data: {
-        items: items.map(({ subject: _, resource_id, note, ours, theirs, created_at, updated_at, ...rest }) => ({
+        items: items.map(({ subject, resource_id, note, ours, theirs, created_at, updated_at, ...rest }) => ({
           ...rest,
+          provider_id: theirs ? subject : null,
           resource_id: resource_id ?? null,
           ours: ours ?? null,
           theirs: theirs ?? null,

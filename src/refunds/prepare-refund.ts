@@ -4,9 +4,9 @@ import { refuseField } from '../partners/refuse-field.ts';
 import { sealForOrder } from '../partners/seal-for-order.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { complainOfAccountNumber, complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
-import { readPayoutHeadroom, refuseBeyondAvailable, refusePayoutsOff } from '../payouts/payout-limits.ts';
+import { readPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../shared/money.ts';
-import { leftBy, type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';
+import { type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';
 import type { RefundOpening } from './refund.ts';
 
 export interface RefundRequest {
@@ -32,7 +32,7 @@ interface Preparing {
  * Every check of a refund that can refuse it before its workflow starts; returns the workflow's input. What can still
  * be refunded and the balance are checked here only to keep hopeless requests out: the binding check is made under the
  * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED,
- * FUNDS_PAYOUT_SUSPENDED (a refund by transfer while payouts are off) and FUNDS_INSUFFICIENT_BALANCE.
+ * and as `refuseRefundBeyond`.
  */
 export async function prepareRefund(
   em: EntityManager,
@@ -42,15 +42,12 @@ export async function prepareRefund(
   const refundable = await readRefundable(em, { partnerId, paymentId });
   const asked = body.amount === undefined ? null : formatMoney(body.amount);
   if (asked !== null && !isWholeRupiah(asked)) refuseField('amount', 'a refund is a whole IDR amount');
-  refuseBeyondPaid(refundable, asked ?? refundable.left, 'wallet');
-  const refundOf = walletOf(refundable, asked ?? refundable.left, body);
-  const way = refundOf === null ? 'transfer' : 'wallet';
-  const amount = asked ?? leftBy(refundable, way);
-  refuseBeyondPaid(refundable, amount, way);
+  const amount = asked ?? refundable.left;
+  refuseBeyondPaid(refundable, amount);
+  const refundOf = walletOf(refundable, amount, body);
   const bank = refundOf === null ? await requireBank(em, body, amount) : null;
   const headroom = await readPayoutHeadroom(em, partnerId);
-  if (bank !== null) refusePayoutsOff(headroom);
-  refuseBeyondAvailable(headroom.available, amount);
+  refuseRefundBeyond(headroom, { amount, byTransfer: bank !== null });
   const texts: PayoutTexts = {
     bank_account_number: bank?.accountNumber ?? '',
     beneficiary_name: bank === null ? null : (body.beneficiary_name ?? null),
@@ -71,8 +68,7 @@ export async function prepareRefund(
 
 /**
  * The payment request whose wallet the provider refunds; null when it cannot, and a transfer has to be made. Where the
- * provider has declined one before, whoever names a bank account wants a transfer; but not where any refund that failed
- * may have reached the wallet: then only the provider, which knows, keeps the payer from being paid twice.
+ * provider has declined one before, whoever names a bank account wants a transfer.
  */
 function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
   const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;

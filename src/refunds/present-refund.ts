@@ -30,6 +30,7 @@ export async function presentRefund(sealer: Sealer, { payout, paymentId }: Whole
     failure_code: payout.status === 'reversed' ? returnedByBank : (payout.failure_code ?? null),
     created_at: payout.created_at.toISOString(),
     finalized_at: payout.finalized_at?.toISOString() ?? null,
+    booked_at: payout.booked_at?.toISOString() ?? null,
   };
 }
 
@@ -57,6 +58,9 @@ export const RefundShape = z
     }),
     created_at: timestamp(),
     finalized_at: timestamp().nullable(),
+    booked_at: timestamp()
+      .nullable()
+      .meta({ description: 'When a failed one that the provider made after all was booked.' }),
     status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
   })
   .meta({ id: 'Refund' });

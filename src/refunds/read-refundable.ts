@@ -9,17 +9,16 @@ export interface Refundable {
   status: PaymentOrderStatus;
   external_ref: string | null;
   amount: Money;
-  /** What can still be refunded to the wallet; by transfer less, where refunds that failed may have reached the wallet. */
+  /** What can still be refunded. */
   left: Money;
-  left_by_transfer: Money;
   /** The provider's id of the payment request. */
   provider_payment_request_id: string | null;
   /** Whether the provider can refund it to the wallet that paid, whole, and in part. */
   to_wallet: boolean;
   to_wallet_in_part: boolean;
   /**
-   * Whether refunds to the wallet have failed, each by the provider's word that holds to this day. One that operators
-   * ended, that the provider calls paid since, or that meets what it has given back already, may have reached the wallet.
+   * Whether refunds to the wallet have failed, each by the provider's word that holds to this day, and none because the
+   * provider has given the payment back already.
    */
   wallet_declined: boolean;
 }
@@ -34,11 +33,11 @@ export async function readRefundable(
 ): Promise<Refundable> {
   const [row] = await em.execute<Refundable[]>(
     `select p.status, p.external_ref, p.amount::text, 
-       greatest(refundable_of_payment(p.id, false), 0)::numeric(20, 4)::text as left,
-       greatest(refundable_of_payment(p.id, true), 0)::numeric(20, 4)::text as left_by_transfer,
+       greatest(p.amount - refunded_of_payment(p.id), 0)::numeric(20, 4)::text as left,
        p.provider_payment_request_id, way.open as to_wallet, way.open and c.refundable_in_part as to_wallet_in_part,
        (select count(*) > 0 and bool_and(coalesce(o.last_word in ('refused', 'failed'), false))
-           and perhaps_refunded_of_payment(p.id) = 0
+           and not exists (select from payment_refunds s join payout_words w on w.payout_id = s.id
+             where s.payment_id = p.id and w.failure_code = 'MAXIMUM_REFUND_AMOUNT_REACHED')
          from payment_refunds r join payouts o on o.id = r.id
          where r.payment_id = p.id and o.refund_of is not null and o.status = 'failed'
            and o.failure_code is distinct from 'ALREADY_REFUNDED') as wallet_declined
@@ -69,19 +68,10 @@ export async function readRefunded(
   return new Map(rows.map(({ id, refunded }) => [id, refunded]));
 }
 
-type Way = 'wallet' | 'transfer';
-
-/** What can still be refunded this way. */
-export const leftBy = ({ left, left_by_transfer }: Refundable, way: Way): Money =>
-  way === 'transfer' ? left_by_transfer : left;
-
-/** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded this way, also when that is nothing. */
-export function refuseBeyondPaid(refundable: Refundable, amount: Money, way: Way): void {
-  const { amount: paid, left } = refundable;
-  const remaining = leftBy(refundable, way);
+/** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded, also when that is nothing. */
+export function refuseBeyondPaid({ amount: paid, left: remaining }: Refundable, amount: Money): void {
   if (compareMoney(amount, remaining) <= 0 && isAboveZero(remaining)) return;
-  const why = remaining === left ? '' : ' by transfer: what has failed may have reached the wallet';
-  refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded${why}`, {
+  refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded`, {
     details: { paid, refunded: subtractMoney(paid, remaining), remaining },
   });
 }

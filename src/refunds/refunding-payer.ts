@@ -13,12 +13,16 @@ import { shownRefundStatuses } from './refund.ts';
 export const refundingPayer: PayoutHandling = {
   resourceType: 'refund',
   async heldBy(tx, { id }) {
-    const [row] = await tx.execute<{ exceeds: boolean; is_void: boolean }[]>(
-      'select refund_exceeds(?) as exceeds, refund_is_void(?) as is_void',
-      [id, id],
+    const [row] = await tx.execute<{ standing: 'fits' | 'void' | 'barred' }[]>(
+      'select standing_of_refund(?) as standing',
+      [id],
     );
-    const { exceeds, is_void } = must(row, 'a function answers');
-    return { isHeld: false, failureCode: is_void ? 'ALREADY_REFUNDED' : null, isBarred: exceeds };
+    const { standing } = must(row, 'a function answers');
+    return {
+      isHeld: false,
+      failureCode: standing === 'void' ? 'ALREADY_REFUNDED' : null,
+      isBarred: standing !== 'fits',
+    };
   },
   async moved(tx, sealer, payout, { at }) {
     const { payment_id: paymentId } = await tx.findOneOrFail(PaymentRefund, { id: payout.id });

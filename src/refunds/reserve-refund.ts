@@ -6,7 +6,7 @@ import { refuseInactive } from '../partners/inactive.ts';
 import { openForOrder } from '../partners/open-for-order.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { type PayoutStanding, type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
-import { lockPayoutHeadroom, refuseBeyondAvailable, refusePayoutsOff } from '../payouts/payout-limits.ts';
+import { lockPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
 import { readProviderFee } from '../payouts/provider-fee.ts';
 import { standingOf } from '../payouts/standing-of.ts';
 import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
@@ -56,12 +56,11 @@ async function reserve(tx: EntityManager, id: string, opening: RefundOpening): P
   const { partnerId, paymentId, amount, bankCode, idempotency } = opening;
   await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'refund', resourceId: id });
   const headroom = await lockPayoutHeadroom(tx, partnerId);
-  const { activity, available, availableAccountId, reservedAccountId, at } = headroom;
+  const { activity, availableAccountId, reservedAccountId, at } = headroom;
   refuseInactive(activity);
-  if (bankCode !== null) refusePayoutsOff(headroom);
   const refundable = await readRefundable(tx, { partnerId, paymentId });
-  refuseBeyondPaid(refundable, amount, opening.refundOf === null ? 'transfer' : 'wallet');
-  refuseBeyondAvailable(available, amount);
+  refuseBeyondPaid(refundable, amount);
+  refuseRefundBeyond(headroom, { amount, byTransfer: bankCode !== null });
   const payout = await writePayout(tx, {
     id,
     kind: 'payment_refund',

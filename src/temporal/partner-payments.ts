@@ -24,7 +24,8 @@ export const createPartnerPaymentWorkflows = (temporal: Temporal): PartnerPaymen
         attributes: attributesOf(opening),
       }),
     };
-    const update = { name: 'awaitInstrument' as const, id: updateIdOf('instrument', opening) };
+    const id = opening === null ? `instrument-${paymentId}` : updateIdOf('instrument', paymentId);
+    const update = { name: 'awaitInstrument' as const, id };
     return temporal.startAndAwait(run, update, waitMs);
   },
   hintPartnerPayment(paymentId) {

@@ -1,5 +1,4 @@
 import type { SearchAttributePair } from '@temporalio/common';
-import type { OpeningStamp } from '../openings/opening.ts';
 import type { PayoutKind, PayoutPlace, PayoutWorkflows } from '../payouts/payout.ts';
 import type { RefundWorkflows } from '../refunds/refund.ts';
 import { type Money, wholeRupiah } from '../shared/money.ts';
@@ -18,7 +17,7 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
       summary: `Partner payout: IDR ${opening.net} to ${opening.bankCode}, fee ${opening.fee}`,
       attributes: attributesOf(opening),
     };
-    return temporal.startAndAwait(run, reservationOf(opening), waitMs);
+    return temporal.startAndAwait(run, reservationOf(payoutId), waitMs);
   },
   startWithdrawal(withdrawalId, opening, waitMs) {
     const run = {
@@ -31,7 +30,7 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
       summary: `Withdrawal: IDR ${opening.net}, fee ${opening.fee}`,
       attributes: attributesOf(opening),
     };
-    return temporal.startAndAwait(run, reservationOf(opening), waitMs);
+    return temporal.startAndAwait(run, reservationOf(withdrawalId), waitMs);
   },
   startPaymentRefund(refundId, opening, waitMs) {
     const run = {
@@ -44,7 +43,7 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
       summary: `Refund: IDR ${opening.amount} to ${opening.bankCode ?? 'the wallet that paid'}`,
       attributes: attributesOf(opening),
     };
-    return temporal.startAndAwait(run, reservationOf(opening), waitMs);
+    return temporal.startAndAwait(run, reservationOf(refundId), waitMs);
   },
   hintPayout: (payout) => temporal.signalWithStart(again(payout), 'callbackArrived'),
   decidePayout: (payout, decision, waitMs) =>
@@ -60,9 +59,9 @@ const attributesOf = ({ partnerId, amount }: { partnerId?: string; amount: Money
 ];
 
 /** The update that answers when the money is reserved. */
-const reservationOf = (opening: { stamp?: OpeningStamp }) => ({
+const reservationOf = (payoutId: string) => ({
   name: 'awaitReservation' as const,
-  id: updateIdOf('reservation', opening),
+  id: updateIdOf('reservation', payoutId),
 });
 
 const families = {

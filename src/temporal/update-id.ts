@@ -1,15 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { DecisionInHand } from '../decisions/decision.ts';
-import type { OpeningStamp } from '../openings/opening.ts';
 import { isDomainError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 
 /**
- * The id of an update that waits for an opening: one per request, the same however often its call is retried. The
- * server remembers an update's outcome after its workflow has ended; with one id for all requests, a key whose first
- * request was refused would get that refusal for ever.
+ * The id of an update that waits for what a request opens: one per request, the same however often its call is retried.
+ * The server remembers an update's outcome after its workflow has ended; with one id for all requests, a key whose first
+ * request was refused would get that refusal for ever, and a number of the database's comes again after a restore.
  */
-export const updateIdOf = (name: string, opening: { stamp?: OpeningStamp } | null): string =>
-  opening?.stamp === undefined ? name : `${name}-${opening.stamp.number}`;
+export const updateIdOf = (name: string, resourceId: string): string => `${name}-${resourceId}-${randomUUID()}`;
 
 /**
  * The id of an update that carries out a decision; `again` makes a new one after a refusal. The server answers a

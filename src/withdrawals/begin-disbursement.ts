@@ -60,7 +60,12 @@ export async function beginDisbursement(
   const lapsesAt = payout.created_at.getTime() + decisionLivesHours('disburse') * 3_600_000;
   payout.look_again_at = new Date(lapsesAt + overdueGraceMs);
   await tx.flush();
-  const books = { cause_id: causeId, amount: payout.amount, net_amount: payout.net_amount };
+  const books = {
+    cause_id: causeId,
+    amount: payout.amount,
+    net_amount: payout.net_amount,
+    owner_id: withdrawal.organization_id ?? userId,
+  };
   const decisionId = newId();
   await tx.execute(
     `insert into decisions (id, kind, withdrawal_id, note, evidence, proposed_by)

@@ -21,6 +21,9 @@ export const WithdrawalShape = z
     updated_at: timestamp(),
     succeeded_at: timestamp().nullable(),
     finalized_at: timestamp().nullable(),
+    booked_at: timestamp()
+      .nullable()
+      .meta({ description: 'When a failed one that the provider made after all was booked.' }),
   })
   .meta({ id: 'Withdrawal' });
 
@@ -42,6 +45,7 @@ export function presentWithdrawal({ withdrawal, payout }: WholeWithdrawal): z.in
     updated_at: payout.updated_at.toISOString(),
     succeeded_at: payout.succeeded_at?.toISOString() ?? null,
     finalized_at: payout.finalized_at?.toISOString() ?? null,
+    booked_at: payout.booked_at?.toISOString() ?? null,
   };
 }
 

@@ -2,19 +2,19 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { DecisionStatus } from '../decisions/decision.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 
-/** Whether a withdrawal waits for the decision of two people, or has to fail because they said no or did not decide. */
+/**
+ * Whether a withdrawal waits for the decision of two people, or has to fail: because they said no or did not decide, or
+ * because its owner may not move money any more.
+ */
 export async function readDecision(
   em: EntityManager,
   { id, status }: Payout,
 ): Promise<{ isHeld: boolean; failureCode: string | null }> {
   if (status !== 'pending') return { isHeld: false, failureCode: null };
-  const [decision] = await em.execute<{ status: DecisionStatus }[]>(
-    'select status from decisions where withdrawal_id = ?',
+  const [decision] = await em.execute<{ status: DecisionStatus | null; ends: string | null }[]>(
+    `select d.status, why_disbursement_ends(w.id) as ends
+     from withdrawals w left join decisions d on d.withdrawal_id = w.id where w.id = ?`,
     [id],
   );
-  const isNo = decision?.status === 'rejected' || decision?.status === 'lapsed';
-  return {
-    isHeld: decision?.status === 'pending',
-    failureCode: isNo ? `DECISION_${decision.status.toUpperCase()}` : null,
-  };
+  return { isHeld: decision?.status === 'pending', failureCode: decision?.ends ?? null };
 }

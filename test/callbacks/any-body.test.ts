@@ -90,7 +90,7 @@ describe('A callback that has the right token', () => {
   it('that cannot be read is counted for operators, but not among those waiting for delivery', async () => {
     expect((await send('unread')).status).toBe(200);
     await stack.owner().execute("update gateway_callbacks set received_at = now() - interval '1 minute'");
-    expect(await redeliverCallbacks(stack.em(), stack.deps.workflows, () => undefined)).toBe(0);
+    expect(await redeliverCallbacks(stack.em(), stack.deps, () => undefined)).toBe(0);
     const metrics = createMetrics({ defaults: false });
     measureBacklog(metrics, stack.deps.orm);
     const told = await metrics.registry.metrics();

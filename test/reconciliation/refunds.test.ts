@@ -1,6 +1,7 @@
 import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { generous } from '../payouts/build-payouts.ts';
 import { atProvider, buildPaid, refund, refundWhen, toBank } from '../refunds/build-refunds.ts';
 import { atProvider as changeAtProvider } from '../support/at-provider.ts';
 import { buildSuperAdmin } from '../support/build.ts';
@@ -14,7 +15,7 @@ let paymentId: string;
 let token: string;
 beforeAll(async () => {
   stack = await startStack({ own: true, worker: true, sandbox: true });
-  partner = await buildPartner(stack);
+  partner = await buildPartner(stack, { limits: generous });
   ({ token } = await buildSuperAdmin(stack));
   paymentId = await buildPaid(stack, partner);
 }, 60_000);

@@ -1,4 +1,4 @@
-import { ageAttempts, readBalance, setFaults, sharedFailpoints } from '../payouts/build-payouts.ts';
+import { ageAttempts, generous, readBalance, setFaults, sharedFailpoints } from '../payouts/build-payouts.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 beforeEach(async () => {
-  partner = await buildPartner(stack);
+  partner = await buildPartner(stack, { limits: generous });
 });
 afterEach(async () => {
   await stack.restart();

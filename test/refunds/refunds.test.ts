@@ -1,5 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
-import { ageAttempts, readBalance, setFaults } from '../payouts/build-payouts.ts';
+import { ageAttempts, generous, readBalance, setFaults } from '../payouts/build-payouts.ts';
 import { buildOperators, decide } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -14,7 +14,10 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
-  partner = await buildPartner(stack, { fees: [{ method: 'ewallet', fixed: '1500', basis_points: 0 }] });
+  partner = await buildPartner(stack, {
+    limits: generous,
+    fees: [{ method: 'ewallet', fixed: '1500', basis_points: 0 }],
+  });
 });
 afterEach(() => setFaults(stack, {}));
 
@@ -285,7 +288,7 @@ describe('A refund is refused', () => {
     expect(errorOf(await askRefund(partner, paymentId, {}, key))).toEqual([422, 'FUNDS_INSUFFICIENT_BALANCE']);
     await buildPaid(stack, partner, { amount: '100000' });
     expect((await askRefund(partner, paymentId, {}, key)).status).toBe(200);
-    const other = await buildPartner(stack);
+    const other = await buildPartner(stack, { limits: generous });
     expect(errorOf(await askRefund(other, paymentId))).toEqual([404, 'RESOURCE_NOT_FOUND']);
     expect(errorOf(await other.get(`/payments/${paymentId}/refunds`))).toEqual([404, 'RESOURCE_NOT_FOUND']);
     expect(errorOf(await askRefund(partner, newId()))).toEqual([404, 'RESOURCE_NOT_FOUND']);

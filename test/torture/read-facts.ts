@@ -81,7 +81,7 @@ async function readWebhooks({ sandbox }: Topology, partners: readonly BuiltPartn
 export const workOfPayout = "coalesce(external_ref, split_part(request_id, '-', 2))";
 
 /** Not one of the platform's own accounts. */
-const isTheirs = "a.kind not in ('gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense')";
+const isTheirs = "a.kind not in ('gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense', 'loss')";
 
 interface MadeRow {
   id: string;

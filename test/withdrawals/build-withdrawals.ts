@@ -54,12 +54,16 @@ export interface WaitingDisbursement {
 }
 
 /** A disbursement of a person, who has IDR 100,000 besides, that waits for two people. */
-export async function buildWaitingDisbursement(stack: PayoutPlace, amount = '400000'): Promise<WaitingDisbursement> {
+export async function buildWaitingDisbursement(
+  stack: PayoutPlace,
+  amount = '400000',
+  digits?: string,
+): Promise<WaitingDisbursement> {
   const owner = await buildOwner(stack, '100000');
   const { id: causeId } = await buildActiveCause(stack, owner);
   const donor = await buildIndividual(stack, { balance: '400000' });
   expect((await give(stack, donor, 400_000, causeId)).status).toBe(201);
-  return { owner, causeId, ...(await askDisbursement(stack, owner, causeId, amount)) };
+  return { owner, causeId, ...(await askDisbursement(stack, owner, causeId, amount, digits)) };
 }
 
 /** Asks for a disbursement of a cause, which waits for a decision. */
@@ -68,8 +72,9 @@ export async function askDisbursement(
   owner: BuiltUser,
   causeId: string,
   amount: string,
+  digits?: string,
 ): Promise<Pick<WaitingDisbursement, 'id' | 'decisionId'>> {
-  const bank_account_id = await addBankAccount(stack, owner);
+  const bank_account_id = await addBankAccount(stack, owner, digits);
   const body = { bank_account_id, amount, cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
   const { id } = (await ask(stack, owner, body)).body.data;
   const [decision] = await stack

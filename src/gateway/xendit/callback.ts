@@ -21,6 +21,7 @@ const paymentData = z.object({
 });
 const paymentRequestData = z.object({ id, reference_id: id, payment_method: z.object({ id }).nullish() });
 const identified = z.object({ id, reference_id: id });
+const refundData = identified.extend({ payment_request_id: id.nullish() });
 
 const unnamed = {
   providerPaymentId: null,
@@ -70,7 +71,10 @@ const readers: Record<string, (event: string, data: unknown) => CallbackHint> = 
     };
   },
   payout: readTransfer,
-  refund: readTransfer,
+  refund: (event, data) => ({
+    ...readTransfer(event, data),
+    providerPaymentRequestId: refundData.parse(data).payment_request_id ?? null,
+  }),
 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -39,9 +39,10 @@ export function passThrough(
 
 /** The default when the provider does not say how long. */
 const usualRestMs = 5_000;
-const longestRestMs = 24 * 60 * 60 * 1000;
+/** Its limits are per minute: a longer one would leave a payout alone, and unheard of, for hours. */
+const longestRestMs = 60_000;
 
-/** `Retry-After`, in seconds or as a date, as milliseconds: from 1 second to a day. */
+/** `Retry-After`, in seconds or as a date, as milliseconds: from 1 second to a minute. */
 export function retryAfterMs(header: string | null, now = Date.now()): number {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sha256 } from '../../shared/digest.ts';
 import {
   type CallOptions,
+  type FoundTransfer,
   ProviderUnknown,
   type RefundRequest,
   type TransferOutcome,
@@ -21,6 +22,7 @@ const refundAnswer = z.object({
   amount: z.number(),
   status: z.string(),
   failure_code: z.string().nullish(),
+  created: z.coerce.date().nullish().catch(null),
 });
 const refundList = z.object({ data: z.array(refundAnswer), has_more: z.boolean().nullish() });
 
@@ -31,7 +33,14 @@ const statuses: Record<string, TransferState['status']> = {
   CANCELLED: 'failed',
 };
 
-function stateOf({ id, reference_id, amount, status, failure_code }: z.infer<typeof refundAnswer>): TransferState {
+function stateOf({
+  id,
+  reference_id,
+  amount,
+  status,
+  failure_code,
+  created,
+}: z.infer<typeof refundAnswer>): TransferState {
   const known = statuses[status];
   if (!known) throw new ProviderUnknown(`the provider answered the unknown refund status ${status}`);
   return {
@@ -40,6 +49,7 @@ function stateOf({ id, reference_id, amount, status, failure_code }: z.infer<typ
     amount: moneyFromWire(amount),
     status: known,
     failureCode: failure_code ?? (status === 'CANCELLED' ? 'CANCELLED' : null),
+    createdAt: created ?? null,
   };
 }
 
@@ -91,8 +101,8 @@ const mostPages = 20;
 export async function findRefund(
   settings: ClientSettings,
   { reference, refundOf }: { reference: string; refundOf: string },
-  options: CallOptions = {},
-): Promise<TransferState | null> {
+  { known, ...options }: CallOptions & { known?: string | null | undefined } = {},
+): Promise<FoundTransfer | null> {
   return lookUp(first(settings), 'find refund', options, async (client) => {
     const found: TransferState[] = [];
     let afterId: string | undefined;
@@ -106,11 +116,10 @@ export async function findRefund(
       });
       const { data, has_more } = refundList.parse(await raw.json());
       found.push(...data.filter(({ reference_id }) => reference_id === reference).map(stateOf));
-      if (found.some(({ status }) => status !== 'failed')) break;
       afterId = data.at(-1)?.id;
       // A full page that does not say whether it is the last may not be.
       if (afterId === undefined || !(has_more ?? data.length === perPage)) break;
     }
-    return mostTelling(found);
+    return mostTelling(found, known);
   });
 }

@@ -4,6 +4,7 @@ import { sha256 } from '../../shared/digest.ts';
 import type { Money } from '../../shared/money.ts';
 import {
   type CallOptions,
+  type FoundTransfer,
   ProviderUnknown,
   type TransferOutcome,
   type TransferRequest,
@@ -21,6 +22,7 @@ const payoutAnswer = z.object({
   amount: z.number(),
   status: z.string(),
   failureCode: z.string().nullish(),
+  created: z.date().nullish().catch(null),
 });
 
 const transferStatuses: Record<string, TransferState['status']> = {
@@ -34,7 +36,7 @@ const transferStatuses: Record<string, TransferState['status']> = {
 };
 
 function transferOf(answer: unknown): TransferState {
-  const { id, referenceId, amount, status, failureCode } = payoutAnswer.parse(answer);
+  const { id, referenceId, amount, status, failureCode, created } = payoutAnswer.parse(answer);
   const known = transferStatuses[status];
   if (!known) throw new ProviderUnknown(`the provider answered the unknown payout status ${status}`);
   return {
@@ -43,6 +45,7 @@ function transferOf(answer: unknown): TransferState {
     amount: moneyFromWire(amount),
     status: known,
     failureCode: failureCode ?? (status === 'CANCELLED' ? 'CANCELLED' : null),
+    createdAt: created ?? null,
   };
 }
 
@@ -90,23 +93,30 @@ export async function requestTransfer(
 /** If the provider ever holds two transfers or refunds of one reference, one whose money may have left comes first. */
 const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
 
-/** The state that tells most of what the provider has under one reference; null when it has nothing. */
-export function mostTelling(states: TransferState[]): TransferState | null {
-  states.sort((left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status));
-  return states[0] ?? null;
+/** The state that tells most of what the provider has under one reference, and other live ones; null when it has nothing. */
+export function mostTelling(states: TransferState[], known: string | null | undefined): FoundTransfer | null {
+  const sorted = states.toSorted(
+    (left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status),
+  );
+  const live = sorted.filter(({ status }) => status !== 'failed');
+  const told = live.find(({ providerTransferId }) => providerTransferId === known) ?? sorted[0];
+  return told === undefined ? null : { ...told, further: live.filter((state) => state !== told) };
 }
 
 /** The provider's state of the transfer of this reference; null when it knows none. */
 export async function findTransfer(
   settings: ClientSettings,
   reference: string,
-  options: CallOptions = {},
-): Promise<TransferState | null> {
+  { known, ...options }: CallOptions & { known?: string | null | undefined } = {},
+): Promise<FoundTransfer | null> {
   return lookUp(first(settings), 'find transfer', options, async (client) => {
     const { data } = await client.payouts.getPayouts({ referenceId: reference });
     // An answer without a list does not prove that there is no transfer.
     if (!data) throw new ProviderUnknown('find transfer: the provider answered without a list');
-    return mostTelling(data.map(transferOf).filter((state) => state.reference === reference));
+    return mostTelling(
+      data.map(transferOf).filter((state) => state.reference === reference),
+      known,
+    );
   });
 }
 

@@ -4,7 +4,7 @@
 create table decisions (
   id uuid primary key,
   kind text not null check (kind in ('settle_payout', 'settle_receipt', 'explain_difference', 'book_external',
-    'disburse', 'refund_donation', 'erase_person')),
+    'disburse', 'refund_donation', 'erase_person', 'book_transfer')),
   status text not null default 'pending' check (status in ('pending', 'carried_out', 'rejected', 'lapsed', 'refused')),
   payout_id uuid references payouts (id),
   outcome text check (outcome in ('succeeded', 'failed')),
@@ -15,6 +15,7 @@ create table decisions (
   -- IDR: above 0 what the platform brought to the provider, below 0 what it took away.
   amount numeric(20, 4) check (amount <> 0 and amount > '-Infinity' and amount < 'Infinity'),
   reference varchar(64),
+  provider_reference varchar(255),
   withdrawal_id uuid unique references withdrawals (id),
   donation_id uuid references donations (id),
   user_id uuid references users (id),
@@ -41,6 +42,9 @@ create table decisions (
     -- The account of a person who was erased, whose money left for them.
     when 'book_external' then num_nonnulls(amount, reference) = 2 and (account_id is null or amount < 0)
       and num_nonnulls(payout_id, outcome, receipt_id, action, reconciliation_id) = 0
+    -- Of a payout that failed here and left, or of a transfer that nobody knows or that is the second of its reference.
+    when 'book_transfer' then num_nonnulls(payout_id, provider_reference) = 1
+      and num_nonnulls(outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     when 'disburse' then withdrawal_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     when 'erase_person' then user_id is not null
@@ -48,6 +52,7 @@ create table decisions (
     when 'refund_donation' then donation_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     else false end),
+  check (provider_reference is null or kind = 'book_transfer'),
   constraint decisions_of_withdrawals_disburse check ((kind = 'disburse') = (withdrawal_id is not null)),
   constraint decisions_of_donations_refund check ((kind = 'refund_donation') = (donation_id is not null)),
   constraint decisions_of_people_erase check ((kind = 'erase_person') = (user_id is not null)),
@@ -68,7 +73,7 @@ create index decisions_by_end on decisions (ended_at) where ended_at is not null
 -- For the check of disbursements.
 create index decisions_not_carried_out on decisions (withdrawal_id)
   where status <> 'carried_out' and withdrawal_id is not null;
-create unique index decisions_carried_out_of_payout on decisions (payout_id) where status = 'carried_out';
+create unique index decisions_carried_out_of_payout on decisions (payout_id, kind) where status = 'carried_out';
 create unique index decisions_carried_out_of_receipt on decisions (receipt_id) where status = 'carried_out';
 create unique index decisions_carried_out_of_reference on decisions (reference) where status = 'carried_out';
 create index decisions_of_payout on decisions (payout_id) where payout_id is not null;
@@ -121,8 +126,11 @@ set search_path = pg_catalog, public, pg_temp as $$
         (case decided.action when 'credit' then 'credited' else 'refunded' end, decided.approved_by, decided.account_id)))
     when 'book_external' then (select 'the movement at the provider is not booked' where not exists (select
       from journal_keys k where k.business_key = 'platform-external/' || decided.reference))
+    when 'book_transfer' then (select 'the transfer is not booked' where not exists (select from events e
+      where e.resource_type = 'journal' and e.event = 'TRANSFER_BOOKED' and e.data ->> 'decision_id' = decided.id::text)
+      and not is_archived('events', first_id_at(decided.ended_at)))
     when 'disburse' then (select 'the withdrawal ended without it' where exists (select from payouts p
-      where p.id = decided.withdrawal_id and p.failure_code in ('DECISION_REJECTED', 'DECISION_LAPSED')))
+      where p.id = decided.withdrawal_id and p.failure_code = 'DECISION_REJECTED'))
     when 'refund_donation' then (select 'the donation was not given back' where not exists (select from donations d
       where d.id = decided.donation_id and d.status = 'refunded'))
     when 'erase_person' then (select 'the erasure was never begun' where not exists (select from erasures e
@@ -158,9 +166,9 @@ begin
     return new;
   end if;
   if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
-        new.amount, new.reference, new.withdrawal_id, new.donation_id, new.user_id, new.note, new.evidence, new.proposed_by, new.created_at)
+        new.amount, new.reference, new.provider_reference, new.withdrawal_id, new.donation_id, new.user_id, new.note, new.evidence, new.proposed_by, new.created_at)
       is distinct from (old.id, old.kind, old.payout_id, old.outcome, old.receipt_id, old.action, old.account_id,
-        old.reconciliation_id, old.amount, old.reference, old.withdrawal_id, old.donation_id, old.user_id, old.note, old.evidence,
+        old.reconciliation_id, old.amount, old.reference, old.provider_reference, old.withdrawal_id, old.donation_id, old.user_id, old.note, old.evidence,
         old.proposed_by, old.created_at)
     or old.first_approved_by is not null and new.first_approved_by is distinct from old.first_approved_by
     or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
@@ -185,6 +193,9 @@ begin
   if new.status = 'carried_out' and missing_of_decision(new) is not null then
     raise exception 'a decision is carried out by its effect' using errcode = 'AM010',
       detail = new.id || ': ' || missing_of_decision(new);
+  end if;
+  if new.status = 'lapsed' then
+    new.evidence := jsonb_set(new.evidence, '{books,lapsed}', to_jsonb(new.reason));
   end if;
   if new.status <> 'pending' then
     new.ended_at := clock_timestamp();
@@ -300,10 +311,76 @@ begin
   return true;
 end $$;
 
+-- Books a transfer that left although nobody here has booked it, once, as two people have decided; with it the decision is
+-- carried out and the difference is resolved. What left of a payout that failed here comes from its source, as far as there
+-- is money that is not kept for causes; the rest, and all of a transfer that nobody knows or that is a second one, is the
+-- platform's loss. False when there is no such transfer any more.
+create function book_transfer(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
+  loss constant uuid := '00000000-0000-4000-8000-000000000006';
+  decided decisions;
+  failed payouts;
+  transfer text;
+  gone numeric;
+  from_source numeric := 0;
+  matches integer;
+begin
+  perform refuse_old_snapshot();
+  decided := approved_decision(p_decision_id, 'book_transfer');
+  if decided.payout_id is not null then
+    select * into failed from payouts p where p.id = decided.payout_id for update;
+    if failed.status <> 'failed' or failed.last_word is distinct from 'succeeded' or failed.booked_at is not null then
+      return false;
+    end if;
+    transfer := failed.provider_transfer_id;
+    gone := failed.net_amount;
+    perform from account_balances b where b.account_id = failed.source_account_id and b.shard = 0 for update;
+    select least(gone, greatest(account_balance(failed.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
+      into from_source from charitable_causes c where c.account_id = failed.source_account_id;
+  else
+    select count(*), min(t.subject), min((t.theirs ->> 'amount')::numeric) into matches, transfer, gone
+      from transfers_beyond_ours(decided.provider_reference) t;
+    if matches <> 1 then
+      return false;
+    end if;
+  end if;
+  if not write_journal(p_journal_id, 'transfer/' || transfer || '/booked', 'transfer.booked',
+    array[clearing] || case when from_source > 0 then array[failed.source_account_id] else '{}' end
+      || case when gone > from_source then array[loss] else '{}' end,
+    array[gone] || case when from_source > 0 then array[-from_source] else '{}' end
+      || case when gone > from_source then array[from_source - gone] else '{}' end) then
+    return false;
+  end if;
+  update payouts p set booked_at = clock_timestamp(), contradicted_at = null, explained_word = p.last_word
+    where p.id = failed.id;
+  update reconciliations r set state = 'resolved', updated_at = now()
+    where r.resource_type = 'payout' and r.subject = transfer and r.state <> 'resolved';
+  insert into events (event, impact, resource_type, resource_id, actor_id, data)
+    values ('TRANSFER_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by, jsonb_build_object(
+      'provider_id', transfer, 'amount', gone::text, 'loss', (gone - from_source)::text, 'payout_id', failed.id,
+      'decision_id', decided.id));
+  update decisions set status = 'carried_out' where id = decided.id;
+  return true;
+end $$;
+
 -- How the provider's word says that a transfer ended; null while it does not say. The word is what the application heard.
 create function outcome_of_word(p_said text) returns text language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
+$$;
+
+-- Why a disbursement that nobody has sent ends: its decision was rejected or has lapsed, or its owner, a user or an
+-- organization, may not move money any more. Null while it does not.
+create function why_disbursement_ends(p_withdrawal_id uuid) returns text language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select case when d.status in ('rejected', 'lapsed') then 'DECISION_' || upper(d.status)
+      when d.status is distinct from 'pending' and owner_of_disbursement(w.id) is not null
+        and not exists (select from payout_attempts a where a.payout_id = w.id and a.outcome is distinct from 'unsent')
+        then 'DECISION_LAPSED' end
+  from withdrawals w left join decisions d on d.withdrawal_id = w.id
+  where w.id = p_withdrawal_id and w.cause_id is not null
 $$;
 
 -- A payout ends by the final word of the provider, or, where there is none, as two people have decided within a day; what
@@ -319,11 +396,10 @@ begin
       and (new.status = 'failed' or exists (select from payout_attempts a where a.payout_id = new.id
         and a.outcome is distinct from 'unsent'))
     -- A disbursement that nobody has sent ends with its decision.
-    or old.status = 'pending' and new.status = 'failed' and exists (select from decisions d where d.withdrawal_id = new.id
-      and d.status in ('rejected', 'lapsed') and new.failure_code = 'DECISION_' || upper(d.status))
-      and not exists (select from payout_attempts a where a.payout_id = new.id)
+    or old.status = 'pending' and new.status = 'failed' and new.failure_code = why_disbursement_ends(new.id)
+      and not exists (select from payout_attempts a where a.payout_id = new.id and a.outcome is distinct from 'unsent')
     -- A refund that nobody has sent ends when an earlier one turns out to have been made.
-    or old.status = 'pending' and new.status = 'failed' and new.failure_code = 'ALREADY_REFUNDED' and refund_is_void(new.id) then
+    or old.status = 'pending' and new.status = 'failed' and new.failure_code = 'ALREADY_REFUNDED' and standing_of_refund(new.id) = 'void' then
     return new;
   end if;
   raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',

@@ -14,12 +14,12 @@ create table accounts (
   name varchar(100) not null,
   kind text not null check (kind in ('user', 'organization', 'circle_holding', 'saving_goal', 'product',
     'open_donation_pool', 'partner_available', 'partner_pending', 'partner_reserved', 'withdrawal_reserved',
-    'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense')),
+    'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense', 'loss')),
   user_id uuid references users (id),
   organization_id uuid references organizations (id),
   owner_id uuid,
   currency char(3) not null default 'IDR' check (currency = 'IDR'),
-  may_go_negative boolean not null generated always as (kind in ('gateway_clearing', 'provider_cost')) stored,
+  may_go_negative boolean not null generated always as (kind in ('gateway_clearing', 'provider_cost', 'loss')) stored,
   created_at timestamptz not null default now()
 );
 create index accounts_of_user on accounts (user_id, created_at, id) where user_id is not null;
@@ -29,7 +29,7 @@ create index accounts_of_organization on accounts (organization_id, created_at, 
 create index accounts_by_creation on accounts (created_at, id);
 create index accounts_by_kind on accounts (kind, created_at, id);
 create unique index accounts_of_system on accounts (kind)
-  where kind in ('open_donation_pool', 'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense');
+  where kind in ('open_donation_pool', 'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense', 'loss');
 -- What leaves an account by withdrawals is held beside it, in one account.
 create unique index accounts_of_withdrawals on accounts (owner_id) where kind = 'withdrawal_reserved';
 
@@ -311,4 +311,5 @@ insert into accounts (id, name, kind) values
   ('00000000-0000-4000-8000-000000000002', 'Fee revenue', 'fee_revenue'),
   ('00000000-0000-4000-8000-000000000003', 'Provider cost', 'provider_cost'),
   ('00000000-0000-4000-8000-000000000004', 'Suspense', 'suspense'),
-  ('00000000-0000-4000-8000-000000000005', 'Open donations', 'open_donation_pool');
+  ('00000000-0000-4000-8000-000000000005', 'Open donations', 'open_donation_pool'),
+  ('00000000-0000-4000-8000-000000000006', 'Loss', 'loss');

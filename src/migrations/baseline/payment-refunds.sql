@@ -10,49 +10,30 @@ create index payment_refunds_of_payment on payment_refunds (payment_id, created_
 create trigger payment_refunds_are_final before update or delete on payment_refunds
   for each row execute function refuse_change();
 
--- What of a payment is given back, or is on its way back. A refund that has failed here counts, too, while the provider
--- says that it is made, or under way, after all.
+-- What of a payment is given back, is on its way back, or may have been given back.
 create function refunded_of_payment(p_payment_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(p.amount), 0)::numeric(20, 4) from payment_refunds r join payouts p on p.id = r.id
-  where r.payment_id = p_payment_id
-    and (p.status in ('pending', 'succeeded') or p.last_word in ('succeeded', 'accepted', 'another amount'))
+  where r.payment_id = p_payment_id and p.has_left
 $$;
 
--- What refunds that have failed here may have given to the wallet beside that. The provider alone proves that one did not:
--- by refusing or failing it for another reason than that it has given the payment back already.
-create function perhaps_refunded_of_payment(p_payment_id uuid) returns numeric language sql stable
+-- Whether a refund may be requested: `fits` beside what has been requested of the payment and what was reserved before it,
+-- as another that had failed may have been made after all since. Otherwise it is `void`, and ends, if the provider has said
+-- that it does not know it and nothing was requested; until then it is `barred`.
+create function standing_of_refund(p_payout_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
-  select coalesce(sum(p.amount), 0)::numeric(20, 4) from payment_refunds r join payouts p on p.id = r.id
-  where r.payment_id = p_payment_id and p.refund_of is not null and p.status = 'failed'
-    and p.failure_code is distinct from 'ALREADY_REFUNDED'
-    and coalesce(p.last_word, '') not in ('succeeded', 'accepted', 'another amount')
-    and (coalesce(p.last_word, '') not in ('refused', 'failed') or exists (select from payout_words w
-      where w.payout_id = p.id and w.failure_code = 'MAXIMUM_REFUND_AMOUNT_REACHED'))
-$$;
-
--- What a further refund of a payment may give back. To the wallet the provider itself gives no more than was paid; by
--- transfer nothing is given back that may have reached the wallet.
-create function refundable_of_payment(p_payment_id uuid, p_by_transfer boolean) returns numeric language sql stable
-set search_path = pg_catalog, public, pg_temp as $$
-  select p.amount - refunded_of_payment(p.id) - case when p_by_transfer then perhaps_refunded_of_payment(p.id) else 0 end
-  from partner_payments p where p.id = p_payment_id
-$$;
-
--- Whether a pending refund would by now give back more than was paid: another that had failed was made after all since.
-create function refund_exceeds(p_payout_id uuid) returns boolean language sql stable
-set search_path = pg_catalog, public, pg_temp as $$
-  select exists (select from payouts o join payment_refunds r on r.id = o.id
-    where o.id = p_payout_id and o.status = 'pending' and refundable_of_payment(r.payment_id, o.refund_of is null) < 0)
-$$;
-
--- Whether such a refund ends, as no request of it can have reached the provider. A restore may have lost the row of one:
--- so where it was not sent within a minute, the provider has to say that it does not know it.
-create function refund_is_void(p_payout_id uuid) returns boolean language sql stable
-set search_path = pg_catalog, public, pg_temp as $$
-  select refund_exceeds(p_payout_id) and exists (select from payouts o where o.id = p_payout_id
-    and (o.created_at > clock_timestamp() - interval '1 minute' or o.last_word = 'not known')
-    and not exists (select from payout_attempts a where a.payout_id = o.id and a.outcome is distinct from 'unsent'))
+  select coalesce((select case
+      when o.status <> 'pending' or o.amount + coalesce((select sum(b.amount)
+        from payment_refunds s join payouts b on b.id = s.id
+        where s.payment_id = r.payment_id and b.id <> o.id and b.has_left
+          and (b.status <> 'pending' or (b.created_at, b.id) < (o.created_at, o.id)
+            or exists (select from payout_attempts a where a.payout_id = b.id and a.outcome is distinct from 'unsent'))), 0)
+        <= p.amount then 'fits'
+      when o.last_word = 'not known' and not exists (select from payout_attempts a
+        where a.payout_id = o.id and a.outcome is distinct from 'unsent') then 'void'
+      else 'barred' end
+    from payouts o join payment_refunds r on r.id = o.id join partner_payments p on p.id = r.payment_id
+    where o.id = p_payout_id), 'fits')
 $$;
 
 -- A refund is of a payment of the same partner that was paid, to the wallet that paid it where it goes to one, and never
@@ -69,7 +50,7 @@ begin
       where o.id = new.id and o.kind = 'payment_refund' and o.status = 'pending' and o.created_at = new.created_at
         and p.partner_id = o.partner_id and p.status = 'PAID'
         and (o.refund_of is null or o.refund_of = p.provider_payment_request_id)
-        and o.amount <= refundable_of_payment(p.id, o.refund_of is null)) then
+        and o.amount <= p.amount - refunded_of_payment(p.id)) then
     raise exception 'a refund gives back what was paid' using errcode = 'AM010', detail = new.id::text;
   end if;
   return new;

@@ -3,13 +3,15 @@
 -- transaction that does. Of the stretch in which a window begins the payouts themselves are read, so that a sum is exact to
 -- the instant.
 
--- The payouts that limits count, with whose limits they are and how much: those of partners, and what people withdraw, but
--- neither refunds nor disbursements. A failed one counts as one of nothing.
+-- The payouts that limits count, with whose limits they are and how much: those of partners with refunds by transfer, and
+-- what people withdraw, but neither refunds to the wallet that paid nor disbursements. A failed one counts as one of
+-- nothing, unless it has left after all.
 create view limited_payouts as
-  select p.id, p.partner_id as owner_id, case p.status when 'failed' then 0 else p.amount end as amount, p.created_at
-  from payouts p where p.kind = 'partner_payout'
+  select p.id, p.partner_id as owner_id, case when p.status = 'failed' and not p.has_left then 0 else p.amount end as amount,
+    p.created_at
+  from payouts p where p.kind <> 'withdrawal' and p.refund_of is null
   union all
-  select w.id, w.user_id, case p.status when 'failed' then 0 else p.amount end, w.created_at
+  select w.id, w.user_id, case when p.status = 'failed' and not p.has_left then 0 else p.amount end, w.created_at
   from withdrawals w join payouts p on p.id = w.id where w.cause_id is null;
 
 create table payout_tallies (
@@ -43,16 +45,19 @@ create trigger payouts_are_tallied after insert on payouts for each row
   when (new.partner_id is not null) execute function tally_payout();
 create trigger withdrawals_are_tallied after insert on withdrawals for each row execute function tally_payout();
 
--- What failed gives its amount back, and stays counted as one; of a stretch that was forgotten there is nothing to give back.
-create function give_back_tally() returns trigger language plpgsql
+-- What failed gives its amount back, and stays counted as one; what has left after all takes it again. Of a stretch that was
+-- forgotten there is nothing to change.
+create function change_tally() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  update payout_tallies t set amount = t.amount - old.amount from limited_payouts l
-    where l.id = old.id and t.owner_id = l.owner_id and t.starts_at = tally_start(l.created_at);
+  update payout_tallies t set amount = t.amount + case when new.status = 'failed' and not new.has_left then -new.amount else new.amount end
+    from limited_payouts l
+    where l.id = new.id and t.owner_id = l.owner_id and t.starts_at = tally_start(l.created_at);
   return null;
 end $$;
-create trigger payouts_give_back_what_failed after update on payouts for each row
-  when (new.status = 'failed' and old.status <> 'failed') execute function give_back_tally();
+create trigger payouts_change_their_tally after update on payouts for each row
+  when ((new.status = 'failed' and not new.has_left) <> (old.status = 'failed' and not old.has_left))
+  execute function change_tally();
 
 -- What an owner has reserved after an instant of the last two days: stretches that begin after it, and the payouts of the
 -- one in which it lies.

@@ -56,6 +56,11 @@ create table payouts (
   contradicted_at timestamptz,
   -- The word against its final status that an operator has explained: said again, it is no news.
   explained_word text,
+  -- Whether its money is gone, or may be: it is, unless the provider's own last word is that it failed, was refused or came
+  -- back, or nothing was ever asked for.
+  has_left boolean not null default true,
+  -- When two people booked what left although it failed here.
+  booked_at timestamptz,
   look_again_at timestamptz,
   version integer not null default 0,
   request_id text,
@@ -74,6 +79,7 @@ create table payouts (
   check (unknown_since is null or status = 'pending'),
   check (contradicted_at is null or status <> 'pending'),
   check (succeeded_at is null or status in ('succeeded', 'reversed')),
+  check (booked_at is null or status = 'failed'),
   -- What the bank gave back is looked after until it is booked.
   constraint payouts_returns_are_booked
     check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null)
@@ -164,6 +170,19 @@ create trigger payouts_keep_their_request before update on payouts for each row
 create trigger payout_attempts_outcome_law before insert or update of outcome on payout_attempts
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
+create function say_what_has_left() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.has_left := case new.status when 'reversed' then false when 'failed'
+    then coalesce(new.last_word, '') not in ('failed', 'refused', 'reversed')
+      and (coalesce(new.last_word, '') in ('accepted', 'succeeded', 'another amount') or exists (select from payout_attempts a
+        where a.payout_id = new.id and a.outcome is distinct from 'unsent'))
+    else true end;
+  return new;
+end $$;
+create trigger payouts_say_what_has_left before insert or update on payouts
+  for each row execute function say_what_has_left();
+
 -- Begins an attempt of a pending payout and answers its number; the index refuses one beside another that is open.
 create function open_payout_attempt(p_payout_id uuid, p_is_made boolean default false) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -172,7 +191,7 @@ declare
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
   if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')
-    or not p_is_made and refund_exceeds(p_payout_id) then
+    or not p_is_made and standing_of_refund(p_payout_id) <> 'fits' then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   insert into payout_attempts (payout_id, number)

@@ -11,6 +11,15 @@ create table reconciliations (
   reference text not null,
   ours jsonb,
   theirs jsonb,
+  -- A further live transfer under a reference of ours: whatever it is called there, we have asked for one.
+  is_further boolean not null default false,
+  kind text not null generated always as (case
+    when is_further then 'DOUBLE_TRANSFER'
+    when theirs is null then 'MISSING'
+    when theirs ->> 'status' = 'unreadable' then 'UNREADABLE'
+    when ours is null then case resource_type when 'payout' then 'UNKNOWN_TRANSFER' else 'UNKNOWN_PAYMENT' end
+    when ours ->> 'amount' is distinct from theirs ->> 'amount' then 'AMOUNT'
+    else 'STATUS' end) stored,
   state text not null default 'open' check (state in ('open', 'explained', 'resolved')),
   note varchar(300),
   met_at timestamptz not null default now(),
@@ -21,9 +30,49 @@ create table reconciliations (
 );
 create index reconciliations_by_creation on reconciliations (created_at desc, id desc);
 create index reconciliations_open on reconciliations (day) where state = 'open';
+create index reconciliations_of_transfers on reconciliations (created_at, id)
+  where state <> 'resolved' and kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER');
 create trigger reconciliations_state_law before insert or update of state on reconciliations
-  for each row execute function keep_status('state', '>open', 'open>explained', 'open>resolved', 'explained>open',
+  for each row execute function keep_status('state', '>open', 'open>explained', 'open>resolved', 'explained>open', 'explained>resolved',
     'resolved>open', 'resolved>explained');
+
+-- The transfers that somebody may mean by this: our reference, or the provider's id. Those that nobody knows, and second ones.
+create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select r.* from reconciliations r
+  where r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER') and r.state <> 'resolved' and (r.subject = p_reference
+    or r.reference = p_reference or r.resource_id = (select p.id from payouts p where p.reference = p_reference))
+$$;
+
+-- Writes down a difference of a day, once, with its event if it is new, has changed or is back: then it is open again. A
+-- transfer beyond those that we know is told as HIGH. What two people have booked is none any more.
+create function keep_difference(p_id uuid, p_day date, p_type text, p_subject text, p_resource_id uuid, p_reference text,
+  p_ours jsonb, p_theirs jsonb, p_is_further boolean) returns void language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  kept reconciliations;
+begin
+  if p_type = 'payout' and exists (select from journal_keys k where k.business_key = 'transfer/' || p_subject || '/booked') then
+    return;
+  end if;
+  update reconciliations r set met_at = now()
+    where r.day = p_day and r.resource_type = p_type and r.subject = p_subject and r.state <> 'resolved'
+      and (r.ours, r.theirs, r.is_further) is not distinct from (p_ours, p_theirs, p_is_further);
+  if found then
+    return;
+  end if;
+  insert into reconciliations as r (id, day, resource_type, subject, resource_id, reference, ours, theirs, is_further)
+    values (p_id, p_day, p_type, p_subject, p_resource_id, p_reference, p_ours, p_theirs, p_is_further)
+    on conflict (day, resource_type, subject) do update
+      set resource_id = excluded.resource_id, ours = excluded.ours, theirs = excluded.theirs,
+        is_further = excluded.is_further, state = 'open', updated_at = now(), met_at = now()
+    returning * into kept;
+  insert into events (event, impact, resource_type, resource_id, data)
+    values ('RECONCILIATION_DIFFERENCE',
+      case when kept.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER') then 'HIGH' else 'MEDIUM' end, 'reconciliation', kept.id::text,
+      jsonb_build_object('day', p_day, 'kind', kept.kind, 'reference', p_reference, 'ours', p_ours, 'theirs', p_theirs)
+        || case when p_theirs is null then '{}' else jsonb_build_object('provider_id', p_subject) end);
+end $$;
 
 create table reconciled_days (
   day date primary key,

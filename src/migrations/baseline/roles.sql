@@ -111,17 +111,17 @@ grant insert, update (looks, look_again_at) on sweep_looks to amanah_app;
 grant insert, update (proved_at) on proved_checks to amanah_app;
 grant insert, update (state, phase, cursor, compared, differences, unsettled, taken_by, takes, beat_at, started_at,
   finished_at) on reconciled_days to amanah_app;
-grant insert, update (ours, theirs, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
+grant insert, update (ours, theirs, is_further, resource_id, reference, state, note, updated_at, met_at) on reconciliations to amanah_app;
 grant insert, update on clearing_measurements, clearing_comparisons to amanah_app;
 grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference,
-  withdrawal_id, donation_id, user_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
+  provider_reference, withdrawal_id, donation_id, user_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
   on decisions to amanah_app;
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
   pay_from_balances, in_time, lock_source, lock_refund, hold_balances, refuse_balance_payment, post_journal,
-  record_transactions, apply_receipt, suspend_receipt, settle_receipt, book_external,
-  open_payout_attempt, answer_payout_attempt, close_payout_attempt,
+  record_transactions, apply_receipt, suspend_receipt, settle_receipt, book_external, book_transfer,
+  open_payout_attempt, answer_payout_attempt, close_payout_attempt, keep_difference,
   refusal, targets_at, targets_of_causes, targets_of_products, targets_of_saving_goals, hold_causes, hold_open_cause,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,
   empty_saving_goal,
@@ -130,10 +130,10 @@ grant execute on function
   to amanah_app;
 grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,
-  outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, kept_for_cause,
+  outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, unbooked_of_cause, kept_for_cause,
   kept_for_causes,
-  refund_account, refunded_of_payment, perhaps_refunded_of_payment, refundable_of_payment, refund_exceeds,
-  refund_is_void, hold_of_person, first_id_at, is_archived, find_month_problems, checks_since, checks_since_time,
+  refund_account, refunded_of_payment, standing_of_refund, transfers_beyond_ours, owner_of_disbursement,
+  why_disbursement_ends, hold_of_person, first_id_at, is_archived, find_month_problems, checks_since, checks_since_time,
   checks_read_all
   to amanah_app, amanah_reader;
 -- What triggers call runs with the rights of whoever writes.

@@ -50,6 +50,15 @@ end $$;
 create trigger withdrawals_are_of_one_owner before insert on withdrawals
   for each row execute function keep_withdrawal();
 
+-- What the owner of a disbursement is that may not move money: `suspended` or `inactive`; null where it may.
+create function owner_of_disbursement(p_withdrawal_id uuid) returns text language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(case when u.status <> 'active' then u.status end,
+    case when o.status in ('suspended', 'inactive') then o.status end)
+  from withdrawals w join users u on u.id = w.user_id left join organizations o on o.id = w.organization_id
+  where w.id = p_withdrawal_id and w.cause_id is not null
+$$;
+
 -- Each withdrawal is a payout and has its transaction; what came back has rows of its own.
 create view check_withdrawals_are_told as
   select p.id as withdrawal_id, p.status, p.net_amount + p.fee as amount, told.successful, told.reversed
@@ -75,10 +84,12 @@ create table cause_remainders (
 create index cause_remainders_of_decision on cause_remainders (decision_id);
 create trigger cause_remainders_are_final before update or delete on cause_remainders for each row execute function refuse_change();
 
--- What of a cause has been disbursed: pending ones included, less what came back; and what was paid out in their place.
+-- What of a cause has been disbursed: pending ones and those that left although they failed here included, less what came
+-- back; and what was paid out in their place.
 create function disbursed_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
-  select coalesce((select sum(case p.status when 'failed' then 0 when 'reversed' then p.fee else p.net_amount + p.fee end)
+  select coalesce((select sum(case p.status when 'failed' then case when p.has_left then p.net_amount else 0 end when 'reversed' then p.fee
+        else p.net_amount + p.fee end)
       from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id), 0)
     + coalesce((select sum(r.amount) from cause_remainders r where r.cause_id = p_cause_id), 0)
 $$;
@@ -89,12 +100,20 @@ set search_path = pg_catalog, public, pg_temp as $$
   select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
 $$;
 
+-- What has left of a cause although it failed here is back on the account, and stays there until two people book it.
+create function unbooked_of_cause(p_cause_id uuid) returns numeric language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select coalesce(sum(p.net_amount), 0) from withdrawals w join payouts p on p.id = w.id
+  where w.cause_id = p_cause_id and p.status = 'failed' and p.has_left and p.booked_at is null
+$$;
+
 -- What of a cause leaves its account by disbursements or back to donors only. Where the account's owner was erased nobody
 -- can disburse: it then keeps what can be given back, and nothing once that covers none of its donations.
 create function kept_for_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(l.amount), 0)
-  from charitable_causes c cross join lateral (select disbursable_of_cause(c.id) as amount offset 0) l
+  from charitable_causes c
+  cross join lateral (select disbursable_of_cause(c.id) + unbooked_of_cause(c.id) as amount offset 0) l
   where c.id = p_cause_id and l.amount > 0
     and (not exists (select from accounts a join users u on u.id = a.user_id
         where a.id = c.account_id and a.organization_id is null and u.erased_at is not null)

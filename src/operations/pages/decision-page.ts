@@ -18,6 +18,7 @@ export interface DecisionShown {
   reference: string | null;
   withdrawal_id: string | null;
   donation_id: string | null;
+  provider_reference: string | null;
   user_id: string | null;
   note: string;
   evidence: { provider: object | null; books: object };
@@ -38,6 +39,8 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
       : `Receipt ${receipt_id} was given back at the provider`,
   explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
   disburse: ({ withdrawal_id }) => `Release disbursement ${withdrawal_id}`,
+  book_transfer: ({ payout_id, provider_reference }) =>
+    `Book the transfer ${provider_reference ?? `of payout ${payout_id}`}`,
   refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
   erase_person: ({ user_id }) => `Erase user ${user_id}`,
   book_external: ({ amount, reference, account_id }) =>

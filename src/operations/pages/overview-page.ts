@@ -23,7 +23,8 @@ interface WaitingShown {
   age_seconds: number | null;
 }
 export interface PayoutShown {
-  payout_id: string;
+  payout_id: string | null;
+  provider_id: string | null;
   reference: string;
   amount: string;
   age_seconds: number;
@@ -140,12 +141,13 @@ ${section(
   payouts,
   ({
     payout_id,
+    provider_id,
     reference,
     amount,
     age_seconds,
     reason,
   }) => html`${money(amount)}, ${reference}, for ${spellAge(age_seconds)}
-<br><span class="quiet">${reason}</span>${isContradicted(reason) ? afterTheEnd : offer('Propose how it ended', { kind: 'settle_payout', payout_id })}`,
+<br><span class="quiet">${reason}</span>${provider_id !== null ? offer('Propose to book it', { kind: 'book_transfer', provider_reference: provider_id }) : isContradicted(reason) ? html`${afterTheEnd}${offer('Propose to book it', { kind: 'book_transfer', payout_id: payout_id ?? '' })}` : offer('Propose how it ended', { kind: 'settle_payout', payout_id: payout_id ?? '' })}`,
 )}
 ${section(
   'Money in suspense',

@@ -65,6 +65,10 @@ ${input('account_id', 'Account of an erased person', filled, {
   about: 'Only for money that came to it after the erasure and was paid to the person.',
   isRequired: false,
 })}`,
+  book_transfer: (
+    filled,
+  ) => html`${input('payout_id', 'Payout', filled, { about: 'One that failed here and that the provider made.', isRequired: false })}
+${input('provider_reference', 'Reference', filled, { about: 'Or of a transfer that nobody knows, or a second one: ours, or the provider’s id.', isRequired: false })}`,
   refund_donation: (filled) => input('donation_id', 'Donation', filled),
   erase_person: (filled) =>
     input('user_id', 'User', filled, { about: 'For good, after a time in which it may be stopped.' }),
@@ -76,6 +80,7 @@ export const proposeTitles: Record<ProposedKind, string> = {
   settle_receipt: 'Propose where money in suspense goes',
   explain_difference: 'Explain a difference',
   book_external: 'Book what the platform moved',
+  book_transfer: 'Book a transfer that left',
   refund_donation: 'Propose giving a donation back',
   erase_person: 'Propose to erase a person',
 };
