@@ -1,5 +1,5 @@
 import type { Dependencies } from '../src/dependencies.ts';
-import { findChecks, runCheckInTurn, runChecks } from '../src/ledger/run-checks.ts';
+import { findChecks, runCheckInTurn } from '../src/ledger/run-checks.ts';
 import { measureChecks } from '../src/metrics/measure-checks.ts';
 import { beating, step } from './step.ts';
 
@@ -16,12 +16,6 @@ export function createLedgerActivities(deps: Dependencies) {
       const result = await beating(runCheckInTurn(em, check));
       measured.read([result]);
       return result.violations;
-    }),
-    /** All at once: for workflows that an older release started. */
-    runLedgerChecks: step(deps, 'runLedgerChecks', async (em, _: object) => {
-      const results = await beating(runChecks(em));
-      measured.read(results);
-      return results.filter(({ violations }) => violations > 0).map(({ check }) => check);
     }),
   };
 }

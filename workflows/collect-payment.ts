@@ -7,12 +7,10 @@ import {
   defineUpdate,
   isCancellation,
   ParentClosePolicy,
-  patched,
   setHandler,
   sleep,
   startChild,
   TemporalFailure,
-  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/payments/payment-contract.ts';
@@ -55,17 +53,6 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   whenPaid?(opened: Opened): Promise<void>;
 }
 
-/** How a payment ended, unless its first step refused it. */
-export interface CollectedPayment<Opened extends OpenedOrder> {
-  status: PaymentOrderStatus;
-  opened: Opened;
-  /**
-   * Waits `waitMs` milliseconds, and asks the provider after each hint, to catch stray payments; takes longer while the
-   * provider is away. Null where `whenPaid` was done.
-   */
-  lookAround: ((waitMs: number) => Promise<void>) | null;
-}
-
 /**
  * A payment from its row to its end: opens it, requests an instrument from the provider, waits for the payer until the
  * deadline, and settles or closes. Only the provider's answer counts: it is asked after each callback, at growing
@@ -73,7 +60,7 @@ export interface CollectedPayment<Opened extends OpenedOrder> {
  */
 export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
-): Promise<CollectedPayment<Opened> | { status: NotOpened }> {
+): Promise<PaymentOrderStatus | NotOpened> {
   let hints = 0;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
@@ -92,7 +79,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (steps.again || isCancellation(refusal)) throw refusal;
-    return { status: hasLapsed(refusal) ? 'LAPSED' : 'REFUSED' };
+    return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
   }
   let seen = 0;
   /** Since when (epoch milliseconds) the provider says paid or pending, or the instrument cannot be expired. */
@@ -118,47 +105,30 @@ export async function collectPayment<Opened extends OpenedOrder>(
     // A callback that is ahead of what the provider shows: asked soon again, as after the opening.
     if (isHinted && said.outcome === 'waiting') round = -1;
     // A deadline that passed while the provider was asked: the next round expires the instrument first.
-    const hasPassed = () => !isOverdue && timeLeft(opened.deadline) <= 0 && !patched('expire-before-closing');
-    status = await resolve(steps, status, said, () => isOver || hasPassed());
+    status = await resolve(steps, status, said, isOver);
     const isHeldUp: boolean = said.outcome === 'settling' || (isOverdue && !isOver);
     settlingSince = isHeldUp ? (settlingSince ?? Date.now()) : null;
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }
   tellPayment(status, opened);
-  if (status === 'PAID' && steps.whenPaid && patched('settle-while-asking')) {
-    let isDone = false;
-    const looking = (async () => {
-      if (opened.final) await suspendStrays(await steps.confirm());
-      for (;;) {
-        await condition(() => hints > seen || isDone);
-        if (hints === seen) return;
-        seen = hints;
-        await suspendStrays(await steps.confirm());
-      }
-    })();
-    // Awaited below; unhandled until then, a failure would fail the workflow task.
-    looking.catch(() => undefined);
-    await steps.whenPaid(opened);
-    isDone = true;
-    await looking;
-    await condition(allHandlersFinished);
-    return { status, opened, lookAround: null };
-  }
-  // Final when this run began, or a hint during the last step: asks once more, so that stray money is not lost.
-  for (let look = hints > seen || opened.final; look; look = hints > seen && patched('look-after-each-hint')) {
-    seen = hints;
-    await suspendStrays(await steps.confirm());
-  }
-  const lookAround = async (waitMs: number) => {
-    const until = Date.now() + waitMs;
-    const isHinted = () => hints > seen;
-    while (isHinted() || (until > Date.now() && (await condition(isHinted, until - Date.now())))) {
+  // A payment that was final when this run began: a hint may have started the run.
+  if (opened.final) seen = -1;
+  let isDone = false;
+  const looking = (async () => {
+    for (;;) {
+      await condition(() => hints > seen || isDone);
+      if (hints === seen) return;
       seen = hints;
       await suspendStrays(await steps.confirm());
     }
-  };
+  })();
+  // Awaited below; unhandled until then, a failure would fail the workflow task.
+  looking.catch(() => undefined);
+  if (status === 'PAID') await steps.whenPaid?.(opened);
+  isDone = true;
+  await looking;
   await condition(allHandlersFinished);
-  return { status, opened, lookAround };
+  return status;
 }
 
 async function getInstrument(
@@ -169,10 +139,7 @@ async function getInstrument(
   const isOpen = status === 'PENDING' && timeLeft(deadline) > 0;
   // Within the workflow task, where a request may be waiting. An end that is found there was mostly written by an earlier
   // try of the task, a refusal that Temporal has not heard of: the step answers it once more, and what follows follows.
-  const isWithinTask =
-    !steps.again &&
-    (opened.final || (isOpen && timeLeft(deadline) > 2 * budgets.steps.instrument)) &&
-    patched('request-within-task');
+  const isWithinTask = !steps.again && (opened.final || (isOpen && timeLeft(deadline) > 2 * budgets.steps.instrument));
   if (!isOpen && !isWithinTask) return status;
   if (isWithinTask) {
     try {
@@ -190,11 +157,9 @@ async function getInstrument(
     return await steps.request(timeLeft(deadline));
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    // No answer until the deadline: the payment is still open, and later steps ask the provider by reference. The
-    // server reports this as a timeout, or as the last failure when the next retry would have been too late. Whatever
-    // the cause, the row exists, and only the provider's answer may end it.
-    if (error.cause instanceof TimeoutFailure || patched('open-until-the-provider-tells')) return 'PENDING';
-    throw error;
+    // No answer until the deadline: the row exists, only the provider's answer may end it, and later steps ask for that
+    // by reference.
+    return 'PENDING';
   }
 }
 
@@ -212,8 +177,7 @@ async function expire(steps: PaymentSteps<OpenedOrder>): Promise<boolean> {
     await steps.expire();
     return true;
   } catch (error) {
-    const isFailed = error instanceof ActivityFailure && !isCancellation(error);
-    if (!isFailed || !patched('ask-although-not-expired')) throw error;
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     return false;
   }
 }
@@ -222,20 +186,16 @@ async function resolve(
   steps: PaymentSteps<OpenedOrder>,
   status: PaymentOrderStatus,
   seen: Confirmation,
-  isOver: () => boolean,
+  isOver: boolean,
 ): Promise<PaymentOrderStatus> {
-  // Settle the payment first: any further money then finds it paid and is treated as a double payment.
-  const isPaidFirst = seen.outcome === 'paid' && seen.strays.length > 0 && patched('settle-before-strays');
-  if (!isPaidFirst) await suspendStrays(seen);
-  if (seen.outcome === 'paid') {
-    const settled = await steps.settle(seen.payment);
-    if (isPaidFirst) await suspendStrays(seen);
-    return settled;
-  }
+  // A payment is settled first: any further money then finds it paid and is treated as a double payment.
+  const settled = seen.outcome === 'paid' ? await steps.settle(seen.payment) : null;
+  await suspendStrays(seen);
+  if (settled !== null) return settled;
   if (seen.outcome === 'refused') return steps.close('FAILED', seen.failureCode);
   // Paid or pending at the provider: whatever the deadline says, money may still have to be booked.
   if (seen.outcome === 'settling') return status;
-  if (seen.outcome === 'expired' || isOver()) return steps.close('EXPIRED', null);
+  if (seen.outcome === 'expired' || isOver) return steps.close('EXPIRED', null);
   return status;
 }
 

@@ -4,7 +4,6 @@ import {
   continueAsNew,
   defineSignal,
   defineUpdate,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setHandler,
@@ -85,8 +84,8 @@ export async function donationSubscription({
   return standing.status;
 }
 
-/** A day after the previous attempt, even a late one; runs of an older release keep counting from the due day. */
+/** A day after the previous attempt, even a late one. */
 function nextAttemptAt({ startedAt, interval, period, attempt, lastAttemptAt }: SubscriptionStanding): Date {
-  const isKnown = attempt > 1 && lastAttemptAt != null && patched('subscription-attempts-a-day-apart');
-  return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, isKnown ? new Date(lastAttemptAt) : null);
+  const last = lastAttemptAt === null ? null : new Date(lastAttemptAt);
+  return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, last);
 }

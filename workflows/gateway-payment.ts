@@ -19,12 +19,12 @@ const { confirmPayment } = proxyActivities<Activities>(patientProviderStep);
 const { expireInstrument } = proxyActivities<Activities>(expiryStep);
 
 /** A gateway payment, from its order's row to its end. */
-export async function gatewayPayment({
+export function gatewayPayment({
   orderId,
   opening,
   shown,
 }: GatewayPaymentInput): Promise<PaymentOrderStatus | NotOpened> {
-  const { status } = await collectPayment({
+  return collectPayment({
     again: opening === undefined,
     shown,
     open: (at) => openPaymentOrder({ orderId, opening: opening ?? null, at }),
@@ -42,5 +42,4 @@ export async function gatewayPayment({
     close: (closed, failureCode) => closePayment({ orderId, status: closed, failureCode }),
     continueAsNew: () => continueAsNew<typeof gatewayPayment>({ orderId }),
   });
-  return status;
 }

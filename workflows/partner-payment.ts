@@ -1,6 +1,6 @@
-import { continueAsNew, patched, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { PartnerPaymentInput, PartnerPaymentStep, ReleaseStep } from '../src/collections/partner-payment.ts';
+import type { PartnerPaymentInput, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
 import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { collectPayment, type NotOpened } from './collect-payment.ts';
@@ -26,23 +26,18 @@ const { expirePartnerInstrument } = proxyActivities<Activities>(expiryStep);
  * A partner's collection, from its row to its end: like any gateway payment, but each final state is also sent by
  * webhook, and a paid net waits out the settlement delay before it becomes available.
  */
-export async function partnerPayment({
+export function partnerPayment({
   paymentId,
   opening,
   shown,
 }: PartnerPaymentInput): Promise<PaymentOrderStatus | NotOpened> {
   let availableAt: string | null = null;
-  const told = async ({
-    status,
-    deliveryId,
-    deliveryIds = deliveryId ? [deliveryId] : [],
-    ...at
-  }: PartnerPaymentStep) => {
+  const told = async ({ status, deliveryIds, ...at }: PartnerPaymentStep) => {
     availableAt = at.availableAt;
     for (const id of deliveryIds) await startDelivery(id, 'payment');
     return status;
   };
-  const end = await collectPayment({
+  return collectPayment({
     again: opening === undefined,
     shown,
     open: (at) => openPartnerPayment({ paymentId, opening: opening ?? null, at }),
@@ -61,52 +56,20 @@ export async function partnerPayment({
     continueAsNew: () => continueAsNew<typeof partnerPayment>({ paymentId }),
     whenPaid: (opened) => release(paymentId, availableAt ?? opened.availableAt),
   });
-  if (end.status === 'PAID' && end.lookAround !== null) {
-    await releaseBetweenLooks(paymentId, availableAt ?? end.opened.availableAt, end.lookAround);
-  }
-  return end.status;
 }
 
 /** Releases the net of a paid payment once its settlement delay is over. */
 async function release(paymentId: string, availableAt: string | null): Promise<void> {
   if (availableAt === null) return;
-  tellRelease(availableAt);
+  const when = formatWesternIndonesia(new Date(availableAt));
+  tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
   // By the database's clock it may still be too early.
   for (let wait = timeLeft(availableAt); ; ) {
     if (wait > 0) await sleep(wait);
-    const { deliveryIds = [], earlyByMs = 0 } = await releasePartnerPayment({ paymentId });
+    const { deliveryIds, earlyByMs = 0 } = await releasePartnerPayment({ paymentId });
     for (const id of deliveryIds) await startDelivery(id, 'payment');
     if (earlyByMs <= 0) break;
     wait = earlyByMs;
   }
-  tellDetails('Paid. The net is available.');
-}
-
-function tellRelease(availableAt: string): void {
-  const when = formatWesternIndonesia(new Date(availableAt));
-  tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
-}
-
-/** The same as it was: each look holds the release up until the provider has answered. */
-async function releaseBetweenLooks(
-  paymentId: string,
-  availableAt: string | null,
-  lookAround: (waitMs: number) => Promise<void>,
-): Promise<void> {
-  if (availableAt === null) return;
-  tellRelease(availableAt);
-  const wait = timeLeft(availableAt);
-  // This may take days: stray payments that arrive meanwhile are not left waiting that long.
-  const isLooking = wait > 0 && patched('look-around-until-released');
-  if (isLooking) await lookAround(wait);
-  else if (wait > 0) await sleep(wait);
-  // An older release returned nothing. When it is still too early by the database's clock, keep waiting.
-  let released: ReleaseStep | null = await releasePartnerPayment({ paymentId });
-  while (released?.earlyByMs) {
-    await lookAround(released.earlyByMs);
-    released = await releasePartnerPayment({ paymentId });
-  }
-  for (const id of released?.deliveryIds ?? []) await startDelivery(id, 'payment');
-  if (isLooking) await lookAround(0);
   tellDetails('Paid. The net is available.');
 }

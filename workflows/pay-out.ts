@@ -5,7 +5,6 @@ import {
   continueAsNew,
   defineSignal,
   defineUpdate,
-  patched,
   proxyActivities,
   setHandler,
   workflowInfo,
@@ -86,7 +85,7 @@ export async function payOut(
   tell(run, 0);
   await waitForDecision(run);
   // A run restarted by a hint still has to ask about that hint.
-  let seen = !isNew && patched('ask-about-what-began-it') ? 0 : run.hints;
+  let seen = isNew ? run.hints : 0;
   if (isPending(run) && isNew) await proceed(run, 'send');
   else if (!isPending(run)) await proceed(run, 'ask');
   while (isPending(run)) {
@@ -141,9 +140,7 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
     async (settlement) => {
       await reserved;
       // A send step that keeps failing does not keep operators waiting: the database lets only one of the two win.
-      if (run.sending && patched('bounded-wait-for-sending'))
-        await condition(() => !run.sending, budgets.steps.provider);
-      else await condition(() => !run.sending);
+      if (run.sending) await condition(() => !run.sending, budgets.steps.provider);
       const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
       // Not ended by hand: the provider may have said how it ended, so ask it now.
       if (status === 'pending') run.hints += 1;
@@ -184,13 +181,13 @@ async function proceed(run: Run, step: 'send' | 'ask'): Promise<ProviderReport> 
 /** Asks; where the provider does not know the transfer and the step allows it, repeats the identical request. */
 async function askOrRepeat(run: Run): Promise<void> {
   const report = await proceed(run, 'ask');
-  if (report.said === 'not known' && report.repeat && isPending(run) && patched('repeat')) await proceed(run, 'send');
+  if (report.said === 'not known' && report.repeat && isPending(run)) await proceed(run, 'send');
 }
 
 /** Waits until the next time to ask, a hint, or the end of the payout. */
 async function waitForNews(run: Run, seen: number): Promise<void> {
   const elapsed = Date.now() - Date.parse(run.payout?.reservedAt ?? now());
-  if (run.restMs > 0 && patched('rest')) {
+  if (run.restMs > 0) {
     // Hints wait too: calls to the provider are limited.
     const rest = nextPayoutWaitMs(elapsed, run.restMs);
     tell(run, rest);

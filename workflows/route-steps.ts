@@ -54,7 +54,6 @@ const queues: Record<keyof Activities, StepQueue> = {
   judgeClearing: 'background',
   findLedgerChecks: 'background',
   runLedgerCheck: 'background',
-  runLedgerChecks: 'background',
   makeSeal: 'background',
   forgetOldRows: 'background',
   continueErasure: 'background',

@@ -1,10 +1,10 @@
-import { ActivityFailure, ApplicationFailure, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { checksStep, sweepStep } from './step-options.ts';
 
 const activities = proxyActivities<Activities>(sweepStep);
 const { findLedgerChecks } = activities;
-const { runLedgerCheck, runLedgerChecks: checkLedger } = proxyActivities<Activities>(checksStep);
+const { runLedgerCheck } = proxyActivities<Activities>(checksStep);
 
 /** Started by a schedule: delivers callbacks that were stored while Temporal was unavailable. Returns how many. */
 export function redeliverCallbacks(): Promise<number> {
@@ -47,7 +47,6 @@ export function forgetOldRows(): Promise<number> {
  * read, with the names of those that could not be.
  */
 export async function runLedgerChecks(): Promise<string[]> {
-  if (!patched('check-by-check')) return checkLedger({});
   const violated: string[] = [];
   const unread: string[] = [];
   for (const check of await findLedgerChecks({})) {

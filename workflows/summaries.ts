@@ -54,7 +54,6 @@ const steps: Record<keyof Activities, string> = {
   judgeClearing: 'Judge what was measured',
   findLedgerChecks: 'Find what the books have to prove',
   runLedgerCheck: 'Have the books prove one thing',
-  runLedgerChecks: 'Have the books prove themselves',
   makeSeal: 'Seal journals',
   forgetOldRows: 'Forget what is kept for a time only',
   continueErasure: 'Take the erasure as far as it may go',

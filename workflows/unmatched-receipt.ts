@@ -4,7 +4,6 @@ import {
   condition,
   continueAsNew,
   defineUpdate,
-  patched,
   proxyActivities,
   setHandler,
   sleep,
@@ -43,9 +42,7 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
       await condition(() => opened !== undefined);
       // A case that has ended meanwhile voids the decision about it. Money that is still being asked about may already
       // be in the books, if the answer of a step was lost: the settling step knows.
-      const mayHaveReceipt =
-        opened !== undefined &&
-        (hasReceipt.has(opened.outcome) || (isUndecided(opened) && patched('settle-what-is-asked-about')));
+      const mayHaveReceipt = opened !== undefined && (hasReceipt.has(opened.outcome) || isUndecided(opened));
       if (!mayHaveReceipt) {
         throw ApplicationFailure.nonRetryable('there is no money in suspense here', 'REQUEST_INVALID');
       }
@@ -60,7 +57,7 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
     },
   );
   opened = await openReceipt(stray);
-  if (isUndecided(opened) && patched('ask-again-about-receipts')) opened = await askAgain(stray, opened);
+  if (isUndecided(opened)) opened = await askAgain(stray, opened);
   if (opened.outcome === 'suspended') {
     upsertSearchAttributes([
       { key: searchAttributeKeys.PaymentState, value: 'SUSPENSE' },

@@ -1,4 +1,4 @@
-import { condition, defineSignal, patched, proxyActivities, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import type { WebhookDeliveryInput, WebhookDeliveryStatus } from '../src/webhooks/webhook-delivery.ts';
@@ -29,7 +29,7 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     const { status, waitMs, answer, deferred, redeliveries } = await deliverWebhook({ deliveryId, ...run });
     if (status !== 'pending') {
       // The requester set it to pending first: perhaps after this attempt had written how it ended.
-      if (asked > seen && patched('asked-while-ending')) continue;
+      if (asked > seen) continue;
       tellDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
       return status;
     }

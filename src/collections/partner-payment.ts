@@ -100,10 +100,8 @@ export interface OpenedPartnerPayment extends OpenedOrder {
 /** The result of a step. */
 export interface PartnerPaymentStep {
   status: PaymentOrderStatus;
-  /** The webhook deliveries to start. Absent in the histories of an older release. */
-  deliveryIds?: string[];
-  /** The single webhook delivery in the histories of an older release. */
-  deliveryId?: string | null;
+  /** The webhook deliveries to start. */
+  deliveryIds: string[];
   /** ISO 8601, as in `OpenedPartnerPayment`. */
   availableAt: string | null;
 }

@@ -75,7 +75,7 @@ export async function settlePartnerPayment(
     const finished = await finishPayment(tx, sealer, payment, end);
     if (!isReleased) return finished;
     const told = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
-    return { ...finished, deliveryIds: [...(finished.deliveryIds ?? []), ...told] };
+    return { ...finished, deliveryIds: [...finished.deliveryIds, ...told] };
   });
   await failpoint('settle-partner-payment.after');
   if (received !== null && isStray) await workflows.openUnmatchedReceipt(strayOf(received));

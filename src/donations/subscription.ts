@@ -117,8 +117,8 @@ export interface SubscriptionStanding {
   /** The next period and attempt. */
   period: number;
   attempt: number;
-  /** When the last attempt was made, ISO 8601; absent in older histories. */
-  lastAttemptAt?: string | null;
+  /** When the last attempt was made, ISO 8601. */
+  lastAttemptAt: string | null;
   /** Set when the attempt came too early and was not made: the milliseconds left, by the database's clock. */
   earlyByMs?: number;
 }

@@ -223,6 +223,10 @@ const rules = (): Rule[] =>
     ];
   }
 
+  async function readChecks(): Promise<void> {
+    for (const check of (await run('findLedgerChecks', {})) as string[]) await run('runLedgerCheck', { check });
+  }
+
   /** All is well, and people work. */
   async function calm(): Promise<Scrape[]> {
     await stack.sandbox.put('/sandbox/faults', {});
@@ -231,7 +235,7 @@ const rules = (): Rule[] =>
     tellOfReplica('replica');
     await repeat(20, askProvider);
     await repeat(40, () => stack.get('/v1/auth/me', { token: payer.token }));
-    await run('runLedgerChecks', {});
+    await readChecks();
     return [first, await scrape()];
   }
 
@@ -239,7 +243,7 @@ const rules = (): Rule[] =>
   async function trouble(): Promise<Scrape[]> {
     await asOwner([...Object.values(planted), ...(await plantDelivery())]);
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
-    await run('runLedgerChecks', {});
+    await readChecks();
     const first = await scrape();
     tellOfReplica('late');
     await run('deliverWebhook', { deliveryId: delivery, attempt: 99, elapsedMs: 100 * 3_600_000 });

@@ -18,9 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-/** Some recordings of a workflow. */
-const recordingsOf = (workflow: string) =>
-  recordedHistories.filter((name) => name.startsWith(`${workflow}.`)).slice(0, 10);
+const recordingsOf = (workflow: string) => recordedHistories.filter((name) => name.startsWith(`${workflow}.`));
 
 /** Bundles the copied workflows with one place of a file changed, and puts the file back. */
 async function bundleWith(file: string, from: string, to: string): Promise<string> {
@@ -135,10 +133,9 @@ describe('A wrong change of a workflow', () => {
   it.each(isFullRun() ? changes : changes.slice(0, 1))(
     'turns the replay of recorded histories red: %s',
     async (_, workflow, file, from, to) => {
-      const files = recordingsOf(workflow);
-      const { broken } = await replayHistories(await bundleWith(file, from, to), files);
+      const { broken } = await replayHistories(await bundleWith(file, from, to), recordingsOf(workflow));
       // Those that never came to the place that is changed replay as before.
-      expect(broken.length).toBeGreaterThan(files.length / 2);
+      expect(broken).not.toEqual([]);
       expect(broken.filter((line) => !/nondeterminism|TMPRL1100/i.test(line))).toEqual([]);
     },
     180_000,

@@ -1,37 +1,67 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { must } from '../../src/shared/assert.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 
 /** Set by `npm run histories:record`: where the histories of a test run are kept. */
 const variable = 'AMANAH_RECORD_HISTORIES';
 /** A history that is longer, compressed, proves no more and weighs too much. */
 const largestBytes = 50_000;
-const mostPerType = 96;
 
 const { History } = proto.temporal.api.history.v1;
 
 interface Event {
   eventType: string;
+  workflowExecutionCompletedEventAttributes?: { result?: { payloads?: { data?: string }[] } };
   [attributes: string]: unknown;
 }
 
-/** What a history went through, as the set of its kinds of events: two runs of one path are recorded once. */
-function pathOf(events: readonly Event[]): string {
+/** The kinds of events that a history has. */
+function kindsOf(events: readonly Event[]): Set<string> {
   const names = events.map((event) => {
     const text = JSON.stringify(event);
     const [, name = ''] = /"(?:activityType|signalName|name)":\s*(?:\{"name":)?\s*"([^"]+)"/.exec(text) ?? [];
-    return `${event.eventType}:${name}`;
+    return `${event.eventType.replace('EVENT_TYPE_', '')}:${name}`;
   });
-  return createHash('sha256')
-    .update([...new Set(names)].sort().join('\n'))
-    .digest('hex')
-    .slice(0, 8);
+  return new Set(names);
+}
+
+/** How a run ended, as its result says where that is a word; null for one that only a test ends that way. */
+function endOf(last: Event): string | null {
+  switch (last.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '')) {
+    case 'COMPLETED': {
+      const [payload] = last.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
+      const result = JSON.parse(Buffer.from(payload?.data ?? '', 'base64').toString() || 'null');
+      return typeof result === 'string' ? result.toLowerCase() : 'done';
+    }
+    case 'FAILED':
+      return 'error';
+    case 'CONTINUED_AS_NEW':
+      return 'continued';
+    case 'TERMINATED':
+    case 'TIMED_OUT':
+    case 'CANCELED':
+      return null;
+    default:
+      return 'open';
+  }
+}
+
+/** What a history tells: how it ended, and whether people decided that, or money came that was not applied. */
+function storyOf(events: readonly Event[], kinds: ReadonlySet<string>): string | null {
+  const end = events.length === 0 ? null : endOf(must(events.at(-1), 'it has events'));
+  if (end === null) return null;
+  const has = (pattern: RegExp) => end !== 'open' && [...kinds].some((kind) => pattern.test(kind));
+  const marks = [
+    ...(has(/^WORKFLOW_EXECUTION_UPDATE_ACCEPTED:settle/) ? ['decided'] : []),
+    ...(has(/^START_CHILD_WORKFLOW_EXECUTION_INITIATED:unmatchedReceipt/) ? ['stray'] : []),
+  ];
+  return [end, ...marks].join('.');
 }
 
 /** Where the time-skipping server, which lists nothing, is asked for its workflows by name. */
@@ -78,7 +108,6 @@ async function* findRuns(client: Client, names: string[]): AsyncGenerator<[workf
   }
 }
 
-/** Keeps one history of each path of each workflow type. */
 async function record(
   client: Client,
   runs: AsyncIterable<[workflowId: string, runId: string]>,
@@ -87,19 +116,34 @@ async function record(
   mkdirSync(directory, { recursive: true });
   for await (const [workflowId, runId] of runs) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    const type = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name;
-    const plain = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });
     // Before a first task has ended there is nothing to replay.
     if (!history.events?.some(({ workflowTaskCompletedEventAttributes: ended }) => ended)) continue;
-    const packed = gzipSync(JSON.stringify(plain));
-    const path = pathOf(plain.events);
-    const file = join(directory, `${type}.${path}.json.gz`);
-    const known = existsSync(file);
-    const ofType = readdirSync(directory).filter((name) => name.startsWith(`${type}.`)).length;
-    if (packed.length > largestBytes || (!known && ofType >= mostPerType)) continue;
-    // Of one path the shortest is kept: it is the quickest to replay and to read.
-    if (!known || statSync(file).size > packed.length) writeFileSync(file, packed);
+    const type = history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name;
+    const { events } = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });
+    keep(directory, `${type}`, events);
   }
+}
+
+/**
+ * Keeps one history of each story of each workflow: the one with most kinds of events, and of these the shortest. Runs
+ * that are still open are kept only of a workflow of which no run ended.
+ */
+export function keep(directory: string, type: string, events: Event[]): void {
+  const kinds = kindsOf(events);
+  const story = storyOf(events, kinds);
+  const packed = gzipSync(JSON.stringify({ events }));
+  if (story === null || packed.length > largestBytes) return;
+  const known = readdirSync(directory).filter((name) => name.startsWith(`${type}.`));
+  const open = `${type}.open.json.gz`;
+  if (story === 'open' && known.some((name) => name !== open)) return;
+  if (story !== 'open') rmSync(join(directory, open), { force: true });
+  const file = join(directory, `${type}.${story}.json.gz`);
+  if (existsSync(file)) {
+    const kept: Event[] = JSON.parse(gunzipSync(readFileSync(file)).toString()).events;
+    const more = kinds.size - kindsOf(kept).size;
+    if (more < 0 || (more === 0 && events.length >= kept.length)) return;
+  }
+  writeFileSync(file, packed);
 }
 
 /**
@@ -114,9 +158,6 @@ export async function recordHistories(em: EntityManager, address: string, taskQu
   });
   if (status !== 0) throw new Error(`histories could not be recorded: ${stderr}`);
 }
-
-/** Makes room for a new recording. */
-export const forgetHistories = (directory: string): void => rmSync(directory, { recursive: true, force: true });
 
 if (import.meta.main) {
   const [address = '', taskQueue = ''] = process.argv.slice(2);
