@@ -5,7 +5,6 @@ import { savingCircleContribution } from '../payments/handlers/saving-circle-con
 import { lockSource } from '../payments/make-payments.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
-import { cancelPendingContributions } from './cancel-pending.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
 import { shareCircle } from './lock-circle.ts';
@@ -37,8 +36,6 @@ export async function payForMember(
       await lockSource(tx, { payer, sourceAccountId: source });
       const circle = await shareCircle(tx, circleId);
       if (circle.current_turn !== turn || !(await isAgreed(tx, circle, { member, sourceAccountId }))) return false;
-      // A debit comes after the provider was asked; an order that was made since gives way to it.
-      if (sourceAccountId === null) await cancelPendingContributions(tx, { circleId, turn, memberIds: [memberId] });
       await payFromBalance(tx, savingCircleContribution, {
         payer,
         transactionId: circlePaymentIdFor(memberId, turn),

@@ -116,7 +116,7 @@ export async function payAndWake(
   payment: BalancePayment,
 ): Promise<BalancePaymentOutcome> {
   const paid = await payFromBalance(em, handler, payment, payTogether);
-  if (paid.outcome === 'paid') void handler.afterEnded?.(workflows, payment);
+  if (paid.outcome === 'paid') void handler.wake?.(workflows, payment);
   return paid;
 }
 

@@ -30,6 +30,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => expectChecksEmpty(stack));
 
+const nobody = { hintGatewayPayment: async () => undefined };
 const many = Array.from({ length: 10 });
 const january31 = '2026-01-31T00:00:00+07:00';
 const iso = (text: string) => new Date(text).toISOString();
@@ -182,7 +183,7 @@ describe('The start of a circle', () => {
 
   it('is found by the sweep when its workflow is lost, but not while it waits for a second member', async () => {
     const woken: string[] = [];
-    const workflows = { lookAfterSavingCircle: async (id: string) => void woken.push(id) };
+    const workflows = { ...nobody, lookAfterSavingCircle: async (id: string) => void woken.push(id) };
     const lost = await circleOf(1);
     const today = new Date(Math.max(Date.now() - 90_000, Date.parse(`${dayFromToday(0)}T00:00:00.001+07:00`)));
     const waits = await circleOf(1, { startDate: dayFromToday(0), startsAt: today.toISOString() });

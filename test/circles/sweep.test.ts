@@ -21,7 +21,10 @@ const begun = (size: number, terms: Partial<CircleTerms>) => begunAt(stack, size
 async function isWoken(circleId: string): Promise<boolean> {
   await stack.owner().execute('delete from sweep_looks');
   const woken: string[] = [];
-  const workflows = { lookAfterSavingCircle: async (id: string) => void woken.push(id) };
+  const workflows = {
+    lookAfterSavingCircle: async (id: string) => void woken.push(id),
+    hintGatewayPayment: async () => undefined,
+  };
   await sweepCircles(stack.em(), workflows, (_, __, error) => {
     throw error;
   });

@@ -137,8 +137,6 @@ create table saving_circle_rounds (
   -- When what is missing was found to be a default, and when its remedy was last tried.
   defaulted_at timestamptz,
   remedied_at timestamptz,
-  -- When the provider was first asked what was paid of orders, for the remedy that is due; null before, and after it.
-  asked_at timestamptz,
   paid_at timestamptz,
   amount numeric(20, 4) check (amount > 0 and amount < 'Infinity'),
   journal_id uuid unique references journals (id),
