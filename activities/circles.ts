@@ -1,4 +1,5 @@
 import type { CircleOpening, CircleStep } from '../src/circles/circle-contract.ts';
+import { endOrders } from '../src/circles/end-orders.ts';
 import { findProgress } from '../src/circles/find-progress.ts';
 import { openCircle } from '../src/circles/open-circle.ts';
 import { openRound } from '../src/circles/open-round.ts';
@@ -30,6 +31,7 @@ export function createCircleActivities(deps: Dependencies) {
         }),
     ),
     lookAtCircle: step(deps, 'lookAtCircle', async (em, { circleId }: CircleStep) => {
+      await endOrders(em, { workflows }, circleId);
       const progress = await findProgress(em, circleId);
       await failpoint('look-at-circle.read');
       return progress;
@@ -45,7 +47,7 @@ export function createCircleActivities(deps: Dependencies) {
     ),
     reportDueContributions: step(deps, 'reportDueContributions', (em, input: CircleStep) => reportDue(em, input)),
     settleCircleDefault: step(deps, 'settleCircleDefault', (em, input: CircleStep) =>
-      repeating(settleDefault(em, { workflows }, input)),
+      repeating(settleDefault(em, input)),
     ),
     sweepSavingCircles: step(deps, 'sweepSavingCircles', (em, _: object) => sweepCircles(em, workflows, failed)),
   };

@@ -32,7 +32,7 @@ export function createPaymentActivities(deps: Dependencies) {
       'openPaymentOrder',
       (em, { orderId, opening, at }: Order & { opening: Proved<PaymentOpening> | null; at: string }) => {
         const place = { kind: 'payment_order', resourceId: orderId } as const;
-        return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at });
+        return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at }, deps.workflows);
       },
     ),
     requestInstrument: boundLocal(

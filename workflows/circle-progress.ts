@@ -21,10 +21,7 @@ export function nextLook(circle: Living): CircleDue {
       return at(circle.opensAt, 'open round');
     case 'collecting':
       if (circle.round.missing === 0) return { in: 0, step: 'pay the pot' };
-      if (circle.round.facts !== undefined) return inRound(circle.round.facts);
-      // As an older release answered.
-      if (circle.round.overdueReported) return { in: lookEveryMs, step: 'look' };
-      return at(circle.round.dueAt, 'report overdue');
+      return inRound(circle.round.facts);
   }
 }
 
@@ -74,9 +71,9 @@ function collecting(open: OpenRound, round: string) {
   );
 }
 
-function remedy(facts: RoundFacts | undefined): string {
-  if (facts?.awaitsOrders) return 'the provider is asked what was paid of orders before the terms are applied';
-  const next = facts?.rule ? nextOfRound(facts) : null;
+function remedy(facts: RoundFacts): string {
+  if (facts.hasOrders) return 'the terms apply once no order for a contribution is open any more';
+  const next = facts.rule ? nextOfRound(facts) : null;
   if (next === null) return 'the round stays open';
-  return `the terms say ${facts?.rule}, which is ${facts?.isDefaulted ? 'tried again' : 'due'} at ${wit(next.at)}`;
+  return `the terms say ${facts.rule}, which is ${facts.isDefaulted ? 'tried again' : 'due'} at ${wit(next.at)}`;
 }

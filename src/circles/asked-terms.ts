@@ -19,8 +19,7 @@ export const AskedTermsBody = z
         description:
           'Of a round with a default: `wait` waits for what is missing; `cover` takes it from guarantees, first the ' +
           'member’s own, or waits; `exclude` ends the places of those who have not paid, if anybody has; `winner_first` ' +
-          'debits those who have received, each day. Before these three the provider is asked what was paid of their ' +
-          'orders. Default `wait`.',
+          'debits those who have received, each day. Orders end with the days of grace. Default `wait`.',
       }),
     guarantee_percent: z
       .int(percent)

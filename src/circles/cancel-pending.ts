@@ -1,18 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 /**
- * Cancels contributions of members to a turn that were ordered and not paid, except those that `paidBy` has ordered:
- * they were made good otherwise, or give way to a payment. Money that still arrives for them is refunded.
+ * Cancels what was ordered for a member's contribution to a turn and not paid, except by `paidBy`: it gives way to a
+ * payment or to a new member. `endOrders` then ends the order; money that still arrives for it is refunded.
  */
-export const cancelPendingContributions = async (
+export const cancelPendingContribution = async (
   tx: EntityManager,
-  contributions: { circleId: string; turn: number; memberIds: readonly string[]; paidBy?: string },
+  contribution: { circleId: string; turn: number; memberId: string; paidBy?: string },
 ): Promise<void> => {
-  const { circleId, turn, memberIds, paidBy = null } = contributions;
+  const { circleId, turn, memberId, paidBy = null } = contribution;
   await tx.execute(
     `update saving_circle_contributions set status = 'cancelled', updated_at = clock_timestamp()
-     where saving_circle_id = ? and turn_number = ? and status = 'pending' and member_id = any (?::uuid[])
+     where saving_circle_id = ? and turn_number = ? and status = 'pending' and member_id = ?
        and user_id is distinct from ?::uuid`,
-    [circleId, turn, `{${memberIds.join(',')}}`, paidBy],
+    [circleId, turn, memberId, paidBy],
   );
 };

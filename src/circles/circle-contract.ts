@@ -70,8 +70,8 @@ export interface OpenRound {
   /** How many members have no completed contribution, and the first of their user ids. */
   missing: number;
   missingUserIds: string[];
-  /** What the workflow decides by; absent in answers of an older release. */
-  facts?: RoundFacts;
+  /** What the workflow decides by. */
+  facts: RoundFacts;
 }
 
 /** A circle's progress by the database: what its workflow decides by. Instants are ISO 8601. */

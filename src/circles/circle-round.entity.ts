@@ -13,7 +13,6 @@ const CircleRoundSchema = defineEntity({
     overdue_reported_at: p.datetime().nullable(),
     defaulted_at: p.datetime().nullable(),
     remedied_at: p.datetime().nullable(),
-    asked_at: p.datetime().nullable(),
     paid_at: p.datetime().nullable(),
     amount: p.decimal().precision(20).scale(4).nullable(),
     journal_id: p.uuid().nullable(),

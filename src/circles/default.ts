@@ -18,13 +18,10 @@ export interface RoundFacts {
   isDefaulted: boolean;
   /** When the remedy was last tried. */
   remediedAt: string | null;
-  /**
-   * Whether missing contributions can be made good now, or orders can be ended for that, without waiting for the next
-   * try.
-   */
+  /** Whether missing contributions can be made good now, without waiting for the next try. */
   canRemedy: boolean;
-  /** Whether the remedy waits for the provider to say which orders were paid; absent if an older release answered. */
-  awaitsOrders?: boolean;
+  /** Whether orders for contributions are open; none is made any more by the end of the days of grace. */
+  hasOrders: boolean;
   /** Whether members have standing orders for the round that have not been tried yet. */
   hasStandingOrders?: boolean;
 }
@@ -33,7 +30,7 @@ export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 's
 
 /**
  * What is due next in a round with missing contributions, and when (ISO 8601); null when it waits for its members, or
- * for the end of their orders.
+ * for the end of their orders: each ends with the days of grace at the latest, when the provider says what was paid.
  */
 export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
   const due = Date.parse(facts.dueAt);
@@ -42,7 +39,7 @@ export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } 
   if (!facts.isReminded && !facts.isOverdueReported) return at('remind', due - dayMs);
   if (!facts.isOverdueReported) return at('report overdue', due);
   // An order that ends, paid or not, wakes the circle.
-  if (facts.rule === null || facts.awaitsOrders) return null;
+  if (facts.rule === null || facts.hasOrders) return null;
   const defaultAt = due + facts.graceDays * dayMs;
   if (!facts.isDefaulted || facts.canRemedy) return at('settle default', defaultAt);
   if (facts.rule === 'wait') return null;

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { addMoney, compareMoney, formatMoney, type Money } from '../shared/money.ts';
 import type { CircleStatus } from './saving-circle.ts';
@@ -17,6 +18,8 @@ export interface PayableCircle {
   contribution: Money;
   guarantee: Money;
   total: Money;
+  /** Orders end by then; null: whenever they do. */
+  ordersEndAt: Date | null;
 }
 
 export interface Paying {
@@ -28,6 +31,8 @@ export interface Paying {
   /** IDR: the contribution, or with `inAll` including the guarantee due with it. */
   amount: Money;
   inAll?: boolean;
+  /** Whether it is to be ordered, to be paid by the gateway. */
+  isOrder?: boolean;
 }
 
 interface Row {
@@ -45,7 +50,14 @@ interface Row {
   contributed: 'pending' | 'completed' | null;
   own: boolean;
   guaranteed: boolean;
+  orders_end_at: string | Date | null;
+  orders_ended: boolean;
 }
+
+// Orders end with the days of grace, so that none is open when a default is judged or made good; under `wait` there are
+// new ones after that.
+const ordersEndAt = `case when c.on_default <> 'wait' or r.defaulted_at is null
+  then r.due_at + c.grace_days * interval '1 day' end`;
 
 // What another has ordered for a member and not paid gives way to the member's own payment, its guarantee, too.
 const query = `select c.holding_account_id, c.amount::text, c.status, c.current_turn, c.grace_days, c.on_default,
@@ -53,8 +65,12 @@ const query = `select c.holding_account_id, c.amount::text, c.status, c.current_
     c.status = 'active' and c.next_opens_at is null as round_open,
     (select p.account_id from saving_circle_members p where p.saving_circle_id = c.id and p.user_id = ?)
       as payer_account_id,
-    m.user_id = ? as own, o.contributed, o.guaranteed
-  from saving_circles c left join saving_circle_members m on m.saving_circle_id = c.id
+    m.user_id = ? as own, o.contributed, o.guaranteed, ${ordersEndAt} as orders_end_at,
+    ${ordersEndAt} is not null and (r.defaulted_at is not null
+      or ${ordersEndAt} <= clock_timestamp() + ? * interval '1 millisecond') as orders_ended
+  from saving_circles c
+  left join saving_circle_rounds r on (r.saving_circle_id, r.turn_number) = (c.id, c.current_turn)
+  left join saving_circle_members m on m.saving_circle_id = c.id
     and case when ?::uuid is null then m.user_id = ? else m.id = ? end
   cross join lateral (select max(p.status) filter (where p.turn_number = c.current_turn) as contributed,
       count(*) filter (where p.guarantee_amount > 0) > 0 as guaranteed
@@ -70,13 +86,14 @@ export const refuseRepeat = (status: string): never =>
 /**
  * The circle, if a user may contribute this amount to it now, for themselves or for another member. Throws NOT_FOUND,
  * also for the member; FORBIDDEN when the user is not a member, or the member's place has ended; 400 while no round is
- * open, for a repeat (DUPLICATE), and for any other amount. Fields are named as in the payments dispatcher.
+ * open, for a repeat (DUPLICATE), for an order when the days of grace are about to end, and for any other amount. Fields
+ * are named as in the payments dispatcher.
  */
 export async function getPayableCircle(em: EntityManager, paying: Paying): Promise<PayableCircle> {
   const { circleId, userId, amount } = paying;
   const onBehalfOf = paying.onBehalfOf ?? null;
   const [row] = await em.execute<Row[]>(query, [
-    ...[userId, userId],
+    ...[userId, userId, budgets.contribution.lastOrder],
     ...[onBehalfOf, userId, onBehalfOf],
     ...[userId, userId, circleId],
   ]);
@@ -97,6 +114,11 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
     refuse('REQUEST_INVALID', `no round is open, the saving circle is ${state}`, { field: 'reference_id' });
   }
   if (row.contributed !== null) refuseRepeat(row.contributed);
+  if (paying.isOrder && row.orders_ended) {
+    refuse('REQUEST_INVALID', 'the days of grace are over or about to end: contribute from a balance', {
+      field: 'payment_id',
+    });
+  }
   const guarantee = row.guaranteed ? '0.0000' : guaranteeOf(termsOf(row), row.amount);
   const total = addMoney(row.amount, guarantee);
   const expected = paying.inAll ? total : row.amount;
@@ -114,5 +136,6 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
     contribution: formatMoney(row.amount),
     guarantee,
     total,
+    ordersEndAt: row.orders_end_at === null ? null : new Date(row.orders_end_at),
   };
 }

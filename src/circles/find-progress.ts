@@ -7,7 +7,7 @@ import type { CircleProgress, OpenRound } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import type { RoundFacts } from './default.ts';
-import { awaited, type PlaceInRound, type Remedy, remedyOf } from './remedy.ts';
+import { type PlaceInRound, type Remedy, remedyOf } from './remedy.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
@@ -70,8 +70,6 @@ async function hasStandingOrders(em: EntityManager, { id, current_turn }: Saving
 export function factsOf(circle: SavingCircle, round: CircleRound, places: readonly PlaceInRound[]): RoundFacts {
   const terms = termsOf(circle);
   const remedy: Remedy = terms === null ? { kind: 'wait' } : remedyOf(terms.on_default, circle.amount, places);
-  const asked = remedy.kind === 'ask' ? remedy.members : [];
-  const hasToAsk = places.some(({ memberId, order }) => order === 'open' && asked.includes(memberId));
   return {
     rule: terms?.on_default ?? null,
     graceDays: terms?.grace_days ?? 0,
@@ -80,18 +78,15 @@ export function factsOf(circle: SavingCircle, round: CircleRound, places: readon
     isOverdueReported: Boolean(round.overdue_reported_at),
     isDefaulted: Boolean(round.defaulted_at),
     remediedAt: round.remedied_at?.toISOString() ?? null,
-    // Debits are tried once a day, and an order that is in their way ends then, not before.
-    canRemedy:
-      (hasToAsk && terms?.on_default !== 'winner_first') || remedy.kind === 'cover' || remedy.kind === 'exclude',
-    awaitsOrders: remedy.kind === 'ask' && !hasToAsk,
+    // Debits are tried once a day.
+    canRemedy: remedy.kind === 'cover' || remedy.kind === 'exclude',
+    hasOrders: places.some(({ hasOrder }) => hasOrder),
   };
 }
 
 export interface Place extends PlaceInRound {
   userId: string;
   turn: number;
-  /** The payment order behind `order`. */
-  orderId: string | null;
 }
 
 interface PlaceRow {
@@ -99,24 +94,17 @@ interface PlaceRow {
   user_id: string;
   turn_number: number;
   has_paid: boolean;
+  has_order: boolean;
   left: Money;
-  order_id: string | null;
-  made_at: Date | string;
-  is_ending: boolean;
-  asked_at: Date | string | null;
 }
 
 const placesQuery = `
   select p.member_id as id, p.user_id, p.turn_number, (p.guarantee - p.covered)::numeric(20, 4)::text as left,
-    exists (select from saving_circle_contributions c where c.member_id = p.member_id and c.turn_number = s.current_turn
-      and c.status = 'completed') as has_paid, o.id as order_id, c.created_at as made_at,
-    o.cancelled_at is not null as is_ending, r.asked_at
+    coalesce(c.status = 'completed', false) as has_paid, coalesce(c.status = 'pending', false) as has_order
   from saving_circle_positions p
   join saving_circles s on s.id = p.saving_circle_id
-  left join saving_circle_rounds r on r.saving_circle_id = s.id and r.turn_number = s.current_turn
-  left join saving_circle_contributions c
-    on c.member_id = p.member_id and c.turn_number = s.current_turn and c.status = 'pending'
-  left join payment_orders o on o.id = c.payment_order_id
+  left join saving_circle_contributions c on c.member_id = p.member_id and c.turn_number = s.current_turn
+    and c.status in ('pending', 'completed')
   where p.saving_circle_id = ? and p.excluded_turn is null order by p.turn_number`;
 
 /** The places in the round of the circle's current turn, in turn order. */
@@ -129,10 +117,6 @@ export async function findPlaces(em: EntityManager, { id, current_turn }: Saving
     hasPaid: row.has_paid,
     hasReceived: row.turn_number < current_turn,
     guaranteeLeft: row.left,
-    order: row.order_id === null ? null : orderOf(row),
-    orderId: row.order_id,
+    hasOrder: row.has_order,
   }));
 }
-
-const orderOf = ({ made_at, is_ending, asked_at }: PlaceRow): 'open' | 'ending' | null =>
-  awaited({ madeAt: new Date(made_at), isEnding: is_ending }, asked_at === null ? null : new Date(asked_at));

@@ -82,7 +82,8 @@ routes.post(
       '`contribution_amount` equals the amount of the circle. With `payment_id` by the gateway: the contribution is ' +
       '`pending` and the answer carries `payment`. Otherwise from a balance, at once: `source_account_id`, or the ' +
       'account that the member joined with. One pending or completed contribution for each member and turn, whoever pays ' +
-      'it (`on_behalf_of`). Where the terms ask for a guarantee, it is debited beside the first contribution of a member ' +
+      'it (`on_behalf_of`). An order ends with the days of grace of the round at the latest; none is taken in their last ' +
+      'ten minutes. Where the terms ask for a guarantee, it is debited beside the first contribution of a member ' +
       'and shown as `guarantee_amount`. The same `Idempotency-Key` and body replay the first answer.',
     access: allow('update-saving-circle', { scope: 'circles that the caller is a member of' }),
     body: z.strictObject({

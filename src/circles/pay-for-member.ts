@@ -5,9 +5,10 @@ import { lockSource } from '../payments/balance-payment.ts';
 import { savingCircleContribution } from '../payments/handlers/saving-circle-contribution.ts';
 import { payFromBalance } from '../payments/pay-from-balance.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
-import { cancelPendingContributions } from './cancel-pending.ts';
 import { CircleMember } from './circle-member.entity.ts';
+import { getPayableCircle } from './find-payable-circle.ts';
 import { shareCircle } from './lock-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
 
 export interface PaymentForMember {
   circleId: string;
@@ -34,9 +35,7 @@ export async function payForMember(
       const source = sourceAccountId ?? member.account_id;
       await lockSource(tx, { payer, sourceAccountId: source });
       const circle = await shareCircle(tx, circleId);
-      if (circle.current_turn !== turn || !(await isAgreed(tx, { memberId, sourceAccountId }))) return false;
-      // A debit comes after the provider was asked; an order that was made since gives way to it.
-      if (sourceAccountId === null) await cancelPendingContributions(tx, { circleId, turn, memberIds: [memberId] });
+      if (circle.current_turn !== turn || !(await isAgreed(tx, circle, { member, sourceAccountId }))) return false;
       await payFromBalance(tx, savingCircleContribution, {
         payer,
         transactionId: circlePaymentIdFor(memberId, turn),
@@ -53,15 +52,21 @@ export async function payForMember(
   }
 }
 
-/** Whether the standing order still names this account; a debit of the member's own account was agreed for good. */
+/**
+ * Whether the standing order still names this account and what is due: the contribution, and the guarantee beside a first
+ * one. A debit of the member's own account was agreed for good.
+ */
 async function isAgreed(
   tx: EntityManager,
-  { memberId, sourceAccountId }: Pick<PaymentForMember, 'memberId' | 'sourceAccountId'>,
+  { id: circleId, amount }: SavingCircle,
+  { member, sourceAccountId }: { member: CircleMember; sourceAccountId: string | null },
 ): Promise<boolean> {
   if (sourceAccountId === null) return true;
+  const { guarantee } = await getPayableCircle(tx, { circleId, userId: member.user_id, amount });
   const orders = await tx.execute<unknown[]>(
-    'select 1 from saving_circle_standing_orders where id = ? and source_account_id = ?',
-    [memberId, sourceAccountId],
+    `select 1 from saving_circle_standing_orders where id = ? and source_account_id = ? and amount = ?
+       and ?::numeric in (0, guarantee_amount)`,
+    [member.id, sourceAccountId, amount, guarantee],
   );
   return orders.length > 0;
 }

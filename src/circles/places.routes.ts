@@ -1,13 +1,24 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { timestamp, uuid } from '../http/fields.ts';
+import { amount, timestamp, uuid } from '../http/fields.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { presentReplacement, ReplacementAnswer } from './present-replacement.ts';
 import { acceptReplacement, proposeReplacement } from './replace-member.ts';
-import { endStandingOrder, setStandingOrder } from './standing-orders.ts';
+import { endStandingOrder, type StandingOrder, setStandingOrder } from './standing-orders.ts';
 
 const message = z.string();
+const StandingOrderAnswer = z.object({
+  member_id: uuid(),
+  source_account_id: uuid(),
+  amount: amount().meta({ description: 'The contribution, which is all that it ever debits.' }),
+  guarantee_amount: amount().meta({ description: 'Debited beside the first contribution; zero once it was given.' }),
+  created_at: timestamp(),
+});
+const presentOrder = ({ created_at, ...order }: StandingOrder): z.input<typeof StandingOrderAnswer> => ({
+  ...order,
+  created_at: created_at.toISOString(),
+});
 const place = z.object({ id: uuid(), member_id: uuid() });
 
 const routes = createRouteGroup({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
@@ -57,23 +68,17 @@ routes.put(
   {
     summary: 'Have each round paid when it opens',
     description:
-      'From an account of the member who asks for it, from the next round that opens. What its balance does not cover is ' +
-      'left to the member.',
+      'From an account of the member who asks for it, from the next round that opens. It is for the amount that it ' +
+      'names, and never debits another. What its balance does not cover is left to the member.',
     access: allow('update-saving-circle', { scope: 'oneself' }),
     params: place,
     body: z.strictObject({ source_account_id: uuid() }),
-    answers: {
-      200: z.object({
-        message,
-        data: z.object({ member_id: uuid(), source_account_id: uuid(), created_at: timestamp() }),
-      }),
-    },
+    answers: { 200: z.object({ message, data: StandingOrderAnswer }) },
     refusals: [404],
   },
   async ({ em, caller, params: { id, member_id }, body: { source_account_id: sourceAccountId }, requestId }) => {
     const ordering = { caller, circleId: id, memberId: member_id, sourceAccountId, requestId };
-    const { created_at, ...order } = await setStandingOrder(em, ordering);
-    return { message: 'Standing order kept', data: { ...order, created_at: created_at.toISOString() } };
+    return { message: 'Standing order kept', data: presentOrder(await setStandingOrder(em, ordering)) };
   },
 );
 
@@ -83,12 +88,12 @@ routes.delete(
     summary: 'End a standing order',
     access: allow('update-saving-circle', { scope: 'oneself' }),
     params: place,
-    answers: { 200: z.object({ message }) },
+    answers: { 200: z.object({ message, data: StandingOrderAnswer }) },
     refusals: [404],
   },
   async ({ em, caller, params: { id, member_id }, requestId }) => {
-    await endStandingOrder(em, { caller, circleId: id, memberId: member_id, requestId });
-    return { message: 'Standing order ended' };
+    const ended = await endStandingOrder(em, { caller, circleId: id, memberId: member_id, requestId });
+    return { message: 'Standing order ended', data: presentOrder(ended) };
   },
 );
 

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../events/record-event.ts';
 import { newId } from '../shared/ids.ts';
 import type { Money } from '../shared/money.ts';
-import { cancelPendingContributions } from './cancel-pending.ts';
+import { cancelPendingContribution } from './cancel-pending.ts';
 import { getPayableCircle, refuseRepeat } from './find-payable-circle.ts';
 import { shareCircle } from './lock-circle.ts';
 
@@ -32,7 +32,7 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
   const payable = await getPayableCircle(tx, { circleId, userId, onBehalfOf, amount, inAll: true });
   const { turn, memberId, payerAccountId, guarantee } = payable;
   // What another has ordered for the member and not paid gives way.
-  if (payable.isOwn) await cancelPendingContributions(tx, { circleId, turn, memberIds: [memberId], paidBy: userId });
+  if (payable.isOwn) await cancelPendingContribution(tx, { circleId, turn, memberId, paidBy: userId });
   const id = newId();
   const rail = orderId === null ? 'balance' : 'gateway';
   const status = paid === null ? 'pending' : 'completed';

@@ -9,11 +9,8 @@ export interface PlaceInRound {
   hasReceived: boolean;
   /** The rest of the member's guarantee (IDR, scale 4). */
   guaranteeLeft: Money;
-  /**
-   * An order for the contribution that may have been paid without our knowledge, as far as it is `awaited`: `open`, or
-   * `ending`, by which the provider is asked. Absent or null where there is none.
-   */
-  order?: 'open' | 'ending' | null;
+  /** Whether an order for the contribution is open: it may have been paid without our knowledge. */
+  hasOrder?: boolean;
 }
 
 /** A part of a missing contribution paid by a guarantee; both ids are members'. IDR, scale 4, above zero. */
@@ -25,11 +22,9 @@ export interface Cover {
 
 /**
  * The remedy of a default, with the members it concerns; what covers them, `coversOf` says. Debits are tried once a day;
- * `cover` and `exclude` complete the pot at once. All three need to know what was paid of orders: `ask` names the members
- * whose orders have to end first.
+ * `cover` and `exclude` complete the pot at once.
  */
 export type Remedy =
-  | { kind: 'ask'; members: string[] }
   | { kind: 'cover'; members: string[] }
   | { kind: 'exclude'; members: string[] }
   | { kind: 'debit'; members: string[] }
@@ -39,30 +34,8 @@ export type Remedy =
  * The remedy of a round that misses contributions (of `amount` each, IDR). `cover`: from what is left of guarantees,
  * the defaulter's own first, then equally from all; in full or not at all. `exclude`: who has not paid loses their
  * place, if anybody has paid. `winner_first`: who has received and not paid is debited. Otherwise the round waits.
- * Nobody is covered, excluded or debited before the provider has told what was paid of their orders.
  */
 export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
-  const remedy = remedyOfUnpaid(rule, amount, places);
-  if (remedy.kind === 'wait') return remedy;
-  const ordered = places.filter(({ hasPaid, order }) => !hasPaid && order).map(({ memberId }) => memberId);
-  // Whoever is not debited keeps their order: it is the only way in which their contribution may still come.
-  const asked = remedy.kind === 'debit' ? ordered.filter((id) => remedy.members.includes(id)) : ordered;
-  return asked.length === 0 ? remedy : { kind: 'ask', members: asked };
-}
-
-/**
- * What of an unended order a remedy waits for: null where the order was made after the provider was first asked, at
- * `askedAt`, for that remedy. So the remedy is tried as soon as the orders that there were by then have ended, however
- * often and by whomever contributions are ordered again; and nobody uses up what is asked for somebody else.
- */
-export function awaited(order: { madeAt: Date; isEnding: boolean }, askedAt: Date | null): 'open' | 'ending' | null {
-  if (askedAt !== null && order.madeAt > askedAt) return null;
-  return order.isEnding ? 'ending' : 'open';
-}
-
-type RemedyOfUnpaid = Exclude<Remedy, { kind: 'ask' }>;
-
-function remedyOfUnpaid(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): RemedyOfUnpaid {
   const missing = places.filter(({ hasPaid }) => !hasPaid);
   if (missing.length === 0) return { kind: 'wait' };
   const unpaid = missing.map(({ memberId }) => memberId);

@@ -8,6 +8,7 @@ import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
 import { thenWake } from '../shared/then-wake.ts';
 import { ownersOf } from './add-members.ts';
+import { cancelPendingContribution } from './cancel-pending.ts';
 import { mayManageCircle } from './circle-access.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -174,7 +175,7 @@ async function agree(
     await refuseMember(tx, circle, { accountId: replacement.account_id, userId: replacement.user_id });
     replacement.status = 'completed';
     await tx.flush();
-    await transferPlace(tx, member, replacement, consents);
+    await transferPlace(tx, circle, { member, replacement, consents });
   }
   await tx.flush();
   await recordEvent(tx, {
@@ -203,13 +204,18 @@ async function mayPay(tx: EntityManager, userId: string): Promise<boolean> {
   }
 }
 
-/** The member's row is the place: contributions, turn, debts and what is due stay with it. */
+/**
+ * The member's row is the place: contributions, turn, debts and what is due stay with it. What was ordered for it and
+ * not paid gives way.
+ */
 async function transferPlace(
   tx: EntityManager,
-  member: CircleMember,
-  { user_id, account_id, joined_at }: CircleReplacement,
-  consents: boolean,
+  { id: circleId, current_turn: turn }: SavingCircle,
+  transfer: { member: CircleMember; replacement: CircleReplacement; consents: boolean },
 ): Promise<void> {
+  const { member, replacement, consents } = transfer;
+  const { user_id, account_id, joined_at } = replacement;
+  await cancelPendingContribution(tx, { circleId, turn, memberId: member.id });
   await tx.execute('delete from saving_circle_standing_orders where id = ?', [member.id]);
   member.user_id = user_id;
   member.account_id = account_id;

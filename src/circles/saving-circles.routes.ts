@@ -140,8 +140,8 @@ routes.patch(
   {
     summary: 'Change a saving circle',
     description:
-      'While it is `new` everything may be changed, `terms` only until others than the creator have joined; afterwards ' +
-      'only `name` and `visibility` (400 otherwise).',
+      'While it is `new` everything may be changed; once others than the creator have joined, `amount`, `current_turn` ' +
+      'and `terms` stay, and `start_date` can only be moved later. Afterwards only `name` and `visibility` (400 otherwise).',
     access: allow('update-saving-circle', { scope: 'as creator or admin' }),
     params,
     body: z.strictObject({

@@ -1,11 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
-import { storeCancellation } from '../payments/cancel-instrument.ts';
-import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { cancelPendingContributions } from './cancel-pending.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { nextOfRound } from './default.ts';
 import { factsOf, findProgress, type Place } from './find-progress.ts';
@@ -16,116 +13,63 @@ import { type Cover, closeUp, coversOf, type Remedy, remedyOf } from './remedy.t
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { termsOf } from './terms.ts';
 
-type Ports = { workflows: Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'> };
-
 /**
  * When contributions are still missing after the grace days at `at`: records one event MEMBER_DEFAULTED per member who
  * has not paid, once, and applies the terms: covered, or without the defaulters, the pot is paid in the same
- * transaction; members who have received are debited, each in a transaction of its own. Open orders for what a remedy,
- * also a debit, would make good are ended before anything else, each by its own workflow, which settles what the
- * provider says was paid; until it has told, nobody is in default and the round waits, but not for orders that are made
- * meanwhile. Returns the circle's progress.
+ * transaction; members who have received are debited, each in a transaction of its own. While an order is open the round
+ * waits, and nobody is in default. Returns the circle's progress.
  */
-export async function settleDefault(
-  em: EntityManager,
-  { workflows }: Ports,
-  { circleId, at }: CircleStep,
-): Promise<CircleProgress> {
+export async function settleDefault(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
   const now = new Date(at);
   await failpoint('settle-default.before');
-  const { turn, debited, asked } = await em.transactional(async (tx): Promise<Doing> => {
+  const { turn, debited } = await em.transactional(async (tx): Promise<Doing> => {
     const open = await lockOpenRound(tx, circleId);
     const terms = open === null ? null : termsOf(open.circle);
     if (open === null || terms === null) return nobody;
     const { circle, round, places } = open;
-    const facts = factsOf(circle, round, places);
-    const next = nextOfRound(facts);
-    const isDue = next?.step === 'settle default' && Date.parse(next.at) <= now.getTime();
-    // Also when all are ending: an interrupted try may not have told their workflows.
-    if (!isDue && !facts.awaitsOrders) return nobody;
+    const next = nextOfRound(factsOf(circle, round, places));
+    if (next?.step !== 'settle default' || Date.parse(next.at) > now.getTime()) return nobody;
     if (places.every(({ hasPaid }) => hasPaid)) return nobody;
     const remedy = remedyOf(terms.on_default, circle.amount, places);
-    if (remedy.kind === 'ask') {
-      round.asked_at ??= await readDatabaseClock(tx);
-      return { ...nobody, asked: ordersOf(places, remedy.members) };
-    }
     if (!round.defaulted_at) await reportMissing(tx, open, 'MEMBER_DEFAULTED', { on_default: circle.on_default });
     round.defaulted_at ??= now;
     // Debits are noted after they were tried, so that an interrupted try is repeated.
-    if (remedy.kind !== 'debit') {
-      round.remedied_at = now;
-      round.asked_at = null;
-    }
+    if (remedy.kind !== 'debit') round.remedied_at = now;
     await tx.flush();
     await remedyNow(tx, open, { remedy, now });
-    return { turn: circle.current_turn, debited: remedy.kind === 'debit' ? remedy.members : [], asked: [] };
+    return { turn: circle.current_turn, debited: remedy.kind === 'debit' ? remedy.members : [] };
   });
   await failpoint('settle-default.settled');
-  for (const orderId of asked) await cancelOrderOf(em.fork(), { circleId, orderId });
-  // The sweep of overdue orders wakes one whose hint is lost; it does not hold up the others.
-  await Promise.allSettled(asked.map((orderId) => workflows.hintGatewayPayment(orderId)));
   await forEachOf(debited, (memberId) => payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null }));
   if (debited.length > 0) {
     await failpoint('settle-default.debited');
-    await noteTry(em, { circleId, turn, now });
+    await em.execute('update saving_circle_rounds set remedied_at = ? where saving_circle_id = ? and turn_number = ?', [
+      now,
+      circleId,
+      turn,
+    ]);
   }
   await failpoint('settle-default.after');
   return findProgress(em.fork(), circleId);
 }
 
-const noteTry = async (
-  em: EntityManager,
-  { circleId, turn, now }: { circleId: string; turn: number; now: Date },
-): Promise<void> =>
-  void (await em.execute(
-    'update saving_circle_rounds set remedied_at = ?, asked_at = null where saving_circle_id = ? and turn_number = ?',
-    [now, circleId, turn],
-  ));
-
-/** What is done after the circle's transaction. */
+/** What is done after the circle's transaction: members' accounts are debited. */
 interface Doing {
   turn: number;
-  /** Members whose accounts are debited. */
   debited: string[];
-  /** Payment orders that have to end. */
-  asked: string[];
 }
 
-const nobody: Doing = { turn: 0, debited: [], asked: [] };
-
-const ordersOf = (places: readonly Place[], members: readonly string[]): string[] =>
-  places.filter(({ memberId }) => members.includes(memberId)).flatMap(({ orderId }) => orderId ?? []);
-
-/** Has an order end: its workflow then expires its instrument, asks the provider, and settles or closes it. */
-async function cancelOrderOf(
-  em: EntityManager,
-  { circleId, orderId }: { circleId: string; orderId: string },
-): Promise<void> {
-  await storeCancellation(em, {
-    table: 'payment_orders',
-    id: orderId,
-    event: {
-      resourceType: 'payment_order',
-      actorId: null,
-      requestId: null,
-      data: { cancelled: true, saving_circle_id: circleId },
-    },
-  });
-  await failpoint('settle-default.asked');
-}
+const nobody: Doing = { turn: 0, debited: [] };
 
 async function remedyNow(
   tx: EntityManager,
   { circle, round, places }: LockedRound,
   { remedy, now }: { remedy: Remedy; now: Date },
 ): Promise<void> {
-  const ofTurn = { circleId: circle.id, turn: circle.current_turn };
   if (remedy.kind === 'cover') {
-    await cancelPendingContributions(tx, { ...ofTurn, memberIds: remedy.members });
     await writeCovers(tx, circle, coversOf(circle.amount, places));
     await payPot(tx, circle, now);
   } else if (remedy.kind === 'exclude') {
-    await cancelPendingContributions(tx, { ...ofTurn, memberIds: remedy.members });
     const receiver = await exclude(tx, circle, { excluded: remedy.members, places });
     if (receiver === null) return endWithoutReceiver(tx, circle, now);
     round.receiver_member_id = receiver;

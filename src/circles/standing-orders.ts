@@ -6,6 +6,7 @@ import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
 import { mayManageCircle } from './circle-access.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
@@ -13,14 +14,22 @@ import { CircleMember } from './circle-member.entity.ts';
 import { findProgress } from './find-progress.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import { payForMember } from './pay-for-member.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
+import { guaranteeOf, termsOf } from './terms.ts';
 
-/** A member's order to pay each round when it opens. */
+/** A member's order to pay each round when it opens: this amount and no other. */
 export interface StandingOrder {
   member_id: string;
   source_account_id: string;
+  /** The contribution, IDR, scale 4. */
+  amount: Money;
+  /** What is debited beside the first contribution; zero once it was given. */
+  guarantee_amount: Money;
   created_at: Date;
 }
+
+const columns = `id as member_id, source_account_id, amount::text, guarantee_amount::text, created_at`;
 
 interface Ordering {
   caller: Caller;
@@ -33,9 +42,9 @@ interface Ordering {
 const paidAtOnce = 50;
 
 /**
- * Has each round that opens from now on paid from an account of the member's, replacing an earlier order. Throws
- * NOT_FOUND; FORBIDDEN for anybody but the member, and for somebody else's account; 400 once the circle or the place
- * has ended.
+ * Has each round that opens from now on paid from an account of the member's, replacing an earlier order: the circle's
+ * contribution and guarantee as they are now. Throws NOT_FOUND; FORBIDDEN for anybody but the member, and for somebody
+ * else's account; 400 once the circle or the place has ended.
  */
 export function setStandingOrder(
   em: EntityManager,
@@ -43,41 +52,48 @@ export function setStandingOrder(
 ): Promise<StandingOrder> {
   const { caller, circleId, memberId, sourceAccountId } = ordering;
   return em.transactional(async (tx) => {
-    const member = await getOwnPlace(tx, ordering);
+    const { member, circle } = await getOwnPlace(tx, ordering);
     const account = await tx.findOne(Account, { id: sourceAccountId });
     if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'source_account_id' });
     if (!mayUseAccount(caller, account))
       refuse('FORBIDDEN', 'the account is not yours', { field: 'source_account_id' });
-    const [order] = await tx.execute<[{ source_account_id: string; created_at: string }]>(
-      `insert into saving_circle_standing_orders (id, source_account_id, attempted_turn)
-       select ?::uuid, ?::uuid, case when status = 'active' and next_opens_at is null then current_turn end
+    const [order] = await tx.execute<[StandingOrder]>(
+      `insert into saving_circle_standing_orders as o (id, source_account_id, amount, guarantee_amount, attempted_turn)
+       select ?::uuid, ?::uuid, amount, case when exists (select from saving_circle_contributions c
+           where c.member_id = ? and c.status = 'completed' and c.guarantee_amount > 0) then 0 else ?::numeric end,
+         case when status = 'active' and next_opens_at is null then current_turn end
        from saving_circles where id = ?
-       on conflict (id) do update set source_account_id = excluded.source_account_id
-       returning source_account_id, created_at`,
-      [memberId, sourceAccountId, circleId],
+       on conflict (id) do update set source_account_id = excluded.source_account_id, amount = excluded.amount,
+         guarantee_amount = excluded.guarantee_amount
+       returning ${columns}`,
+      [memberId, sourceAccountId, memberId, guaranteeOf(termsOf(circle), circle.amount), circleId],
     );
-    await tell(tx, ordering, { standing_order: sourceAccountId, member_id: member.id });
-    return {
-      member_id: memberId,
-      source_account_id: order.source_account_id,
-      created_at: new Date(order.created_at),
-    };
+    const { amount, guarantee_amount } = order;
+    await tell(tx, ordering, { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount });
+    return { ...order, created_at: new Date(order.created_at) };
   });
 }
 
-/** Ends a member's standing order. Throws as `setStandingOrder`, and NOT_FOUND when there is none. */
-export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise<void> {
+/**
+ * Ends a member's standing order and returns it. Throws as `setStandingOrder`, and NOT_FOUND when there is none.
+ */
+export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise<StandingOrder> {
   return em.transactional(async (tx) => {
-    const member = await getOwnPlace(tx, ordering);
-    const ended = await tx.execute<unknown[]>('delete from saving_circle_standing_orders where id = ? returning 1', [
-      member.id,
-    ]);
-    if (ended.length === 0) refuse('NOT_FOUND', 'there is no standing order', { field: 'member_id' });
+    const { member } = await getOwnPlace(tx, ordering);
+    const [ended] = await tx.execute<StandingOrder[]>(
+      `delete from saving_circle_standing_orders where id = ? returning ${columns}`,
+      [member.id],
+    );
+    if (ended === undefined) refuse('NOT_FOUND', 'there is no standing order', { field: 'member_id' });
     await tell(tx, ordering, { standing_order: null, member_id: member.id });
+    return { ...ended, created_at: new Date(ended.created_at) };
   });
 }
 
-async function getOwnPlace(tx: EntityManager, { caller, circleId, memberId }: Ordering): Promise<CircleMember> {
+async function getOwnPlace(
+  tx: EntityManager,
+  { caller, circleId, memberId }: Ordering,
+): Promise<{ member: CircleMember; circle: SavingCircle }> {
   const circle = await lockLiveCircle(tx, circleId);
   const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
   if (member === null && mayManageCircle(caller, circle)) {
@@ -89,7 +105,7 @@ async function getOwnPlace(tx: EntityManager, { caller, circleId, memberId }: Or
   if (isFinal(circleLaw, circle.status) || member.excluded_turn) {
     refuse('REQUEST_INVALID', 'no further round opens for this member', { field: 'id' });
   }
-  return member;
+  return { member, circle };
 }
 
 const tell = (tx: EntityManager, { caller, circleId, requestId }: Ordering, data: object): Promise<void> =>
@@ -121,7 +137,7 @@ interface DueOrder {
 
 /**
  * Pays the open round by members' standing orders, a batch at a time, each in a transaction of its own and tried once:
- * what a balance does not cover is left to the member. Returns the circle's progress; throws when one could not be tried,
+ * what a balance does not cover, or is another amount than the order names, is left to the member. Returns the circle's progress; throws when one could not be tried,
  * after the others of the batch were.
  */
 export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {

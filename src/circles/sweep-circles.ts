@@ -1,8 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTime } from '../database/database-time-outs.ts';
-import { either, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
+import { either, type Sweep, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
+import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
 import { budgets } from '../shared/budgets.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
+import { endOrder, ordersInTheWay } from './end-orders.ts';
 import { minimumMembers } from './saving-circle.ts';
 
 /** A round `r` of a circle `c` that is open, of which something becomes due. */
@@ -79,19 +81,26 @@ const endedCircles = `
   select id, ended_at as since from saving_circles
   where status = 'cancelled' and ended_at between now() - interval '15 minutes' and now() - interval '1 minute'`;
 
+/** Orders in the way whose circle was not told so. */
+const ordersLeft = `select o.id, c.updated_at as since ${ordersInTheWay} and c.updated_at < now() - interval '1 minute'`;
+
 /**
  * Wakes the workflow of every circle that should have moved on by itself: past its start, a round's opening time, its
  * interval or its grace days, or with everybody paid; and of those a request has ended. A workflow that Temporal lost
- * is started again from its row. Returns how many.
+ * is started again from its row. Ends orders for contributions that gave way. Returns how many.
  */
 export async function sweepCircles(
   em: EntityManager,
-  workflows: Pick<CircleWorkflows, 'lookAfterSavingCircle'>,
+  workflows: Pick<CircleWorkflows, 'lookAfterSavingCircle'> & Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'>,
   failed: SweepFailure,
 ): Promise<number> {
   // One after the other: whoever contributes meanwhile waits for neither.
   await withTime(em, budgets.database.sweep, passOverRounds);
   await withTime(em, budgets.database.sweep, passOverContributions);
-  const wake = (id: string) => workflows.lookAfterSavingCircle(id);
-  return sweepRows(em, [{ kind: 'saving_circle', due: either(overdueCircles, endedCircles), wake }], failed);
+  const circles = either(overdueCircles, endedCircles);
+  const sweeps: Sweep[] = [
+    { kind: 'saving_circle', due: circles, wake: (id) => workflows.lookAfterSavingCircle(id) },
+    { kind: 'payment_order', due: ordersLeft, wake: (id) => endOrder(em.fork(), { workflows }, id) },
+  ];
+  return sweepRows(em, sweeps, failed);
 }

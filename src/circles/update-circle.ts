@@ -41,9 +41,10 @@ export interface CircleChange {
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle and wakes its workflow: every field while it is `new`, name and visibility afterwards. Creator and
- * admins only. Throws NOT_FOUND, FORBIDDEN, and 400 for any other field later, a capacity below the number of members,
- * a turn beyond the capacity, a day before today, and terms once others have joined.
+ * Changes a circle and wakes its workflow: every field while it is `new`, name and visibility afterwards. What others
+ * than the creator have joined for stays: amount, first turn and terms, and the start comes no earlier. Creator and
+ * admins only. Throws NOT_FOUND, FORBIDDEN, and 400 for any other change, a capacity below the number of members, a turn
+ * beyond the capacity, and a day before today.
  */
 export function updateCircle(
   em: EntityManager,
@@ -91,20 +92,15 @@ function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): Circ
   return JSON.stringify(after) === JSON.stringify(before) ? undefined : after;
 }
 
-/**
- * Terms may change only until others than the creator have joined, and only if the creator meets their requirements.
- */
-async function changeTerms(tx: EntityManager, circle: SavingCircle, terms: CircleTerms | null): Promise<void> {
+/** Refuses terms whose requirements the creator, who is the only member, does not meet. */
+function refuseUnmet(circle: SavingCircle, terms: CircleTerms | null, members: readonly CircleMember[]): void {
   const no = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'terms' });
-  const members = await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true });
-  if (members.some(({ user_id }) => user_id !== circle.created_by)) no('can only be changed until others have joined');
   if (drawsWithEntropy(circle.turn_order, terms) && members.some(({ entropy }) => !entropy)) {
     no('the creator has joined without `entropy` and would have to leave first');
   }
   if (needsConsent(terms) && members.some(({ consented_at }) => !consented_at)) {
     no('the creator has joined without `consent` and would have to leave first');
   }
-  Object.assign(circle, columnsOf(terms));
 }
 
 async function changePlan(
@@ -113,19 +109,30 @@ async function changePlan(
   change: Omit<CircleChange, 'terms'>,
   terms: CircleTerms | null | undefined,
 ): Promise<void> {
-  if (terms !== undefined) await changeTerms(tx, circle, terms);
   const { capacity, start_date, amount, current_turn } = change;
-  if (start_date !== undefined) {
-    const { startDate, startsAt } = readStartDate(start_date, await readDatabaseClock(tx));
-    circle.start_date = startDate;
-    circle.starts_at = startsAt;
+  const start = start_date === undefined ? undefined : readStartDate(start_date, await readDatabaseClock(tx));
+  const members = await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true });
+  if (members.some(({ user_id }) => user_id !== circle.created_by)) {
+    for (const [field, value] of Object.entries({ amount, current_turn, terms })) {
+      if (value !== undefined) refuse('REQUEST_INVALID', 'can only be changed until others have joined', { field });
+    }
+    if (start !== undefined && start.startsAt < circle.starts_at) {
+      refuse('REQUEST_INVALID', 'can only be moved later once others have joined', { field: 'start_date' });
+    }
+  }
+  if (terms !== undefined) {
+    refuseUnmet(circle, terms, members);
+    Object.assign(circle, columnsOf(terms));
+  }
+  if (start !== undefined) {
+    circle.start_date = start.startDate;
+    circle.starts_at = start.startsAt;
   }
   if (amount !== undefined) circle.amount = formatMoney(amount);
   guaranteeOf(termsOf(circle), circle.amount, terms === undefined ? 'amount' : 'terms.guarantee_percent');
   if (capacity !== undefined) {
-    const members = await tx.count(CircleMember, { saving_circle_id: circle.id });
-    if (capacity < members)
-      refuse('REQUEST_INVALID', `must not be below the ${members} members`, { field: 'capacity' });
+    if (capacity < members.length)
+      refuse('REQUEST_INVALID', `must not be below the ${members.length} members`, { field: 'capacity' });
     circle.capacity = capacity;
   }
   refuseTooMuch(circle.amount, circle.capacity, amount === undefined ? 'capacity' : 'amount');

@@ -34,6 +34,7 @@ export async function finishPayment(
   end: End,
 ): Promise<PartnerPaymentStep> {
   payment.status = end.status;
+  if (end.status === 'PAID') payment.cancelled_at = null;
   payment.failure_code = end.failureCode;
   payment.finalized_at = payment.updated_at = end.at;
   payment.version += 1;

@@ -49,5 +49,5 @@ export async function closePayment(
 
 /** Wakes what waits for an order that has ended; on a retry, too, as a second time is harmless. */
 export async function wakeAfterEnd(order: PaymentOrder, workflows: WakingPort): Promise<void> {
-  await handlerOfOrder(order).afterEnded?.(workflows, { referenceId: order.reference_id });
+  await handlerOfOrder(order).wake?.(workflows, { referenceId: order.reference_id });
 }

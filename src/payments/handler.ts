@@ -13,6 +13,8 @@ export interface PaymentTarget {
   accountId: string;
   /** The amount to pay, where it is more than the request named; IDR, scale 4. */
   amount?: Money;
+  /** When its orders end that would live longer. */
+  payableUntil?: Date | null;
 }
 
 export interface PaymentIntent {
@@ -141,10 +143,10 @@ export interface PaymentHandler {
    */
   onPaid?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /**
-   * After the commit, on both rails, paid or not: wakes the workflow that waits for this payment. The hint may get lost:
-   * a sweep also finds what it was about.
+   * After the commit, on both rails: wakes the workflow that looks after the target when a payment was ordered, paid or
+   * has ended otherwise. The hint may get lost: a sweep also finds what it was about.
    */
-  afterEnded?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
+  wake?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
   /** Gateway rail only: updates the pending row when the order ended unpaid. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { openOnce } from '../openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
+import type { WakingPort } from './handler.ts';
 import { handlerOf } from './handlers/index.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
 import type { OpenedOrder, PaymentOpening } from './payment-contract.ts';
@@ -13,14 +14,15 @@ import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-o
 
 /**
  * The first step of a payment: its row `PENDING` with the handler's pending row and the idempotency key, in one
- * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. An existing order is returned as it
- * stands. Throws what the target refuses by now, FORBIDDEN for a payer who is no longer active, DUPLICATE from the
+ * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. Wakes what looks after its target. An
+ * existing order is returned as it stands. Throws what the target refuses by now, FORBIDDEN for a payer who is no longer active, DUPLICATE from the
  * handler's pending row, IDEMPOTENCY_KEY_REUSED for a key of another request, and as `openOnce`; then no attempt at
  * this opening leaves anything behind.
  */
 export async function openPaymentOrder(
   em: EntityManager,
   { orderId, opening, at }: { orderId: string; opening: PaymentOpening | null; at: string },
+  workflows: WakingPort,
 ): Promise<OpenedOrder> {
   const find = (tx: EntityManager) => tx.findOne(PaymentOrder, { id: orderId });
   const opened =
@@ -33,6 +35,7 @@ export async function openPaymentOrder(
         );
   if (opened === null) refuse('NOT_FOUND', `no payment order ${orderId}`);
   await failpoint('open-payment-order.after');
+  if (opening !== null) void handlerOfOrder(opened).wake?.(workflows, { referenceId: opened.reference_id });
   return { status: opened.status, deadline: deadlineOf(opened).toISOString(), final: isFinalOrder(opened.status) };
 }
 
@@ -41,7 +44,7 @@ async function makeOrder(
   { orderId, opening, openedAt }: { orderId: string; opening: PaymentOpening; openedAt: Date },
 ): Promise<PaymentOrder> {
   // The request may have waited: a target stopped meanwhile takes no order.
-  await handlerOf(opening.referenceType).findTarget(tx, {
+  const { payableUntil = null } = await handlerOf(opening.referenceType).findTarget(tx, {
     referenceId: opening.referenceId,
     amount: opening.nominal,
     rail: 'gateway',
@@ -49,6 +52,7 @@ async function makeOrder(
     onBehalfOf: opening.onBehalfOf ?? null,
     lock: true,
   });
+  const livesUntil = openedAt.getTime() + paymentOrderLifetimeHours * 3_600_000;
   const order = tx.create(PaymentOrder, {
     id: orderId,
     user_id: opening.userId,
@@ -62,7 +66,7 @@ async function makeOrder(
     admin_fee: opening.adminFee,
     status: 'PENDING',
     texts_sealed: opening.textsSealed,
-    expires_at: new Date(openedAt.getTime() + paymentOrderLifetimeHours * 3_600_000),
+    expires_at: new Date(Math.min(livesUntil, payableUntil?.getTime() ?? livesUntil)),
     request_id: opening.requestId,
     created_at: openedAt,
     updated_at: openedAt,

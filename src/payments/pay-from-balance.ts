@@ -75,7 +75,7 @@ export async function payAndWake(
   payment: BalancePayment,
 ): Promise<Paid> {
   const paid = await payFromBalance(em, handler, payment, payTogether);
-  if (!paid.replayed) void handler.afterEnded?.(workflows, payment);
+  if (!paid.replayed) void handler.wake?.(workflows, payment);
   return paid;
 }
 

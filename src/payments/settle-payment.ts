@@ -55,6 +55,7 @@ export async function settlePayment(
     await applyReceipt(tx, { payment, orderId: order.id });
     order.provider_fee = await costOfPayment(tx, { reference: order.id, amount: total });
     order.status = 'PAID';
+    order.cancelled_at = null;
     order.finalized_at = order.updated_at = now;
     await tx.flush();
     await tellAgain(tx, order);

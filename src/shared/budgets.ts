@@ -76,6 +76,14 @@ const opening = {
   lives: 2 * minute,
 };
 
+const contribution = {
+  /**
+   * How long before the end of a round's days of grace the last contribution is ordered. An order ends with them: a later
+   * one would leave its payer no time to pay, after the two minutes in which its instrument may yet appear.
+   */
+  lastOrder: 10 * minute,
+};
+
 /** The database's own time-outs for one transaction. */
 export interface DatabaseBudget {
   /** Waiting for one lock. */
@@ -223,6 +231,7 @@ export const budgets = {
   steps,
   provider,
   opening,
+  contribution,
   database,
   reach,
   replica,

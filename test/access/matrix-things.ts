@@ -72,10 +72,10 @@ async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
       'insert into saving_circle_members (id, saving_circle_id, account_id, user_id) values (?, ?, ?, ?)',
       [ids.member_id, ids.id, accountId, id],
     );
-    await tx.execute('insert into saving_circle_standing_orders (id, source_account_id) values (?, ?)', [
-      ids.member_id,
-      accountId,
-    ]);
+    await tx.execute(
+      'insert into saving_circle_standing_orders (id, source_account_id, amount, guarantee_amount) values (?, ?, 100000, 0)',
+      [ids.member_id, accountId],
+    );
     await tx.execute(
       `insert into saving_circle_replacements (id, saving_circle_id, member_id, leaving_user_id, account_id, user_id,
          proposed_by) values (?, ?, ?, ?, ?, ?, ?)`,

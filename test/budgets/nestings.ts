@@ -79,6 +79,7 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['steps.provider', 'provider.underWay'],
   ['requests.partnerPayment', 'opening.lives'],
   ['requests.allocation', 'opening.lives'],
+  ['opening.lives', 'contribution.lastOrder'],
   ['steps.first', 'requests.gatewayPayment'],
   ['steps.first', 'requests.partnerPayment'],
   ['steps.first', 'requests.payoutReservation'],

@@ -57,7 +57,7 @@ describe('However many members a circle has, one statement', () => {
     const by = { circleId: id, at: onDay(3) };
     await reportDue(stack.em(), by);
     await reportOverdue(stack.em(), by);
-    await settleDefault(stack.em(), stack.deps, by);
+    await settleDefault(stack.em(), by);
     for (const event of ['CONTRIBUTION_DUE', 'CONTRIBUTION_OVERDUE', 'MEMBER_DEFAULTED']) {
       const rows = `events where resource_id = ? and event = '${event}'`;
       expect(await written(rows, id)).toEqual({ rows: 3, statements: 1 });
@@ -69,7 +69,7 @@ describe('However many members a circle has, one statement', () => {
     const { id } = await halfPaid({ on_default: 'exclude' });
     const by = { circleId: id, at: onDay(3) };
     await reportOverdue(stack.em(), by);
-    await settleDefault(stack.em(), stack.deps, by);
+    await settleDefault(stack.em(), by);
     const places = 'saving_circle_members where saving_circle_id = ? and';
     expect(await written(`${places} turn_number > 1`, id)).toEqual({ rows: 3, statements: 1 });
   });

@@ -1,9 +1,6 @@
 import fc from 'fast-check';
-import type { CircleRound } from '../../src/circles/circle-round.entity.ts';
 import { nextOfRound } from '../../src/circles/default.ts';
-import { factsOf } from '../../src/circles/find-progress.ts';
-import { awaited, coversOf, remedyOf } from '../../src/circles/remedy.ts';
-import type { SavingCircle } from '../../src/circles/saving-circle.entity.ts';
+import { coversOf, remedyOf } from '../../src/circles/remedy.ts';
 import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
 import { compareMoney, shareMoney, unitsOf } from '../../src/shared/money.ts';
 import { isFullRun } from '../support/run.ts';
@@ -79,9 +76,10 @@ describe('What is due next in a round', () => {
     isDefaulted: fc.boolean(),
     remediedAt: fc.constantFrom(null, '2026-04-01T00:00:00.000Z'),
     canRemedy: fc.boolean(),
+    hasOrders: fc.boolean(),
   });
 
-  it('is never a default within the days of grace, and is only ever a reminder in circles without terms', () => {
+  it('is never a default within the days of grace or while an order is open, and is only ever a reminder in circles without terms', () => {
     fc.assert(
       fc.property(facts, (round) => {
         const next = nextOfRound(round);
@@ -89,33 +87,11 @@ describe('What is due next in a round', () => {
         const due = Date.parse(round.dueAt);
         if (next.step === 'settle default') {
           expect(round.rule).not.toBeNull();
+          expect(round.hasOrders).toBe(false);
           expect(Date.parse(next.at)).toBeGreaterThanOrEqual(due + round.graceDays * 86_400_000);
         } else {
           expect(round.isOverdueReported).toBe(false);
         }
-      }),
-      { numRuns },
-    );
-  });
-});
-
-describe('A remedy', () => {
-  const place = fc.record({
-    hasPaid: fc.boolean(),
-    hasReceived: fc.boolean(),
-    guaranteeLeft: fc.constantFrom('0', '5', '10'),
-    order: fc.constantFrom(null, 'open' as const, 'ending' as const),
-  });
-
-  it('covers, excludes or debits nobody while it is unknown whether their order was paid, and ends no other order', () => {
-    fc.assert(
-      fc.property(fc.array(place, { minLength: 2, maxLength: 6 }), fc.constantFrom(...defaultRules), (drawn, rule) => {
-        const places = drawn.map((one, index) => ({ ...one, memberId: `m${index}` }));
-        const remedy = remedyOf(rule, '10', places);
-        const unknown = places.filter(({ hasPaid, order }) => !hasPaid && order !== null);
-        const debitable = unknown.filter(({ hasReceived }) => hasReceived || rule !== 'winner_first');
-        if (remedy.kind === 'ask') expect(remedy.members).toEqual(debitable.map(({ memberId }) => memberId));
-        else if (remedy.kind !== 'wait') expect(debitable).toEqual([]);
       }),
       { numRuns },
     );
@@ -155,93 +131,6 @@ describe('Guarantees that cover what is missing', () => {
     expect(covers.reduce((all, { amount }) => all + unitsOf(amount), 0n)).toBe(unitsOf('40000'));
     expect(remedyOf('cover', '100', places.with(0, place(0, false, '0')).slice(0, 800))).toEqual({ kind: 'wait' });
   }, 30_000);
-});
-
-describe('The question what was paid of orders', () => {
-  /** An order of a simulated member; ticks of a clock. */
-  interface Order {
-    madeAt: number;
-    endsAt: number | null;
-  }
-  const question = fc.record({
-    members: fc.integer({ min: 1, max: 6 }),
-    /** How long the provider takes to answer. */
-    answersIn: fc.integer({ min: 1, max: 9 }),
-    /** At which tick the remedy is due. */
-    dueAt: fc.integer({ min: 0, max: 9 }),
-    /** For each tick which members order, if they have no order, and which of them cancel theirs. */
-    ticks: fc.array(fc.record({ order: fc.nat(63), cancel: fc.nat(63) }), { minLength: 40, maxLength: 40 }),
-    isStubborn: fc.boolean(),
-  });
-
-  it('is asked of each order that there was at its beginning, and is over when those have ended, whoever orders again', () => {
-    fc.assert(
-      fc.property(question, ({ members, answersIn, dueAt, ticks, isStubborn }) => {
-        const orders: (Order | null)[] = Array(members).fill(null);
-        const date = (tick: number) => new Date(tick * 1000);
-        let askedAt: number | null = null;
-        let overAt: number | null = null;
-        let askedFor: (Order | null)[] = [];
-        for (const [now, { order, cancel }] of ticks.entries()) {
-          for (const [index, made] of orders.entries()) {
-            if (made !== null && made.endsAt !== null && made.endsAt <= now) orders[index] = null;
-            // A stubborn member always has an order.
-            if (orders[index] === null && (isStubborn || (order >> index) & 1))
-              orders[index] = { madeAt: now, endsAt: null };
-            const mine = orders[index];
-            if (mine && (cancel >> index) & 1) mine.endsAt ??= now + answersIn;
-          }
-          if (now < dueAt) continue;
-          const places = orders.map((one, index) => ({
-            memberId: `m${index}`,
-            hasPaid: false,
-            hasReceived: false,
-            guaranteeLeft: '0',
-            order:
-              one &&
-              awaited(
-                { madeAt: date(one.madeAt), isEnding: one.endsAt !== null },
-                askedAt === null ? null : date(askedAt),
-              ),
-          }));
-          const payer = { memberId: 'payer', hasPaid: true, hasReceived: false, guaranteeLeft: '0' };
-          const remedy = remedyOf('exclude', '10', [...places, payer]);
-          if (remedy.kind !== 'ask') {
-            overAt = now;
-            break;
-          }
-          if (askedAt === null) {
-            askedAt = now;
-            askedFor = [...orders];
-          }
-          for (const id of remedy.members) {
-            const asked = orders[Number(id.slice(1))];
-            if (asked) asked.endsAt ??= now + answersIn;
-          }
-        }
-        expect(overAt).not.toBeNull();
-        expect(overAt).toBeLessThanOrEqual((askedAt ?? dueAt) + answersIn);
-        for (const asked of askedFor) {
-          if (asked) expect(asked.endsAt).toBeLessThanOrEqual(overAt ?? -1);
-        }
-      }),
-      { numRuns },
-    );
-  });
-});
-
-describe('An order of a member who has received', () => {
-  it('that was made after a debit ends when the next one is due, not before', () => {
-    const circle = { on_default: 'winner_first', grace_days: 0, guarantee_percent: 0, amount: '10' } as SavingCircle;
-    const at = new Date('2026-03-02T00:00:00Z');
-    const round = { due_at: at, overdue_reported_at: at, defaulted_at: at, remedied_at: at } as CircleRound;
-    const next = (order: 'open' | 'ending' | null) => {
-      const place = { memberId: 'm0', hasPaid: false, hasReceived: true, guaranteeLeft: '0', order };
-      return nextOfRound(factsOf(circle, round, [place, { ...place, memberId: 'm1', hasReceived: false }]));
-    };
-    const tomorrow = { step: 'settle default', at: '2026-03-03T00:00:00.000Z' };
-    expect([next('open'), next('ending'), next(null)]).toEqual([tomorrow, null, tomorrow]);
-  });
 });
 
 describe('Shares', () => {

@@ -198,9 +198,10 @@ describe('PATCH /v1/saving-circles/:id', () => {
         message: expect.stringContaining(field),
       });
     }
-    await patch(owner, id, { current_turn: 5 });
-    expect((await patch(owner, id, { capacity: 4 })).status).toBe(400);
-    expect((await patch(owner, id, { capacity: 2, current_turn: 2 })).status).toBe(200);
+    const { id: alone } = await createCircle(stack, owner, { capacity: 5 });
+    expect((await patch(owner, alone, { current_turn: 5 })).status).toBe(200);
+    expect((await patch(owner, alone, { capacity: 4 })).status).toBe(400);
+    expect((await patch(owner, alone, { capacity: 2, current_turn: 2 })).status).toBe(200);
   });
 
   it('changes only name and visibility once the circle is active', async () => {
@@ -274,9 +275,9 @@ describe('DELETE /v1/saving-circles/:id', () => {
   it('of a completed circle is a 400', async () => {
     const [first, second] = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '100000' })));
     const { id } = await createCircle(stack, first as BuiltUser);
-    await join(first as BuiltUser, id, [first?.accountId ?? '', second?.accountId ?? '']);
     const lastTurn = { current_turn: 2, start_date: dayFromToday(0) };
     expect((await patch(first as BuiltUser, id, lastTurn)).status).toBe(200);
+    await join(first as BuiltUser, id, [first?.accountId ?? '', second?.accountId ?? '']);
     await circleWhen(stack, first as BuiltUser, id, { status: 'active' });
     for (const member of [first, second]) await contribute(stack, member as BuiltUser, id);
     await circleWhen(stack, first as BuiltUser, id, { status: 'completed' });

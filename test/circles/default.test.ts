@@ -28,7 +28,7 @@ async function pass(id: string, days: number) {
   const at = onDay(days);
   await reportDue(stack.em(), { circleId: id, at });
   await reportOverdue(stack.em(), { circleId: id, at });
-  return settleDefault(stack.em(), stack.deps, { circleId: id, at });
+  return settleDefault(stack.em(), { circleId: id, at });
 }
 const settlementOf = async (as: BuiltUser, id: string) =>
   (await stack.get(`/v1/saving-circles/${id}/settlement`, { token: as.token })).body.data;

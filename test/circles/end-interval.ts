@@ -7,14 +7,25 @@ export interface RoundPlace {
   deps: Pick<Dependencies, 'workflows'>;
 }
 
-/** Lets the interval and the days of grace of a circle's open round be over, as time would. */
-export async function endInterval({ owner, deps }: RoundPlace, circleId: string): Promise<void> {
-  await owner().execute(
+/** Lets the interval and the days of grace of a circle's open round be over, as time would, and its orders with them. */
+export async function endInterval(place: RoundPlace, circleId: string): Promise<void> {
+  await place.owner().execute(
     `update saving_circle_rounds r set due_at = now() - interval '1 hour' - c.grace_days * interval '1 day'
      from saving_circles c where c.id = r.saving_circle_id and r.saving_circle_id = ? and r.paid_at is null`,
     [circleId],
   );
-  await deps.workflows.lookAfterSavingCircle(circleId);
+  await endItsOrders(place, circleId);
+  await place.deps.workflows.lookAfterSavingCircle(circleId);
+}
+
+/** Lets the deadline of open orders for contributions to a circle have come. */
+export async function endItsOrders({ owner, deps }: RoundPlace, circleId: string): Promise<void> {
+  const orders = await owner().execute<{ id: string }[]>(
+    `update payment_orders set expires_at = now() where reference_type = 'saving_circle_contribution'
+       and reference_id = ? and status in ('PENDING', 'WAITING_PAYMENT') and expires_at > now() returning id`,
+    [circleId],
+  );
+  for (const { id } of orders) await deps.workflows.hintGatewayPayment(id);
 }
 
 /** Opens a circle's next round now, as time would. */

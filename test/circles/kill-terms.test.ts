@@ -69,31 +69,6 @@ describe('The remedy for a default is applied once when the worker is killed', (
     180_000,
   );
 
-  it('after orders were ended and before their workflows were signalled: what was paid counts', async () => {
-    const { id, members } = await circleOf(3, { paid: 2, terms: { on_default: 'exclude' } });
-    const { body } = await contribute(stack, members[2] as BuiltUser, id, { payment_id: bca });
-    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
-    await stack.sandbox.post('/sandbox/pay', { payment_code: body.payment.payment_code });
-    await dieInDefault(id, 'settle-default.asked');
-    await becomes(members[0], id, { current_turn: 2 });
-    await stack.sandbox.put('/sandbox/faults', {});
-    expect(await balances(members)).toEqual([1_200_000, 900_000, 1_000_000]);
-    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
-  }, 180_000);
-
-  it('after the order of a member who would be debited was ended: what was paid counts', async () => {
-    const { id, members } = await buildWindfall(stack);
-    await contribute(stack, members[1] as BuiltUser, id);
-    const { body } = await contribute(stack, members[0] as BuiltUser, id, { payment_id: bca });
-    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
-    await stack.sandbox.post('/sandbox/pay', { payment_code: body.payment.payment_code });
-    await dieInDefault(id, 'settle-default.asked');
-    await becomes(members[1], id, { status: 'completed' });
-    await stack.sandbox.put('/sandbox/faults', {});
-    expect(await balances(members)).toEqual([1_100_000, 1_000_000]);
-    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
-  }, 180_000);
-
   it('between a debit and its record', async () => {
     const { id, members } = await buildWindfall(stack);
     await dieInDefault(id, 'settle-default.debited');
@@ -106,6 +81,23 @@ describe('The remedy for a default is applied once when the worker is killed', (
     await becomes(members[1], id, { status: 'completed' });
     expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
   }, 180_000);
+});
+
+describe('An order that gives way ends when the worker is killed', () => {
+  it('between its cancellation and the signal to its workflow', async () => {
+    const { id, members, memberIds } = await circleOf(2, { paid: 0, terms: {} });
+    const [first, second] = members as [BuiltUser, BuiltUser];
+    const { body } = await contribute(stack, first, id, { payment_id: bca, on_behalf_of: memberIds[1] });
+    stack.arm('end-order.cancelled=kill');
+    expect((await contribute(stack, second, id)).status).toBe(201);
+    await stack.worker.exited;
+    await stack.restart();
+    await eventually(
+      async () => (await stack.get(`/v1/payments/orders/${body.payment_order_id}`, { token: first.token })).body.data,
+      ({ status }) => status === 'EXPIRED',
+      180_000,
+    );
+  }, 240_000);
 });
 
 describe('Standing orders are paid once when the worker is killed', () => {

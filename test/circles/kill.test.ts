@@ -9,9 +9,9 @@ import {
   circleWhen,
   contribute,
   createCircle,
-  dayFromToday,
   heldBy,
   readCircle,
+  startNow,
 } from './build-circle.ts';
 
 let stack: ProcessStack;
@@ -65,9 +65,9 @@ describe('A circle is founded and started once when the worker is killed', () =>
     expect(body.saving_circles.map((circle: { id: string }) => circle.id)).toEqual([id]);
     expect((await addMembers(stack, creator, id, members)).status).toBe(201);
     stack.arm('start-circle.after=kill');
-    const today = { start_date: dayFromToday(0) };
-    expect((await stack.patch(`/v1/saving-circles/${id}`, today, { token: creator.token })).status).toBe(200);
+    const starting = startNow(stack, creator, id);
     await stack.worker.exited;
+    await starting;
     expect((await readCircle(stack, creator, id)).status).toBe('active');
     await stack.restart();
     for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);

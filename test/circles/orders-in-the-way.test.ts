@@ -1,5 +1,6 @@
 import { payForMember } from '../../src/circles/pay-for-member.ts';
-import { type BuiltUser, balanceOf, fund } from '../support/build.ts';
+import { sweepCircles } from '../../src/circles/sweep-circles.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, fund } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildActiveCircle, contribute, contributionsOf, memberIdsOf, readCircle } from './build-circle.ts';
 
@@ -9,6 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
+afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
 interface Opened {
   id: string;
@@ -21,8 +23,12 @@ async function activeCircle(fields: object = {}): Promise<Opened> {
   const [first, second] = members as [BuiltUser, BuiltUser];
   return { id, first, second, memberIds: await memberIdsOf(stack, id, members) };
 }
+interface Ordered {
+  payment_order_id: string;
+  payment_code: string;
+}
 /** Orders a contribution by the gateway and does not pay it. */
-async function order(payer: BuiltUser, id: string, fields: object = {}) {
+async function order(payer: BuiltUser, id: string, fields: object = {}): Promise<Ordered> {
   const amount = (await readCircle(stack, payer, id)).amount;
   const { status, body } = await stack.post(
     '/v1/saving-circles/contribute',
@@ -31,51 +37,105 @@ async function order(payer: BuiltUser, id: string, fields: object = {}) {
   );
   expect([status, body]).toMatchObject([201, { status: 'pending' }]);
   const { body: shown } = await stack.get(`/v1/payments/orders/${body.payment_order_id}`, { token: payer.token });
-  return shown.data as { payment_code: string };
+  return shown.data;
 }
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status).toSorted();
+const statusOf = async (payer: BuiltUser, { payment_order_id }: Ordered): Promise<string> =>
+  (await stack.get(`/v1/payments/orders/${payment_order_id}`, { token: payer.token })).body.data.status;
+/** Nobody can pay it any more: it has ended here and at the provider. */
+async function whenEnded(payer: BuiltUser, ordered: Ordered): Promise<void> {
+  await eventually(
+    () => statusOf(payer, ordered),
+    (status) => status === 'EXPIRED',
+  );
+  const { payments } = (await stack.sandbox.get(`/sandbox/records?reference_id=${ordered.payment_order_id}`)).body;
+  expect(payments).toMatchObject([{ status: 'EXPIRED' }]);
+}
+const replace = async (leaving: BuiltUser, heir: BuiltUser, id: string, memberId: string | undefined) => {
+  const path = `/v1/saving-circles/${id}`;
+  const proposal = { account_id: heir.accountId };
+  const proposed = await stack.post(`${path}/members/${memberId}/replacements`, proposal, { token: leaving.token });
+  const accepted = await stack.post(
+    `${path}/replacements/${proposed.body.data.id}/accept`,
+    {},
+    {
+      token: heir.token,
+    },
+  );
+  expect(accepted).toMatchObject({ status: 200, body: { data: { status: 'completed' } } });
+};
 
 describe('An unpaid order for a contribution', () => {
-  it('that somebody else made for a member does not keep the member from paying; its money goes back to whoever pays it', async () => {
+  it.each(['from a balance', 'by an order of their own'])(
+    'that somebody else made for a member ends when the member pays %s',
+    async (how) => {
+      const { id, first, second, memberIds } = await activeCircle({ terms: { guarantee_percent: 25 } });
+      const given = await order(first, id, { on_behalf_of: memberIds[1] });
+      if (how === 'from a balance') {
+        const { status, body } = await contribute(stack, second, id);
+        expect([status, body]).toMatchObject([201, { guarantee_amount: '25000.0000' }]);
+        expect(await balanceOf(stack, second.accountId)).toBe('875000.0000');
+      } else await order(second, id);
+      expect(await statusesOf(id)).toEqual(['cancelled', how === 'from a balance' ? 'completed' : 'pending']);
+      await whenEnded(first, given);
+    },
+  );
+
+  it('ends when its member is replaced, whoever made it', async () => {
     const { id, first, second, memberIds } = await activeCircle();
-    const { payment_code } = await order(first, id, { on_behalf_of: memberIds[1] });
-    const { status } = await contribute(stack, second, id);
-    expect(status).toBe(201);
-    expect(await statusesOf(id)).toEqual(['cancelled', 'completed']);
-    const before = Number(await balanceOf(stack, first.accountId));
-    const others = Number(await balanceOf(stack, second.accountId));
-    await stack.sandbox.post('/sandbox/pay', { payment_code });
-    expect(
-      await eventually(
-        () => statusesOf(id),
-        (found) => found.includes('refunded'),
-      ),
-    ).toEqual(['completed', 'refunded']);
-    expect(Number(await balanceOf(stack, first.accountId))).toBeGreaterThan(before);
-    expect(Number(await balanceOf(stack, second.accountId))).toBe(others);
+    const [own, given] = [await order(first, id), await order(first, id, { on_behalf_of: memberIds[1] })];
+    await replace(second, await buildIndividual(stack), id, memberIds[1]);
+    await whenEnded(first, given);
+    expect(await statusOf(first, own)).toBe('WAITING_PAYMENT');
+    await replace(first, await buildIndividual(stack), id, memberIds[0]);
+    await whenEnded(first, own);
   });
 
-  it('that somebody else made gives way with its guarantee, which the member pays beside their own contribution', async () => {
-    const { id, first, second, memberIds } = await activeCircle({ terms: { guarantee_percent: 25 } });
-    const { payment_code } = await order(first, id, { on_behalf_of: memberIds[1] });
-    const { status, body } = await contribute(stack, second, id);
-    expect([status, body]).toMatchObject([201, { guarantee_amount: '25000.0000' }]);
-    expect(await balanceOf(stack, second.accountId)).toBe('875000.0000');
-    await stack.sandbox.post('/sandbox/pay', { payment_code });
+  it('ends with its circle', async () => {
+    const { id, first, second } = await activeCircle();
+    const orders = [await order(first, id), await order(second, id)] as const;
+    const { token } = await buildPlatformAdmin(stack);
+    expect((await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token })).status).toBe(200);
+    await whenEnded(first, orders[0]);
+    await whenEnded(second, orders[1]);
+  });
+
+  it('is ended by the sweep when nobody else did', async () => {
+    const { id, first } = await activeCircle();
+    const own = await order(first, id);
+    const giveWay =
+      "update saving_circle_contributions set status = 'cancelled', updated_at = now() - interval '2 minutes'";
+    await stack.owner().execute(`${giveWay} where payment_order_id = ?`, [own.payment_order_id]);
+    await sweepCircles(stack.em(), stack.deps.workflows, (_, __, cause) => {
+      throw cause;
+    });
+    await whenEnded(first, own);
+  });
+
+  it('that was paid already pays its payer back, and was not cancelled', async () => {
+    const { id, first, second, memberIds } = await activeCircle();
+    const given = await order(first, id, { on_behalf_of: memberIds[1] });
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: given.payment_code });
+    expect((await contribute(stack, second, id)).status).toBe(201);
     await eventually(
       () => statusesOf(id),
       (found) => found.includes('refunded'),
     );
-    expect(await balanceOf(stack, first.accountId)).toBe('1125000.0000');
+    expect(await statusOf(first, given)).toBe('PAID');
+    expect(await balanceOf(stack, first.accountId)).toBe('1100000.0000');
+    expect(await balanceOf(stack, second.accountId)).toBe('900000.0000');
+    const cancelled = 'select 1 from payment_orders where id = ? and cancelled_at is not null';
+    expect(await stack.em().execute(cancelled, [given.payment_order_id])).toEqual([]);
   });
 
-  it('does not shield its member from a debit they agreed to', async () => {
+  it('keeps its member from being debited as long as it is open', async () => {
     const { id, first, memberIds } = await activeCircle();
     await order(first, id);
     await fund(stack, first.accountId, '1000000');
     const turn = (await readCircle(stack, first, id)).current_turn;
     const debit = { circleId: id, memberId: String(memberIds[0]), turn, sourceAccountId: null };
-    expect(await payForMember(stack.em(), debit)).toBe(true);
-    expect(await statusesOf(id)).toEqual(['cancelled', 'completed']);
+    expect(await payForMember(stack.em(), debit)).toBe(false);
+    expect(await statusesOf(id)).toEqual(['pending']);
   });
 });

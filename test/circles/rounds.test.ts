@@ -12,6 +12,7 @@ import {
   eventsOf,
   heldBy,
   readCircle,
+  startNow,
 } from './build-circle.ts';
 
 let stack: Stack;
@@ -123,12 +124,7 @@ describe('A contribution is refused', () => {
     const { id } = await createCircle(stack, first, { start_date: dayFromToday(3) });
     await addMembers(stack, first, id, [first, second]);
     expect((await contribute(stack, first, id)).status).toBe(400);
-    await stack.patch(
-      `/v1/saving-circles/${id}`,
-      { start_date: dayFromToday(0), current_turn: 1 },
-      { token: first.token },
-    );
-    await circleWhen(stack, first, id, { status: 'active' });
+    await startNow(stack, first, id);
     expect((await contribute(stack, first, id)).status).toBe(201);
     expect((await contribute(stack, second, id)).status).toBe(201);
     await circleWhen(stack, first, id, { current_turn: 2 });

@@ -46,6 +46,7 @@ export function mayContribute(
   if (!circle.isOpen || member.excluded || member.hasPaid) return false;
   const isOwn = account === member.account_id;
   if (member.orderedBy !== null && (!isOwn || member.orderedBy === account)) return false;
+  if (onTrust && circle.isDefaulted && circle.rule !== 'wait') return false;
   return onTrust || canPay(circle, account, member);
 }
 
@@ -121,6 +122,7 @@ export function passTime(circle: Running): void {
 /** Somebody else takes over a place: their account is this. */
 export function replace(member: RunningMember, account: string): void {
   member.account_id = account;
+  member.orderedBy = null;
   member.hasStandingOrder = false;
 }
 

@@ -127,7 +127,7 @@ async function stateOfProduct({ id, users }: Pair): Promise<ReturnType<typeof st
     status,
     turn: status === 'active' ? current_turn : null,
     isOpen: round !== null,
-    isDefaulted: progress.phase === 'collecting' && Boolean(progress.round.facts?.isDefaulted),
+    isDefaulted: progress.phase === 'collecting' && progress.round.facts.isDefaulted,
     held: await heldBy(stack, id),
     members: Object.fromEntries(
       members.map((member: { id: string; turn_number: number | null; excluded_turn: number | null }) => [

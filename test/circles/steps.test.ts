@@ -30,11 +30,15 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
+const nobody = { hintGatewayPayment: async () => undefined };
 const many = Array.from({ length: 10 });
 const january31 = '2026-01-31T00:00:00+07:00';
 const iso = (text: string) => new Date(text).toISOString();
 
-async function circleOf(size: number, fields: object = {}): Promise<{ circleId: string; members: BuiltUser[] }> {
+async function circleOf(
+  size: number,
+  { firstTurn = 1, ...fields }: { firstTurn?: number; [field: string]: unknown } = {},
+): Promise<{ circleId: string; members: BuiltUser[] }> {
   const members = await buildMembers(stack, size);
   const [creator] = members as [BuiltUser];
   const circleId = newId();
@@ -56,6 +60,7 @@ async function circleOf(size: number, fields: object = {}): Promise<{ circleId: 
     ...fields,
   };
   await Promise.all(many.map(() => openCircle(stack.em(), stack.deps.sealer, { circleId, opening }).catch(() => null)));
+  await stack.owner().execute('update saving_circles set current_turn = ? where id = ?', [firstTurn, circleId]);
   expect((await addMembers(stack, creator, circleId, members)).status).toBe(201);
   return { circleId, members };
 }
@@ -160,8 +165,7 @@ describe('The start of a circle', () => {
   });
 
   it('without a round to run never completes the circle: it is cancelled, its lottery not drawn', async () => {
-    const { circleId } = await circleOf(2, { turnOrder: 'lottery' });
-    await stack.owner().execute('update saving_circles set current_turn = 3 where id = ?', [circleId]);
+    const { circleId } = await circleOf(2, { turnOrder: 'lottery', firstTurn: 3 });
     expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
     expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
   });
@@ -179,7 +183,7 @@ describe('The start of a circle', () => {
 
   it('is found by the sweep when its workflow is lost, but not while it waits for a second member', async () => {
     const woken: string[] = [];
-    const workflows = { lookAfterSavingCircle: async (id: string) => void woken.push(id) };
+    const workflows = { ...nobody, lookAfterSavingCircle: async (id: string) => void woken.push(id) };
     const lost = await circleOf(1);
     const today = new Date(Math.max(Date.now() - 90_000, Date.parse(`${dayFromToday(0)}T00:00:00.001+07:00`)));
     const waits = await circleOf(1, { startDate: dayFromToday(0), startsAt: today.toISOString() });

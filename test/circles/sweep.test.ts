@@ -21,7 +21,10 @@ const begun = (size: number, terms: Partial<CircleTerms>) => begunAt(stack, size
 async function isWoken(circleId: string): Promise<boolean> {
   await stack.owner().execute('delete from sweep_looks');
   const woken: string[] = [];
-  const workflows = { lookAfterSavingCircle: async (id: string) => void woken.push(id) };
+  const workflows = {
+    lookAfterSavingCircle: async (id: string) => void woken.push(id),
+    hintGatewayPayment: async () => undefined,
+  };
   await sweepCircles(stack.em(), workflows, (_, __, error) => {
     throw error;
   });
@@ -115,10 +118,10 @@ describe('The sweep of circles', () => {
     await endIn('20 days', id);
     await stack
       .owner()
-      .execute('insert into saving_circle_standing_orders (id, source_account_id) values (?, ?)', [
-        memberIds[0],
-        members[0]?.accountId,
-      ]);
+      .execute(
+        'insert into saving_circle_standing_orders (id, source_account_id, amount, guarantee_amount) values (?, ?, 100000, 0)',
+        [memberIds[0], members[0]?.accountId],
+      );
     expect(await isWoken(id)).toBe(true);
     expect(await isWoken(id)).toBe(true);
     await stack.owner().execute('update saving_circle_standing_orders set attempted_turn = 1');

@@ -143,9 +143,9 @@ describe('A circle at its start date', () => {
     const members = await buildMembers(stack, 3);
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const { id } = await createCircle(stack, creator, { round_interval: 'daily', start_date: farAway });
-    await addMembers(stack, creator, id, members);
     const patched = await stack.patch(`/v1/saving-circles/${id}`, { current_turn: 2 }, { token: creator.token });
     expect(patched.body.data.current_turn).toBe(2);
+    await addMembers(stack, creator, id, members);
     await startNow(stack, creator, id);
     for (const turn of [2, 3]) {
       await untilTurnOpens(creator, id, turn);

@@ -262,7 +262,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   await reportDue(stack.em(), late);
   await reportOverdue(stack.em(), late);
   await payStandingOrders(stack.em(), late);
-  await settleDefault(stack.em(), stack.deps, late);
+  await settleDefault(stack.em(), late);
 }
 
 /** What people do besides: files, logins, roles. */

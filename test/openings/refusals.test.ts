@@ -70,7 +70,11 @@ async function contributionTo(goal: { id: string; accountId: string }, saver: Bu
       { ...body, amount: 10_000 },
       { token: saver.token, headers: key === undefined ? {} : { 'idempotency-key': key } },
     );
-  return { orderId, open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }), ask };
+  return {
+    orderId,
+    open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }, stack.deps.workflows),
+    ask,
+  };
 }
 
 async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, stamp: object = {}) {

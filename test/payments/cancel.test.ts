@@ -45,6 +45,14 @@ const statusOf = async (id: string): Promise<string> => {
     );
   return rows[0]?.status ?? 'none';
 };
+async function cancelledAtOf(id: string): Promise<unknown> {
+  const [row] = await stack.em().execute<{ cancelled_at: unknown }[]>(
+    `select cancelled_at from payment_orders where id = ?
+     union all select cancelled_at from partner_payments where id = ?`,
+    [id, id],
+  );
+  return row?.cancelled_at;
+}
 const when = (id: string, status: string) =>
   eventually(
     () => statusOf(id),
@@ -92,13 +100,14 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await statusOf(opened.id)).toBe('PAID');
   });
 
-  it('finds money that no callback reported: the order is paid', async () => {
+  it('finds money that no callback reported: the order is paid, and nothing on it says that it was cancelled', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const one = await buildIndividual(stack);
     const opened = await order(one);
     await pay(opened);
     expect((await cancelOrder(opened.id, one)).status).toBe(400);
     expect(await balanceOf(stack, one.accountId)).toBe(`${amount}.0000`);
+    expect(await cancelledAtOf(opened.id)).toBeNull();
   });
 
   it('is for the payer only, of an existing order, and takes no fields', async () => {
@@ -213,6 +222,16 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     await when(opened.id, 'PAID');
     const answer = await cancelPayment(opened.id);
     expect([answer.status, answer.body.error.code]).toEqual([409, 'PAYMENT_ALREADY_PAID']);
+  });
+
+  it('finds money that no callback reported: the payment is paid, and nothing on it says that it was cancelled', async () => {
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    const opened = await payment();
+    await pay(opened);
+    expect((await cancelPayment(opened.id)).status).toBe(409);
+    expect([await statusOf(opened.id), await cancelledAtOf(opened.id)]).toEqual(['PAID', null]);
+    const { items } = (await partner.get(`/payments/${opened.id}/timeline`)).body.data;
+    expect(JSON.stringify(items)).not.toContain('cancel');
   });
 
   it('finds neither somebody else’s nor a missing one', async () => {

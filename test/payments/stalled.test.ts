@@ -10,10 +10,10 @@ let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack({ proxied: true });
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop(), 60_000);
 afterEach(async () => {
   stack.lines.api.database.set({ kind: 'pass' });
-  await expectChecksEmpty(stack);
 });
 
 const ask = ({ path, body, payer: { token } }: BalanceRequest, key?: string): Promise<HttpAnswer> =>

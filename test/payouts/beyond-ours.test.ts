@@ -24,8 +24,8 @@ beforeAll(async () => {
   partner = await buildPayer(stack);
   operators = await buildOperators(stack);
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 /** A transfer of IDR 100,000 under any reference, as only somebody else with our key makes it; returns its id. */
 async function transferElsewhere(reference: string, digits = '131313'): Promise<string> {

@@ -7,11 +7,9 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ sandbox: true, worker: true });
 }, 60_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(async () => {
-  await setFaults(stack, {});
-  await expectChecksEmpty(stack);
-});
+afterEach(() => setFaults(stack, {}));
 
 const limit = () => setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 3_600 } });
 const rowOf = async (id: string) => {

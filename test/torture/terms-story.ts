@@ -1,3 +1,4 @@
+import { endItsOrders } from '../circles/end-interval.ts';
 import type { BuiltUser } from '../support/build.ts';
 import { cancelCircle, contribute, foundCircle, insist, join, pollMs, untilOpen } from './circle-steps.ts';
 import type { Work } from './plan-work.ts';
@@ -134,7 +135,10 @@ async function liveTurn(
   if (isHealed || !goesOn) await pay(isHealed ? 'at-last' : 'after', false);
 }
 
-/** When no fault is left: pays what was ordered, or from outside, as there may be nothing left on the account. */
+/**
+ * When no fault is left: pays what was ordered, or from outside, as there may be nothing left on the account; from that
+ * where the days of grace are over.
+ */
 async function contributeAtLast(
   place: Workplace,
   work: TermsWork,
@@ -142,7 +146,9 @@ async function contributeAtLast(
 ): Promise<void> {
   const { orderId, user } = member;
   if (orderId === null) {
-    return contributeFor(place, work, { circleId, turn, member, payer: member, name: 'at-last', byGateway: true });
+    const paying = { circleId, turn, member, payer: member };
+    await contributeFor(place, work, { ...paying, name: 'at-last', byGateway: true });
+    return contributeFor(place, work, { ...paying, name: 'at-last-balance', byGateway: false });
   }
   const order = await insist(place, (api, options) =>
     api.get(`/v1/payments/orders/${orderId}`, { token: user.token, ...options }),
@@ -201,6 +207,7 @@ async function endInterval({ topology }: Workplace, circleId: string, turn: numb
       [circleId, turn],
     )
     .catch(() => undefined);
+  await endItsOrders(topology, circleId).catch(() => undefined);
   await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
 }
 

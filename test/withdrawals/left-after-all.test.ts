@@ -21,8 +21,8 @@ beforeAll(async () => {
     Array.from({ length: 2 }, async () => secureSession(stack, (await buildSuperAdmin(stack)).id)),
   );
 }, 120_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => expectChecksEmpty(stack));
 
 const approve = async ({ decisionId }: WaitingDisbursement, which: number) =>
   (await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' })).body.data;

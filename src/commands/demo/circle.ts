@@ -6,7 +6,6 @@ import { CommandError } from '../run-command.ts';
 import { type Actor, openStage, type Stage, say, until } from './stage.ts';
 
 const contribution = '100000';
-const dayMs = 24 * 60 * 60 * 1000;
 
 const createdShape = z.object({ id: z.string() });
 const accountsShape = z.object({ data: z.object({ items: z.array(z.object({ id: z.string() })) }) });
@@ -37,7 +36,6 @@ export async function tellCircle(): Promise<string> {
   const members = await findMembers(stage);
   const [creator] = members;
   const names = new Map(members.map(({ accountId, email }) => [accountId, email]));
-  const day = (days: number) => westernIndonesiaDay(new Date(Date.now() + days * dayMs));
   const { token } = creator;
   const { id } = await api(createdShape, '/v1/saving-circles', {
     token,
@@ -45,7 +43,7 @@ export async function tellCircle(): Promise<string> {
       account_id: creator.accountId,
       name: 'Arisan Melati',
       amount: contribution,
-      start_date: day(1),
+      start_date: westernIndonesiaDay(new Date()),
       round_interval: 'daily',
       capacity: members.length,
     },
@@ -58,7 +56,6 @@ export async function tellCircle(): Promise<string> {
   for (const member of members) say(`  ${member.email}: IDR ${await stage.balanceOf(member)}`);
 
   const read = async () => (await api(circleShape, `/v1/saving-circles/${id}`, { token })).saving_circle;
-  await api(z.unknown(), `/v1/saving-circles/${id}`, { token, method: 'PATCH', body: { start_date: day(0) } });
   for (let turn = 1; turn <= members.length; turn += 1) {
     if (turn > 1) await openNextRound(stage, creator, id, turn);
     const open = await until(`round of turn ${turn}`, read, ({ round }) => round?.turn_number === turn);

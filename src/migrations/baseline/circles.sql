@@ -107,6 +107,25 @@ create trigger saving_circle_members_of_nobody_erased before insert or update of
 create trigger saving_circle_members_take_money_as_people before insert or update of account_id on saving_circle_members
   for each row execute function keep_account_kinds('account_id', 'user organization');
 
+-- What members have joined for stays while anybody but the creator is one of them: how much each round is, under which
+-- terms, and from which turn on. How often rounds are, and in which order turns, is never changed.
+create function keep_plan() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if (old.round_interval, old.turn_order) is distinct from (new.round_interval, new.turn_order)
+    or ((old.amount, old.grace_days, old.on_default, old.guarantee_percent)
+          is distinct from (new.amount, new.grace_days, new.on_default, new.guarantee_percent)
+        or (new.status = 'new' and old.current_turn <> new.current_turn))
+      and exists (select from saving_circle_members m
+        where m.saving_circle_id = new.id and m.user_id <> new.created_by) then
+    raise exception 'what members have joined for is never changed' using errcode = 'AM003';
+  end if;
+  return new;
+end $$;
+create trigger saving_circles_keep_their_plan
+  before update of amount, grace_days, on_default, guarantee_percent, current_turn, round_interval, turn_order
+  on saving_circles for each row execute function keep_plan();
+
 create table saving_circle_rounds (
   saving_circle_id uuid not null references saving_circles (id),
   turn_number integer not null check (turn_number >= 1),
@@ -118,8 +137,6 @@ create table saving_circle_rounds (
   -- When what is missing was found to be a default, and when its remedy was last tried.
   defaulted_at timestamptz,
   remedied_at timestamptz,
-  -- When the provider was first asked what was paid of orders, for the remedy that is due; null before, and after it.
-  asked_at timestamptz,
   paid_at timestamptz,
   amount numeric(20, 4) check (amount > 0 and amount < 'Infinity'),
   journal_id uuid unique references journals (id),
@@ -226,11 +243,14 @@ end $$;
 create trigger places_pass_over_as_agreed before update of user_id, account_id on saving_circle_members
   for each row execute function keep_place();
 
--- Members' orders to pay each round when it opens, from an account of theirs; and the last turn that was tried.
+-- Members' orders to pay each round when it opens, from an account of theirs: this contribution and no other, with this
+-- guarantee beside the first one; and the last turn that was tried.
 create table saving_circle_standing_orders (
   -- The member's.
   id uuid primary key references saving_circle_members (id) on delete cascade,
   source_account_id uuid not null references accounts (id),
+  amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
+  guarantee_amount numeric(20, 4) not null check (guarantee_amount >= 0 and guarantee_amount < 'Infinity'),
   attempted_turn integer,
   created_at timestamptz not null default now()
 );

@@ -35,6 +35,7 @@ create table partner_payments (
   check (amount = fee + net_amount),
   check ((status in ('PENDING', 'WAITING_PAYMENT')) = (finalized_at is null)),
   check ((status = 'PAID') = (available_at is not null)),
+  check (status <> 'PAID' or cancelled_at is null),
   check (released_at is null or available_at is not null)
 );
 -- Who is shown a code pays what it was made for.
@@ -57,9 +58,10 @@ create index partner_payments_settling on partner_payments (settling_since)
 create index partner_payments_by_change on partner_payments using brin (updated_at)
   with (pages_per_range = 16, autosummarize = on);
 create index partner_payments_pending on partner_payments (created_at) where status = 'PENDING';
--- What was cancelled stays cancelled.
+-- What was cancelled stays cancelled, unless it was paid.
 create trigger partner_payments_keep_their_cancellation before update of cancelled_at on partner_payments
-  for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at)
+  for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at
+    and new.status <> 'PAID')
   execute function refuse_change();
 create trigger partner_payments_are_kept before delete on partner_payments
   for each row execute function refuse_change();

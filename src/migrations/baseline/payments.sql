@@ -54,11 +54,15 @@ create table payment_orders (
   settling_since timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  finalized_at timestamptz
+  finalized_at timestamptz,
+  check (status <> 'PAID' or cancelled_at is null)
 );
 create index payment_orders_of_user on payment_orders (user_id, created_at desc, id desc);
 create index payment_orders_open on payment_orders ((coalesce(cancelled_at, expires_at)))
   where status in ('PENDING', 'WAITING_PAYMENT');
+-- Whose contributions may give way.
+create index payment_orders_into_circles on payment_orders (reference_id)
+  where reference_type = 'saving_circle_contribution' and status in ('PENDING', 'WAITING_PAYMENT');
 create index payment_orders_settling on payment_orders (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
 -- For the checks, which read what changed since: rows come nearly in the order of time, and end soon.
@@ -74,9 +78,10 @@ create trigger payment_orders_keep_their_instrument
 create trigger payment_orders_take_money_for_people before insert or update of target_account_id on payment_orders
   for each row execute function keep_account_kinds('target_account_id',
     'user organization open_donation_pool saving_goal product circle_holding');
--- What was cancelled stays cancelled.
+-- What was cancelled stays cancelled, unless it was paid.
 create trigger payment_orders_keep_their_cancellation before update of cancelled_at on payment_orders
-  for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at)
+  for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at
+    and new.status <> 'PAID')
   execute function refuse_change();
 create trigger payment_orders_are_kept before delete on payment_orders for each row execute function refuse_change();
 create trigger payment_orders_status_law before insert or update of status on payment_orders

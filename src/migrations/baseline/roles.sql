@@ -79,8 +79,8 @@ grant insert, update (name, capacity, amount, visibility, grace_days, on_default
 grant insert, update (turn_number, drawn_turn, drawn_account_id, excluded_turn, account_id, user_id, consented_at)
   on saving_circle_members to amanah_app;
 grant insert, update (left_at, joined_at, status, updated_at) on saving_circle_replacements to amanah_app;
-grant insert, update (source_account_id, attempted_turn) on saving_circle_standing_orders to amanah_app;
-grant insert, update (receiver_member_id, reminded_at, overdue_reported_at, defaulted_at, remedied_at, asked_at, paid_at,
+grant insert, update (source_account_id, amount, guarantee_amount, attempted_turn) on saving_circle_standing_orders to amanah_app;
+grant insert, update (receiver_member_id, reminded_at, overdue_reported_at, defaulted_at, remedied_at, paid_at,
   amount, journal_id, look_at) on saving_circle_rounds to amanah_app;
 grant insert on saving_circle_covers, saving_circle_settlements to amanah_app;
 grant insert, update (status, transaction_id, refund_journal_id, refunded_amount, swept_at, updated_at)

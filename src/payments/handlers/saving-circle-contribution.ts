@@ -15,7 +15,7 @@ export const savingCircleContribution = {
   ledgerReferenceType: 'saving_circle',
   gatewayPurpose: 'topup_product',
   inTurn: true,
-  async findTarget(em, { referenceId, amount, caller, onBehalfOf, lock }) {
+  async findTarget(em, { referenceId, amount, rail, caller, onBehalfOf, lock }) {
     const { userId } = caller;
     const circle = await getPayableCircle(em, {
       circleId: referenceId,
@@ -24,8 +24,9 @@ export const savingCircleContribution = {
       amount,
       // The order being opened already has the total as its amount.
       inAll: lock === true,
+      isOrder: rail === 'gateway',
     });
-    return { accountId: circle.holdingAccountId, amount: circle.total };
+    return { accountId: circle.holdingAccountId, amount: circle.total, payableUntil: circle.ordersEndAt };
   },
   // Whatever has become of the order, what gives way to it is locked as on the other rail.
   holdPending: (tx, payment) => holdContribution(tx, { ...payment, orderId: null }),
@@ -45,5 +46,5 @@ export const savingCircleContribution = {
   },
   onClosed: (tx, { orderId }, outcome) =>
     orderId === null ? Promise.resolve() : closeContribution(tx, orderId, outcome),
-  afterEnded: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId, 'contributionCompleted'),
+  wake: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId, 'contributionCompleted'),
 } satisfies PaymentHandler;

@@ -1,7 +1,8 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
-import { type BuiltUser, balanceOf } from '../support/build.ts';
+import type { BuiltUser } from '../support/build.ts';
+import { balanceOf } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
   balancesOf,
@@ -10,7 +11,6 @@ import {
   contribute,
   contributionsOf,
   eventsOf,
-  memberIdsOf,
   readCircle,
 } from './build-circle.ts';
 import { buildWindfall } from './build-windfall.ts';
@@ -25,6 +25,8 @@ afterAll(() => stack.stop());
 afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
 const bca = 1;
+const minute = 60_000;
+const day = 24 * 60 * minute;
 
 /** A circle in which all but the last have paid, and the last has ordered to. */
 async function ordered(terms: Partial<CircleTerms>) {
@@ -40,37 +42,72 @@ const silentlyPaid = async (code: string) => {
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
   expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
 };
-async function cancelledAtOf(orderId: string): Promise<unknown> {
-  const [order] = await stack
-    .em()
-    .execute<{ cancelled_at: unknown }[]>('select cancelled_at from payment_orders where id = ?', [orderId]);
-  return order?.cancelled_at;
-}
-/** Until the provider is asked what was paid of an order. */
-const whenEnding = (orderId: string) => eventually(() => cancelledAtOf(orderId), Boolean);
-/** An order is paid at the provider, who then does not answer; the interval ends, and much later its default is settled. */
-async function defaultInSilence({ id, orderId, code }: { id: string; orderId: string; code: string }) {
+/** An order is paid at the provider, who then does not answer; grace ends, and much later its default is settled. */
+async function defaultInSilence({ id, code }: { id: string; code: string }) {
   await silentlyPaid(code);
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
   await endInterval(stack, id);
-  await whenEnding(orderId);
-  const much = new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString();
-  for (const _ of [1, 2]) await settleDefault(stack.em(), stack.deps, { circleId: id, at: much });
+  const much = new Date(Date.now() + 100 * day).toISOString();
+  for (const _ of [1, 2]) await settleDefault(stack.em(), { circleId: id, at: much });
 }
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status);
-/** Until the default of the open round is reported: what is ordered from now on comes after it. */
-const whenInDefault = (id: string) =>
-  eventually(
-    () => eventsOf(stack, 'MEMBER_DEFAULTED', id),
-    (events) => events.length > 0,
-  );
-async function orderAndCancel(payer: BuiltUser, id: string, fields: object = {}) {
-  const { body } = await contribute(stack, payer, id, { payment_id: bca, ...fields });
-  const path = `/v1/payments/orders/${body.payment_order_id}/cancel`;
-  expect((await stack.post(path, undefined, { token: payer.token })).status).toBe(200);
-}
 const placesOf = async (as: BuiltUser, id: string): Promise<{ excluded_turn: number | null }[]> =>
   (await readCircle(stack, as, id)).members;
+/** Has the interval of the open round end so many milliseconds from now. */
+const dueIn = (id: string, ms: number) =>
+  stack
+    .owner()
+    .execute('update saving_circle_rounds set due_at = ? where saving_circle_id = ?', [new Date(Date.now() + ms), id]);
+async function livesOf(orderId: string): Promise<number> {
+  const [order] = await stack
+    .em()
+    .execute<{ lives: number }[]>(
+      'select extract(epoch from expires_at - created_at)::float * 1000 as lives from payment_orders where id = ?',
+      [orderId],
+    );
+  return order?.lives ?? Number.NaN;
+}
+
+describe('An order for a contribution', () => {
+  it('lives for 24 hours, or until the days of grace end', async () => {
+    const terms = { on_default: 'exclude' as const, grace_days: 1 };
+    const limited = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms });
+    await dueIn(limited.id, 60 * minute - day);
+    const { body } = await contribute(stack, limited.creator, limited.id, { payment_id: bca });
+    expect(Math.abs((await livesOf(body.payment_order_id)) - 60 * minute)).toBeLessThan(2 * minute);
+    const unlimited = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
+    await dueIn(unlimited.id, minute);
+    const other = await contribute(stack, unlimited.creator, unlimited.id, { payment_id: bca });
+    expect(await livesOf(other.body.payment_order_id)).toBe(day);
+  });
+
+  it('is refused in the last minutes of grace and after it, when a contribution can still come from a balance', async () => {
+    const terms = { on_default: 'exclude' as const };
+    const { id, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms });
+    const [first, second] = members as [BuiltUser, BuiltUser];
+    const refused = [400, expect.stringMatching(/^payment_id: the days of grace/)];
+    for (const ms of [9 * minute, -minute]) {
+      await dueIn(id, ms);
+      const { status, body } = await contribute(stack, first, id, { payment_id: bca });
+      expect([status, body.message]).toEqual(refused);
+    }
+    expect(await statusesOf(id)).toEqual([]);
+    await dueIn(id, 9 * minute);
+    for (const member of [first, second]) expect((await contribute(stack, member, id)).status).toBe(201);
+    await circleWhen(stack, first, id, { current_turn: 2 });
+  });
+
+  it('is taken again under `wait` once the default was reported, as the round waits for it', async () => {
+    const { id, creator } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms: {} });
+    await endInterval(stack, id);
+    await eventually(
+      () => eventsOf(stack, 'MEMBER_DEFAULTED', id),
+      (events) => events.length === 2,
+    );
+    const { status, body } = await contribute(stack, creator, id, { payment_id: bca });
+    expect([status, await livesOf(body.payment_order_id)]).toEqual([201, day]);
+  });
+});
 
 describe('Before anybody is covered or excluded', () => {
   it.each([
@@ -103,58 +140,17 @@ describe('Before anybody is covered or excluded', () => {
   });
 
   it('the round waits while the provider does not answer, and nobody is reported in default', async () => {
-    const { id, first, orderId, code } = await ordered({ on_default: 'exclude' });
-    await defaultInSilence({ id, orderId, code });
+    const { id, first, code } = await ordered({ on_default: 'exclude' });
+    await defaultInSilence({ id, code });
     expect(await findProgress(stack.em(), id)).toMatchObject({
       phase: 'collecting',
-      round: { missing: 1, facts: { awaitsOrders: true, canRemedy: false, isDefaulted: false } },
+      round: { missing: 1, facts: { hasOrders: true, isDefaulted: false } },
     });
     await stack.sandbox.put('/sandbox/faults', {});
     await circleWhen(stack, first, id, { current_turn: 2 });
     expect(await balanceOf(stack, first.accountId)).toBe('1200000.0000');
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
   }, 90_000);
-
-  it('an order made after the provider was first asked holds nobody up, and its money goes back', async () => {
-    const terms = { on_default: 'exclude' as const };
-    const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
-    const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
-    expect((await contribute(stack, first, id)).status).toBe(201);
-    const asked = await contribute(stack, second, id, { payment_id: bca });
-    // A slow provider: the question takes long enough to order meanwhile.
-    await stack.sandbox.put('/sandbox/faults', { requests: { delay_ms: 1_000 } });
-    await endInterval(stack, id);
-    await whenEnding(asked.body.payment_order_id);
-    const { status, body } = await contribute(stack, third, id, { payment_id: bca });
-    expect(status).toBe(201);
-    await circleWhen(stack, first, id, { status: 'completed' });
-    expect((await placesOf(first, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, 1, 1]);
-    expect(await cancelledAtOf(body.payment_order_id)).toBeNull();
-    await stack.sandbox.put('/sandbox/faults', {});
-    await stack.sandbox.post('/sandbox/pay', { payment_code: body.payment.payment_code });
-    await eventually(
-      () => statusesOf(id),
-      (statuses) => statuses.includes('refunded'),
-    );
-    expect(await balanceOf(stack, third.accountId)).toBe('1100000.0000');
-  }, 90_000);
-
-  it('somebody else who keeps ordering for a member does not use up what is asked for the member', async () => {
-    const terms = { on_default: 'exclude' as const };
-    const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
-    const [first, , third] = members as [BuiltUser, BuiltUser, BuiltUser];
-    const [, , place] = await memberIdsOf(stack, id, members);
-    await endInterval(stack, id);
-    await whenInDefault(id);
-    for (const _ of [1, 2]) await orderAndCancel(first, id, { on_behalf_of: place });
-    const { body } = await contribute(stack, third, id, { payment_id: bca });
-    await silentlyPaid(body.payment.payment_code);
-    expect((await contribute(stack, first, id)).status).toBe(201);
-    await circleWhen(stack, first, id, { current_turn: 2 });
-    expect((await placesOf(first, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, null, 1]);
-    const excluded = (await readCircle(stack, first, id)).members[2];
-    expect(excluded.user_id).toBe(members[1]?.id);
-  });
 });
 
 describe('Before a member who has received is debited', () => {
@@ -190,17 +186,4 @@ describe('Before a member who has received is debited', () => {
     expect(await balances(first, second)).toEqual([1_000_000, 1_000_000]);
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: first.id } }]);
   });
-
-  it('nothing is debited while the provider does not answer', async () => {
-    const { id, first, second, orderId, code } = await received();
-    await defaultInSilence({ id, orderId, code });
-    expect(await findProgress(stack.em(), id)).toMatchObject({
-      phase: 'collecting',
-      round: { missing: 1, facts: { awaitsOrders: true, isDefaulted: false } },
-    });
-    expect(await balances(first)).toEqual([1_100_000]);
-    await stack.sandbox.put('/sandbox/faults', {});
-    await circleWhen(stack, first, id, { status: 'completed' });
-    expect(await balances(first, second)).toEqual([1_100_000, 1_000_000]);
-  }, 90_000);
 });

@@ -1,0 +1,38 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { storeCancellation } from '../payments/cancel-instrument.ts';
+import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
+import { forEachOf } from '../shared/concurrency.ts';
+import { failpoint } from '../shared/failpoint.ts';
+
+type Ports = { workflows: Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'> };
+
+/** How many are ended at a time; the sweep ends the rest. */
+const endedAtOnce = 100;
+
+/**
+ * Open orders `o` whose contributions `c` gave way: to another payment, to a new member, to the end of their circle. A
+ * transaction that holds a circle does not touch its orders, so they are cancelled after it.
+ */
+export const ordersInTheWay = `from payment_orders o join saving_circle_contributions c on c.payment_order_id = o.id
+  where o.reference_type = 'saving_circle_contribution' and o.status in ('PENDING', 'WAITING_PAYMENT')
+    and c.status = 'cancelled'`;
+
+/**
+ * Cancels an order as its payer would: its workflow expires the instrument, and settles what the provider says was paid
+ * all the same, which is refunded.
+ */
+export async function endOrder(em: EntityManager, { workflows }: Ports, orderId: string): Promise<void> {
+  const event = { resourceType: 'payment_order', actorId: null, requestId: null, data: { cancelled: true } };
+  await storeCancellation(em, { table: 'payment_orders', id: orderId, event });
+  await failpoint('end-order.cancelled');
+  await workflows.hintGatewayPayment(orderId);
+}
+
+/** Cancels the open orders for contributions to a circle that gave way. */
+export async function endOrders(em: EntityManager, ports: Ports, circleId: string): Promise<void> {
+  const orders = await em.execute<{ id: string }[]>(`select o.id ${ordersInTheWay} and o.reference_id = ? limit ?`, [
+    circleId,
+    endedAtOnce,
+  ]);
+  await forEachOf(orders, ({ id }) => endOrder(em.fork(), ports, id));
+}

@@ -1,0 +1,156 @@
+import { findProgress } from '../../src/circles/find-progress.ts';
+import { payStandingOrders } from '../../src/circles/standing-orders.ts';
+import { startCircle } from '../../src/circles/start-circle.ts';
+import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { onDay, opened } from './begin-circle.ts';
+import { addMembers, balancesOf, memberIdsOf, readCircle } from './build-circle.ts';
+
+let stack: Stack;
+/** Temporal is away: nothing happens but what is done here by hand. */
+beforeAll(async () => {
+  stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const patch = (as: BuiltUser, id: string, body: object) =>
+  stack.patch(`/v1/saving-circles/${id}`, body, { token: as.token });
+const join = (as: BuiltUser, id: string, fields: object = {}) =>
+  stack.post('/v1/saving-circles/members', { saving_circle_id: id, ...fields }, { token: as.token });
+const orderPath = (id: string, memberId: string | undefined) =>
+  `/v1/saving-circles/${id}/members/${memberId}/standing-order`;
+const stand = (as: BuiltUser, id: string, memberId: string | undefined) =>
+  stack.put(orderPath(id, memberId), { source_account_id: as.accountId }, { token: as.token });
+const people = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => buildIndividual(stack, { balance: '1000000' })));
+const start = (circleId: string) => startCircle(stack.em(), stack.deps.sealer, { circleId, at: onDay(0) });
+const earlier = onDay(-1);
+const later = onDay(1);
+
+describe('Once somebody but the creator has joined', () => {
+  it('nobody can change the amount, the first turn or the terms, or bring the start forward', async () => {
+    const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
+    const id = await opened(stack, creator, {});
+    expect((await join(other, id)).status).toBe(201);
+    const before = await readCircle(stack, creator, id);
+    for (const as of [creator, await buildPlatformAdmin(stack)]) {
+      for (const [field, value] of [
+        ['amount', '1500000'],
+        ['amount', '1'],
+        ['current_turn', 3],
+        ['start_date', earlier],
+        ['start_date', new Date(Date.now() + 2_000).toISOString()],
+        ['terms', { grace_days: 9 }],
+      ] as const) {
+        const { status, body } = await patch(as, id, { name: 'New name', [field]: value });
+        expect([status, body.message]).toEqual([400, expect.stringMatching(new RegExp(`^${field}: `))]);
+      }
+    }
+    expect(await readCircle(stack, creator, id)).toEqual(before);
+  });
+
+  it('name, visibility and capacity can still change, the start can move later, and what is shown can be sent back', async () => {
+    const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
+    const id = await opened(stack, creator, {});
+    for (const member of [creator, other]) expect((await join(member, id)).status).toBe(201);
+    const { start_date, amount, current_turn, terms } = await readCircle(stack, creator, id);
+    const change = { name: 'New name', visibility: 'private', capacity: 3, start_date: later };
+    expect(await patch(creator, id, change)).toMatchObject({ status: 200, body: { data: change } });
+    expect((await patch(creator, id, { start_date })).status).toBe(400);
+    expect((await patch(creator, id, { capacity: 1 })).status).toBe(400);
+    expect((await patch(creator, id, { amount, current_turn, terms, start_date: later })).status).toBe(200);
+  });
+
+  it('the creator alone can change everything, also after having joined, and again once the others have left', async () => {
+    const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
+    const id = await opened(stack, creator, {});
+    const change = { amount: '50000.0000', current_turn: 2, start_date: earlier };
+    expect((await join(creator, id)).status).toBe(201);
+    expect(await patch(creator, id, change)).toMatchObject({ status: 200, body: { data: change } });
+    expect(await readCircle(stack, other, id)).toMatchObject(change);
+    expect((await join(other, id)).status).toBe(201);
+    expect((await patch(creator, id, { current_turn: 1 })).status).toBe(400);
+    const [, place] = await memberIdsOf(stack, id, [creator, other]);
+    const gone = await stack.delete(`/v1/saving-circles/${id}/members/${place}`, undefined, { token: other.token });
+    expect(gone.status).toBe(200);
+    expect((await patch(creator, id, { current_turn: 1 })).status).toBe(200);
+  });
+
+  it('the database refuses it, too', async () => {
+    const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
+    const id = await opened(stack, creator, {});
+    expect((await join(other, id)).status).toBe(201);
+    for (const change of ['amount = 5', 'current_turn = 2', "on_default = 'exclude'", "round_interval = 'weekly'"]) {
+      const changing = stack.owner().execute(`update saving_circles set ${change} where id = ?`, [id]);
+      await expect(changing).rejects.toThrow('what members have joined');
+    }
+  });
+
+  it('of a change and somebody who joins at the same moment one is first: nobody joins what then changes', async () => {
+    const [creator, ...others] = (await people(6)) as [BuiltUser, ...BuiltUser[]];
+    for (const other of others) {
+      const id = await opened(stack, creator, {});
+      const [changed, joined] = await Promise.all([patch(creator, id, { amount: '900000' }), join(other, id)]);
+      expect(joined.status).toBe(201);
+      const { rows } = await changedAfterJoining(id);
+      expect([changed.status, rows]).toEqual([changed.status === 200 ? 200 : 400, 0]);
+    }
+  });
+});
+
+/** Changes of the amount that came after a member. */
+async function changedAfterJoining(id: string): Promise<{ rows: number }> {
+  const [found] = await stack.em().execute<[{ rows: number }]>(
+    `select count(*)::int as rows from events changed join events joined on joined.resource_id = changed.resource_id
+     where changed.resource_id = ? and jsonb_exists(changed.data -> 'fields', 'amount')
+       and jsonb_exists(joined.data, 'members_added') and joined.id < changed.id`,
+    [id],
+  );
+  return found;
+}
+
+describe('A standing order', () => {
+  it('names the amount that it pays, and the guarantee beside it until that is given', async () => {
+    const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
+    const id = await opened(stack, creator, { guarantee_percent: 25 });
+    expect((await addMembers(stack, creator, id, [creator, other])).status).toBe(201);
+    const [, place] = await memberIdsOf(stack, id, [creator, other]);
+    const named = { member_id: place, amount: '100000.0000', guarantee_amount: '25000.0000' };
+    expect(await stand(other, id, place)).toMatchObject({ status: 200, body: { data: named } });
+    await start(id);
+    await payStandingOrders(stack.em(), { circleId: id, at: onDay(0) });
+    expect(await balancesOf(stack, [creator, other])).toEqual([1_000_000, 875_000]);
+    const without = { ...named, guarantee_amount: '0.0000' };
+    expect(await stand(other, id, place)).toMatchObject({ status: 200, body: { data: without } });
+    const ended = await stack.delete(orderPath(id, place), undefined, { token: other.token });
+    expect(ended).toMatchObject({ status: 200, body: { data: without } });
+  });
+
+  it('never debits another amount than it names', async () => {
+    const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
+    const id = await opened(stack, creator, {});
+    expect((await join(creator, id)).status).toBe(201);
+    const [place] = await memberIdsOf(stack, id, [creator]);
+    expect((await stand(creator, id, place)).status).toBe(200);
+    expect((await patch(creator, id, { amount: '200000' })).status).toBe(200);
+    expect((await join(other, id)).status).toBe(201);
+    await start(id);
+    await payStandingOrders(stack.em(), { circleId: id, at: onDay(0) });
+    expect(await balancesOf(stack, [creator])).toEqual([1_000_000]);
+    expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: false } } });
+  });
+
+  it('of a creator who raises the guarantee does not pay what it does not name', async () => {
+    const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
+    const id = await opened(stack, creator, {});
+    expect((await join(creator, id)).status).toBe(201);
+    const [place] = await memberIdsOf(stack, id, [creator]);
+    expect((await stand(creator, id, place)).status).toBe(200);
+    expect((await patch(creator, id, { terms: { guarantee_percent: 100 } })).status).toBe(200);
+    expect((await join(other, id)).status).toBe(201);
+    await start(id);
+    await payStandingOrders(stack.em(), { circleId: id, at: onDay(0) });
+    expect(await balancesOf(stack, [creator])).toEqual([1_000_000]);
+  });
+});
