@@ -6,7 +6,7 @@ let stack: Stack;
 let owner: BuiltUser;
 let stranger: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ env: { BANK_ACCOUNT_WAIT_HOURS: '24' } });
   [owner, stranger] = await Promise.all([buildIndividual(stack), buildIndividual(stack)]);
 });
 afterAll(() => expectChecksEmpty(stack));

@@ -13,7 +13,7 @@ import { atProvider } from '../support/at-provider.ts';
 import type { BuiltUser } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildOwner, noWait, withdraw } from '../withdrawals/build-withdrawals.ts';
+import { buildOwner, withdraw } from '../withdrawals/build-withdrawals.ts';
 
 /** Two payouts, withdrawals or refunds under way, and word of one under the other's reference. */
 let stack: Stack;
@@ -21,7 +21,7 @@ let partner: BuiltPartner;
 let owner: BuiltUser;
 let paymentId: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ worker: true, sandbox: true });
   partner = await buildPayer(stack, { available: '10000000' });
   owner = await buildOwner(stack, '10000000');
   paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BNI' });

@@ -33,7 +33,7 @@ describe('The admin commands', () => {
   const admin = (...args: string[]) => run('admin', args, given('KEYS_DATABASE_URL', 'DATA_ENCRYPTION_KEYS'));
   const logIn = (email: string, password: string) => stack.post('/v1/auth/login', { email, password });
 
-  it('say what they do with --help, all together and each', async () => {
+  itInFull('say what they do with --help, all together and each', async () => {
     const all = await admin('--help');
     expect(all.code).toBe(0);
     for (const name of ['create-super-admin', 'set-password', 'suspend-user', 'permission-matrix']) {
@@ -81,7 +81,7 @@ describe('The admin commands', () => {
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 
-  it('set-organization-status sets the status', async () => {
+  itInFull('set-organization-status sets the status', async () => {
     const id = await buildOrganization(stack, { status: 'pending' });
     const { code, stdout } = await admin(
       'set-organization-status',

@@ -4,14 +4,14 @@ import { approve, buildOperators, type Operators, plantDecision, propose, secure
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { buildWaitingDisbursement, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { buildWaitingDisbursement, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: ProcessStack;
 let operators: Operators;
 /** The token of one of the platform who may approve. */
 let approver: string;
 beforeAll(async () => {
-  stack = await startProcessStack({ env: noWait });
+  stack = await startProcessStack();
   operators = await buildOperators(stack);
   approver = await secureSession(stack, (await buildSuperAdmin(stack)).id);
 }, 120_000);

@@ -99,27 +99,31 @@ describe('The container’s start command, in a bare directory', () => {
     },
     60_000,
   );
-  it('src/migrate.ts asks for the two databases only, as their owner', async () => {
-    const without = await run('src/migrate.ts', bare).ended;
-    expect(without.code).toBe(1);
-    expect(without.error.trim()).toBe(
-      'The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.',
-    );
-    const ofKeys = { KEYS_DATABASE_URL: database.keysUrl, MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl };
-    const withoutKeys = await run('src/migrate.ts', { ...bare, DATABASE_URL: database.url }).ended;
-    expect(withoutKeys.error.trim()).toBe(
-      'The configuration cannot be used: MIGRATION_KEYS_DATABASE_URL and KEYS_DATABASE_URL are missing.',
-    );
-    const asApplication = await run('src/migrate.ts', { ...bare, ...ofKeys, DATABASE_URL: database.url }).ended;
-    expect(asApplication.error.trim()).toMatch(
-      /^The role amanah_app may not make tables: .* MIGRATION_DATABASE_URL\.$/,
-    );
-    const urls = { ...ofKeys, DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
-    expect(await run('src/migrate.ts', { ...bare, ...urls }).ended).toMatchObject({
-      code: 0,
-      out: 'The schemas are up to date.\n',
-    });
-  }, 60_000);
+  itInFull(
+    'src/migrate.ts asks for the two databases only, as their owner',
+    async () => {
+      const without = await run('src/migrate.ts', bare).ended;
+      expect(without.code).toBe(1);
+      expect(without.error.trim()).toBe(
+        'The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.',
+      );
+      const ofKeys = { KEYS_DATABASE_URL: database.keysUrl, MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl };
+      const withoutKeys = await run('src/migrate.ts', { ...bare, DATABASE_URL: database.url }).ended;
+      expect(withoutKeys.error.trim()).toBe(
+        'The configuration cannot be used: MIGRATION_KEYS_DATABASE_URL and KEYS_DATABASE_URL are missing.',
+      );
+      const asApplication = await run('src/migrate.ts', { ...bare, ...ofKeys, DATABASE_URL: database.url }).ended;
+      expect(asApplication.error.trim()).toMatch(
+        /^The role amanah_app may not make tables: .* MIGRATION_DATABASE_URL\.$/,
+      );
+      const urls = { ...ofKeys, DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
+      expect(await run('src/migrate.ts', { ...bare, ...urls }).ended).toMatchObject({
+        code: 0,
+        out: 'The schemas are up to date.\n',
+      });
+    },
+    60_000,
+  );
 
   it('src/commands/verify.ts proves the books with what docker compose gives it, and nothing that the image leaves out', async () => {
     const { services } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
@@ -239,20 +243,26 @@ describe('The container’s start command, in a bare directory', () => {
     expect(readConfig({ ...silent, NODE_ENV: 'development' }).TRUST_PROXY).toBeUndefined();
   });
 
-  it('asks only a worker for the sealing key, which is one key of 32 bytes', async () => {
-    const { SEAL_SIGNING_KEY: _, ...keyless } = settings;
-    const { code, error } = await run('src/worker.ts', keyless).ended;
-    expect({ code, error: error.trim() }).toEqual({
-      code: 1,
-      error: 'The configuration cannot be used: SEAL_SIGNING_KEY is missing.',
-    });
-    const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
-    for (const wrong of ['key', 'key:short', `${key('a')},${key('b')}`]) {
-      expect(() => readConfig({ ...settings, SEAL_SIGNING_KEY: wrong })).toThrow('SEAL_SIGNING_KEY is malformed');
-    }
-    expect(() => readConfig({ ...settings, SEAL_VERIFICATION_KEYS: 'a:b' })).toThrow('SEAL_VERIFICATION_KEYS is malf');
-    expect(readConfig({ ...settings, SEAL_SIGNING_KEY: key('a') }).SEAL_SIGNING_KEY).toHaveLength(1);
-  }, 60_000);
+  itInFull(
+    'asks only a worker for the sealing key, which is one key of 32 bytes',
+    async () => {
+      const { SEAL_SIGNING_KEY: _, ...keyless } = settings;
+      const { code, error } = await run('src/worker.ts', keyless).ended;
+      expect({ code, error: error.trim() }).toEqual({
+        code: 1,
+        error: 'The configuration cannot be used: SEAL_SIGNING_KEY is missing.',
+      });
+      const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+      for (const wrong of ['key', 'key:short', `${key('a')},${key('b')}`]) {
+        expect(() => readConfig({ ...settings, SEAL_SIGNING_KEY: wrong })).toThrow('SEAL_SIGNING_KEY is malformed');
+      }
+      expect(() => readConfig({ ...settings, SEAL_VERIFICATION_KEYS: 'a:b' })).toThrow(
+        'SEAL_VERIFICATION_KEYS is malf',
+      );
+      expect(readConfig({ ...settings, SEAL_SIGNING_KEY: key('a') }).SEAL_SIGNING_KEY).toHaveLength(1);
+    },
+    60_000,
+  );
 
   it('takes a worker’s deployment name and build id only together', () => {
     expect(() => readConfig({ ...settings, WORKER_DEPLOYMENT_NAME: 'amanah' })).toThrow('WORKER_BUILD_ID is missing');

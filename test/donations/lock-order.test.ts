@@ -5,7 +5,7 @@ import { asAStep } from '../support/as-a-step.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { countDeadlocks, writeInOneShard } from '../support/one-shard.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, ask, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, ask, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { give } from './build-donations.ts';
 
 const racers = 20;
@@ -18,7 +18,7 @@ let donor: BuiltUser;
 let creator: BuiltUser;
 let causeId: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
   await writeInOneShard(stack);
 }, 60_000);

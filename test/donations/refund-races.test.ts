@@ -11,7 +11,7 @@ import { approve, buildOperators, propose } from '../support/decide.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, ask, noWait, someKey } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, ask, someKey } from '../withdrawals/build-withdrawals.ts';
 import { give } from './build-donations.ts';
 
 const racers = 50;
@@ -24,7 +24,7 @@ let creator: BuiltUser;
 let donor: BuiltUser;
 let causeId: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));

@@ -13,7 +13,7 @@ import {
 import { approve, buildOperators, type Operators, propose } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { addBankAccount, ask, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, ask, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { give } from './build-donations.ts';
 
 let stack: Stack;
@@ -23,7 +23,7 @@ let creator: BuiltUser;
 let donor: BuiltUser;
 let causeId: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, WITHDRAWAL_FEE: '1000' } });
+  stack = await startStack({ worker: true, sandbox: true, env: { WITHDRAWAL_FEE: '1000' } });
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
 }, 60_000);

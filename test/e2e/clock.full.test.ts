@@ -14,7 +14,7 @@ import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { outside, readInstants } from '../support/read-instants.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
-import { addBankAccount, ask, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, ask, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -38,7 +38,7 @@ describe.each(offsets)(
         return followClock(file);
       };
       stack = await startProcessStack({
-        env: { ...ahead('api', ofApi), ...noWait, AUTH_TOKEN_TTL_SECONDS: '86400' },
+        env: { ...ahead('api', ofApi), AUTH_TOKEN_TTL_SECONDS: '86400' },
         workerEnv: ahead('worker', ofWorker),
       });
       payer = await buildIndividual(stack, { balance: '1000000' });

@@ -13,7 +13,7 @@ import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { within } from '../support/within.ts';
-import { addBankAccount, ask, buildOwner, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, ask, buildOwner, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: ProcessStack;
 let payer: BuiltUser;
@@ -23,7 +23,7 @@ let bankAccountId: string;
 let refunder: BuiltPartner;
 let paymentId: string;
 beforeAll(async () => {
-  stack = await startProcessStack({ proxied: true, env: noWait });
+  stack = await startProcessStack({ proxied: true });
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());

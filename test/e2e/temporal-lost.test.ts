@@ -29,7 +29,6 @@ import {
   ask,
   buildOwner,
   buildWaitingDisbursement,
-  noWait,
   withdraw,
   withdrawalWhen,
 } from '../withdrawals/build-withdrawals.ts';
@@ -39,7 +38,7 @@ let receiver: Receiver;
 let payer: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startProcessStack({ ownTemporal: true, env: noWait });
+  stack = await startProcessStack({ ownTemporal: true });
   receiver = await startReceiver();
   payer = await buildIndividual(stack, { balance: '100000' });
   partner = await buildPayer(stack, { settlementDelayHours: 1, webhook: { url: receiver.url } });

@@ -8,13 +8,13 @@ import { settleAtProvider } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { approve, buildOperators, decide, type Operators, plantDecision, propose } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { buildStrandedCause, erase, lookNoMore } from './stranded-cause.ts';
 
 let stack: Stack;
 let operators: Operators;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, ERASURE_WAIT_HOURS: '0' } });
+  stack = await startStack({ worker: true, sandbox: true, env: { ERASURE_WAIT_HOURS: '0' } });
   operators = await buildOperators(stack);
 }, 120_000);
 afterAll(() => expectChecksEmpty(stack));

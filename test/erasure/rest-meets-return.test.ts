@@ -6,7 +6,6 @@ import { balanceOf } from '../support/build.ts';
 import { buildOperators, decide } from '../support/decide.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { noWait } from '../withdrawals/build-withdrawals.ts';
 import { buildStrandedCause } from './stranded-cause.ts';
 
 let stack: Stack;
@@ -14,7 +13,7 @@ beforeAll(async () => {
   stack = await startStack({
     worker: true,
     sandbox: true,
-    env: { ...noWait, ERASURE_WAIT_HOURS: '0', WITHDRAWAL_FEE: '0' },
+    env: { ERASURE_WAIT_HOURS: '0', WITHDRAWAL_FEE: '0' },
   });
 }, 120_000);
 afterAll(() => expectChecksEmpty(stack));

@@ -4,13 +4,12 @@ import { balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts
 import { buildActiveCause } from '../support/build-targets.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { noWait } from '../withdrawals/build-withdrawals.ts';
 import { buildStrandedCause, erase } from './stranded-cause.ts';
 
 let stack: Stack;
 let operators: Operators;
 beforeAll(async () => {
-  const env = { ...noWait, ERASURE_WAIT_HOURS: '0', WITHDRAWAL_FEE: '2500' };
+  const env = { ERASURE_WAIT_HOURS: '0', WITHDRAWAL_FEE: '2500' };
   stack = await startStack({ worker: true, sandbox: true, env });
   operators = await buildOperators(stack);
 }, 120_000);

@@ -4,13 +4,13 @@ import { forgetCallbacksOf } from '../../src/callbacks/forget-bodies.ts';
 import { type BuiltUser, balanceOf, buildOrganizationAdmin, fund } from '../support/build.ts';
 import { buildOperators, type Operators } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { erase, lookNoMore } from './stranded-cause.ts';
 
 let stack: Stack;
 let operators: Operators;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, ERASURE_WAIT_HOURS: '0' } });
+  stack = await startStack({ worker: true, sandbox: true, env: { ERASURE_WAIT_HOURS: '0' } });
   operators = await buildOperators(stack);
 }, 120_000);
 afterAll(() => expectChecksEmpty(stack));

@@ -9,7 +9,6 @@ import { buildPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { type LockTrace, type TracedLock, traceLocks } from '../support/trace-locks.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { noWait } from '../withdrawals/build-withdrawals.ts';
 import { at } from './money-place.ts';
 import { donateTogether, pathsOfPayments } from './paths-of-payments.ts';
 import { pathsOfPayouts } from './paths-of-payouts.ts';
@@ -20,7 +19,7 @@ beforeAll(async () => {
     own: true,
     worker: true,
     sandbox: true,
-    env: { ...noWait, DISBURSEMENT_APPROVAL_ABOVE: '300000' },
+    env: { DISBURSEMENT_APPROVAL_ABOVE: '300000' },
   });
   const superAdmin = await buildSuperAdmin(stack);
   Object.assign(at, {

@@ -6,11 +6,11 @@ import { buildPaid, refund, refundWhen, toBank } from '../refunds/build-refunds.
 import { balanceOf, buildIndividual } from '../support/build.ts';
 import { freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildOwner, noWait, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ own: true, worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   // What the provider keeps of a payment and of a transfer, and what is priced here for it.
   expect((await stack.sandbox.put('/sandbox/costs', { payment: 3_054, transfer: 2_500 })).status).toBe(200);
   await stack

@@ -6,14 +6,14 @@ import { createWithdrawal } from '../../src/withdrawals/create-withdrawal.ts';
 import type { BuiltUser } from '../support/build.ts';
 import { buildGoal } from '../support/build-targets.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, buildOwner, noWait } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, buildOwner } from '../withdrawals/build-withdrawals.ts';
 import { callerOf, topUpOf } from './caller-of.ts';
 
 let stack: Stack;
 let user: BuiltUser;
 let caller: Caller;
 beforeAll(async () => {
-  stack = await startStack({ sandbox: true, env: noWait });
+  stack = await startStack({ sandbox: true });
   user = await buildOwner(stack);
   caller = callerOf(user);
 }, 60_000);

@@ -14,14 +14,14 @@ import { dayFromToday } from '../circles/build-circle.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, buildOwner, noWait } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, buildOwner } from '../withdrawals/build-withdrawals.ts';
 import { callerOf, topUpOf } from './caller-of.ts';
 
 let stack: Stack;
 let user: BuiltUser;
 let caller: Caller;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, sandbox: true, env: noWait });
+  stack = await startStack({ isImpatient: true, sandbox: true });
   user = await buildOwner(stack);
   caller = callerOf(user);
 }, 60_000);

@@ -13,14 +13,14 @@ import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, buildSu
 import { buildActiveCause } from '../support/build-targets.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, ask, buildOwner, noWait, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, ask, buildOwner, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: Stack;
 let browser: Browser;
 let partner: BuiltPartner;
 beforeAll(async () => {
   // Nothing is requested again by itself: what two people decide does not race with it.
-  stack = await startStack({ own: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0', ...noWait } });
+  stack = await startStack({ own: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
   if (hasBrowser) browser = await startBrowser();
   partner = await buildPayer(stack, { available: '100000000' });
 }, 120_000);
@@ -306,7 +306,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await heading(page)).toBe('What waits');
     const shown = await page.locator('main').textContent();
     expect(shown).toMatch(/Differences from the provider\s+This cannot be read at the moment/);
-    expect(shown).toMatch(/Payouts to look after\s+(None|IDR)/);
+    expect(shown).toMatch(/Decisions that wait for a second person\s+(None|IDR)/);
     await keepPicture(page, 'unreadable');
     await stack.owner().execute("delete from reconciliations where subject like 'py-many-%'");
   });

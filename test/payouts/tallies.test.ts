@@ -10,18 +10,18 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-/** So many payouts of a day, whose owner has no other: of a partner, with refunds among them, or withdrawals with disbursements. */
+/** So many payouts of a day, whose owner has no other: of a partner, with refunds by transfer among them, or withdrawals with disbursements. */
 type Plant = (count: number) => Promise<string>;
 
 const columns = `id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount, fee, net_amount,
-  bank_code, texts_sealed, status, failure_code, finalized_at, created_at, updated_at`;
+  bank_code, texts_sealed, status, has_left, failure_code, finalized_at, created_at, updated_at`;
 /**
  * Every fifth failed. The first three hundred lie on the edges of the last 150 stretches, and a microsecond before and after
  * them; the others anywhere in a day.
  */
 const rowsOf = (count: number, kind: string, partner: string) =>
   `select uuidv7(), ${kind}, uuidv7(), uuidv7(), ${partner}, 'T-' || uuidv7(), 'DEDUCTED', n, 0, n, 'BCA', 'x',
-     case n % 5 when 0 then 'failed' else 'succeeded' end, case n % 5 when 0 then 'X' end, at, at, at
+     case n % 5 when 0 then 'failed' else 'succeeded' end, n % 5 <> 0, case n % 5 when 0 then 'X' end, at, at, at
    from generate_series(1, ${count}) n cross join lateral (select case when n <= 300
      then tally_start(now()) - (n / 2) * interval '10 minutes' + (n % 3 - 1) * interval '1 microsecond'
      else now() - (n * 7919 % 86400) * interval '1 second' end as at) place`;
@@ -45,7 +45,7 @@ const plantPerson: Plant = async (count) => {
   return user;
 };
 const owners: [string, Plant, string][] = [
-  ['a partner', plantPartner, "p.partner_id = ? and p.kind = 'partner_payout'"],
+  ['a partner', plantPartner, 'p.partner_id = ?'],
   ['a person', plantPerson, 'p.id in (select w.id from withdrawals w where w.user_id = ? and w.cause_id is null)'],
 ];
 

@@ -8,7 +8,7 @@ import { createHttp, type Http, type HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey, signature } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, buildOwner, noWait, someKey, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, buildOwner, someKey, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from './build-payouts.ts';
 
 /** Clients that ask for the same payout at once, each at another API. */
@@ -18,7 +18,7 @@ let second: Part;
 let apis: Http[];
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, RATE_LIMIT_REQUESTS_PER_10S: '100000' } });
+  stack = await startStack({ worker: true, sandbox: true, env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' } });
   const port = await findFreePort();
   second = await startApi({ env: { ...stack.env, PORT: String(port) }, logFile: 'ignore' });
   apis = [stack.http, createHttp(`http://127.0.0.1:${port}`)];

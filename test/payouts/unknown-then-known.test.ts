@@ -2,7 +2,7 @@ import { askRefund, buildPaid } from '../refunds/build-refunds.ts';
 import { type BuiltUser, buildPlatformAdmin } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, ask, buildOwner, noWait } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, ask, buildOwner } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, magicAccount, payoutBody, setFaults } from './build-payouts.ts';
 
 /** Money that left, and of which the provider said nothing for a while: it ends by itself once the provider speaks. */
@@ -13,7 +13,7 @@ let owner: BuiltUser;
 let bankAccount: string;
 let paymentIds: string[];
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ worker: true, sandbox: true });
   admin = await buildPlatformAdmin(stack);
   partner = await buildPayer(stack, { available: '2000000' });
   owner = await buildOwner(stack, '2000000');

@@ -3,7 +3,7 @@ import { freshKey } from '../support/partner.ts';
 import { recountTallies } from '../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { addBankAccount, ask, buildOwner, noWait, someKey } from '../withdrawals/build-withdrawals.ts';
+import { addBankAccount, ask, buildOwner, someKey } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, generous, payoutBody } from './build-payouts.ts';
 
 /** Limits that count the last hour or the last 24 hours, and requests that race over the end of such a window. */
@@ -12,7 +12,7 @@ const racers = 8;
 
 let stack: Stack;
 beforeAll(async () => {
-  const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: String(slots * 10_000), RATE_LIMIT_REQUESTS_PER_10S: '100000' };
+  const env = { WITHDRAWAL_DAILY_LIMIT: String(slots * 10_000), RATE_LIMIT_REQUESTS_PER_10S: '100000' };
   stack = await startStack({ worker: true, sandbox: true, env });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));

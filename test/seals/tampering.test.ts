@@ -11,6 +11,7 @@ import { sha256 } from '../../src/shared/digest.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual } from '../support/build.ts';
 import { buildTransaction } from '../support/documents.ts';
+import { itInFull } from '../support/full.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { expectIntact, postMany, sealAll, sealOf, verify } from './build-seals.ts';
 
@@ -496,38 +497,52 @@ describe('npm run verify', () => {
     }
   }, 60_000);
 
-  it('needs nothing but the reader of the database, the file store and the public keys', async () => {
-    const { publicKeys } = await verify(stack);
-    const { PATH = '', S3_ENDPOINT = '', S3_BUCKET = '', S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '' } = stack.env;
-    const env = {
-      PATH,
-      READER_DATABASE_URL: stack.databaseUrls.reader,
-      S3_ENDPOINT,
-      S3_BUCKET,
-      S3_ACCESS_KEY_ID,
-      S3_SECRET_ACCESS_KEY,
-      SEAL_VERIFICATION_KEYS: publicKeys.map(({ id, publicKey }) => `${id}:${publicKey}`).join(','),
-    };
-    expect(await runIn(env)).toMatchObject({
-      code: 0,
-      stderr: '',
-      stdout: expect.stringContaining('Nothing differs from what was sealed.'),
-    });
-  }, 60_000);
+  itInFull(
+    'needs nothing but the reader of the database, the file store and the public keys',
+    async () => {
+      const { publicKeys } = await verify(stack);
+      const {
+        PATH = '',
+        S3_ENDPOINT = '',
+        S3_BUCKET = '',
+        S3_ACCESS_KEY_ID = '',
+        S3_SECRET_ACCESS_KEY = '',
+      } = stack.env;
+      const env = {
+        PATH,
+        READER_DATABASE_URL: stack.databaseUrls.reader,
+        S3_ENDPOINT,
+        S3_BUCKET,
+        S3_ACCESS_KEY_ID,
+        S3_SECRET_ACCESS_KEY,
+        SEAL_VERIFICATION_KEYS: publicKeys.map(({ id, publicKey }) => `${id}:${publicKey}`).join(','),
+      };
+      expect(await runIn(env)).toMatchObject({
+        code: 0,
+        stderr: '',
+        stdout: expect.stringContaining('Nothing differs from what was sealed.'),
+      });
+    },
+    60_000,
+  );
 
-  it('exits with 3 when it could not read everything, which says nothing about the books', async () => {
-    const { S3_ENDPOINT: _, ...incomplete } = stack.env;
-    expect(await runIn({ ...incomplete, DATA_DIR: '/nowhere' })).toEqual({
-      code: 3,
-      stdout: '',
-      stderr: 'The configuration cannot be used: S3_ENDPOINT is missing.\n',
-    });
-    expect(await run({}, '--jsn')).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--jsn') });
-    expect(await run({ READER_DATABASE_URL: 'postgres://reader@127.0.0.1:1/amanah' })).toMatchObject({
-      code: 3,
-      stdout: '',
-    });
-  }, 60_000);
+  itInFull(
+    'exits with 3 when it could not read everything, which says nothing about the books',
+    async () => {
+      const { S3_ENDPOINT: _, ...incomplete } = stack.env;
+      expect(await runIn({ ...incomplete, DATA_DIR: '/nowhere' })).toEqual({
+        code: 3,
+        stdout: '',
+        stderr: 'The configuration cannot be used: S3_ENDPOINT is missing.\n',
+      });
+      expect(await run({}, '--jsn')).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--jsn') });
+      expect(await run({ READER_DATABASE_URL: 'postgres://reader@127.0.0.1:1/amanah' })).toMatchObject({
+        code: 3,
+        stdout: '',
+      });
+    },
+    60_000,
+  );
 
   it('exits with 1 for one changed amount, and names the journal', async () => {
     await tamper(`update postings set amount = amount * 2 where journal_id = '${victim}'`);
@@ -540,26 +555,34 @@ describe('npm run verify', () => {
     });
   }, 60_000);
 
-  it('exits with 2 when the objects could not be compared, and says so; with 1 if something else differs', async () => {
-    const away = { S3_ENDPOINT: 'http://127.0.0.1:1' };
-    const { code, stdout } = await run(away);
-    expect({ code, stdout }).toMatchObject({
-      code: 2,
-      stdout: expect.stringContaining('The objects of the seals were NOT compared: the file store does not answer.'),
-    });
-    await tamper(`update postings set amount = amount * 2 where journal_id = '${victim}'`);
-    expect((await run(away)).code).toBe(1);
-  }, 60_000);
+  itInFull(
+    'exits with 2 when the objects could not be compared, and says so; with 1 if something else differs',
+    async () => {
+      const away = { S3_ENDPOINT: 'http://127.0.0.1:1' };
+      const { code, stdout } = await run(away);
+      expect({ code, stdout }).toMatchObject({
+        code: 2,
+        stdout: expect.stringContaining('The objects of the seals were NOT compared: the file store does not answer.'),
+      });
+      await tamper(`update postings set amount = amount * 2 where journal_id = '${victim}'`);
+      expect((await run(away)).code).toBe(1);
+    },
+    60_000,
+  );
 
-  it('exits with 1 for a journal that is two days old and in no seal', async () => {
-    const [journal = ''] = await postMany(stack, 1);
-    expect((await run()).code).toBe(0);
-    await tamper(`update journals set created_at = now() - interval '49 hours' where id = '${journal}'`);
-    const { code, stdout } = await run();
-    expect({ code, stdout }).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/check_journals_are_sealed +1 violation/),
-    });
-    expect(stdout).toContain(journal);
-  }, 60_000);
+  itInFull(
+    'exits with 1 for a journal that is two days old and in no seal',
+    async () => {
+      const [journal = ''] = await postMany(stack, 1);
+      expect((await run()).code).toBe(0);
+      await tamper(`update journals set created_at = now() - interval '49 hours' where id = '${journal}'`);
+      const { code, stdout } = await run();
+      expect({ code, stdout }).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/check_journals_are_sealed +1 violation/),
+      });
+      expect(stdout).toContain(journal);
+    },
+    60_000,
+  );
 });

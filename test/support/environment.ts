@@ -50,6 +50,8 @@ export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<
     DATA_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
     SEAL_SIGNING_KEY: `test:${randomBytes(32).toString('base64')}`,
     WEBHOOK_ALLOW_LOOPBACK: 'true',
+    // A new bank account may be paid at once; that it has to wait is tested where the variable is set.
+    BANK_ACCOUNT_WAIT_HOURS: '0',
     WORKFLOW_BUNDLE: workflowBundle,
   };
 }

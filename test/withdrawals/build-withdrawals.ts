@@ -7,7 +7,6 @@ import type { HttpAnswer } from '../support/http.ts';
 import { eventually } from '../support/stack.ts';
 
 /** What makes new bank accounts usable at once. */
-export const noWait = { BANK_ACCOUNT_WAIT_HOURS: '0' };
 
 /** A person with IDR 1,000,000 unless asked otherwise. */
 export const buildOwner = (stack: PayoutPlace, balance = '1000000'): Promise<BuiltUser> =>

@@ -3,12 +3,12 @@ import { settleAtProvider } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildOrganizationCause } from '../support/build-targets.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, ask, noWait, withdrawalWhen } from './build-withdrawals.ts';
+import { addBankAccount, ask, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: Stack;
 let superAdmin: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));

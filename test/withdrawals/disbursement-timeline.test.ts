@@ -2,13 +2,13 @@ import { buildSuperAdmin } from '../support/build.ts';
 import { secureSession } from '../support/decide.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { buildWaitingDisbursement, noWait, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
+import { buildWaitingDisbursement, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: Stack;
 /** Tokens of two people of the platform who may approve. */
 let approvers: [string, string];
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ worker: true, sandbox: true });
   const session = async () => secureSession(stack, (await buildSuperAdmin(stack)).id);
   approvers = [await session(), await session()];
 }, 60_000);

@@ -16,21 +16,13 @@ import { buildActiveCause, buildOrganizationCause } from '../support/build-targe
 import { secureSession } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import {
-  addBankAccount,
-  ask,
-  buildOwner,
-  noWait,
-  readWithdrawal,
-  someKey,
-  withdrawalWhen,
-} from './build-withdrawals.ts';
+import { addBankAccount, ask, buildOwner, readWithdrawal, someKey, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: Stack;
 let superAdmin: BuiltUser;
 let approvers: BuiltUser[];
 beforeAll(async () => {
-  const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: '300000', DISBURSEMENT_APPROVAL_ABOVE: '500000' };
+  const env = { WITHDRAWAL_DAILY_LIMIT: '300000', DISBURSEMENT_APPROVAL_ABOVE: '500000' };
   stack = await startStack({ worker: true, sandbox: true, env });
   superAdmin = await buildSuperAdmin(stack);
   approvers = await Promise.all(

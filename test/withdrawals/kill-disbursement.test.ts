@@ -6,13 +6,13 @@ import { casesOf } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { buildWaitingDisbursement, noWait, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
+import { buildWaitingDisbursement, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: ProcessStack;
 /** Tokens of two people of the platform who may approve. */
 let approvers: string[];
 beforeAll(async () => {
-  stack = await startProcessStack({ env: noWait });
+  stack = await startProcessStack();
   approvers = await Promise.all(
     Array.from({ length: 2 }, async () => secureSession(stack, (await buildSuperAdmin(stack)).id)),
   );

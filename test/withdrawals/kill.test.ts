@@ -7,7 +7,6 @@ import {
   addBankAccount,
   ask,
   buildOwner,
-  noWait,
   readWithdrawal,
   someKey,
   transactionsOf,
@@ -17,7 +16,7 @@ import {
 let stack: ProcessStack;
 let owner: BuiltUser;
 beforeAll(async () => {
-  stack = await startProcessStack({ env: noWait });
+  stack = await startProcessStack();
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

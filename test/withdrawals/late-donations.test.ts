@@ -11,7 +11,7 @@ import { type BuiltUser, balanceOf, buildIndividual, buildOrganizationAdmin } fr
 import { buildOrganizationCause } from '../support/build-targets.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, ask, noWait, withdrawalWhen } from './build-withdrawals.ts';
+import { addBankAccount, ask, withdrawalWhen } from './build-withdrawals.ts';
 
 /** IDR of each donation. */
 const each = 50_000;
@@ -21,7 +21,7 @@ let owner: BuiltUser;
 let donor: BuiltUser;
 let causeId: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

@@ -6,7 +6,6 @@ import {
   addBankAccount,
   ask,
   buildWaitingDisbursement,
-  noWait,
   readWithdrawal,
   type WaitingDisbursement,
   withdrawalWhen,
@@ -16,7 +15,7 @@ import {
 let stack: Stack;
 let approvers: string[];
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: noWait });
+  stack = await startStack({ worker: true, sandbox: true });
   approvers = await Promise.all(
     Array.from({ length: 2 }, async () => secureSession(stack, (await buildSuperAdmin(stack)).id)),
   );

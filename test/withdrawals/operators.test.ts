@@ -6,21 +6,13 @@ import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { buildOperators, decide, type Operators } from '../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import {
-  addBankAccount,
-  ask,
-  buildOwner,
-  noWait,
-  transactionsOf,
-  withdraw,
-  withdrawalWhen,
-} from './build-withdrawals.ts';
+import { addBankAccount, ask, buildOwner, transactionsOf, withdraw, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: Stack;
 let owner: BuiltUser;
 let operators: Operators;
 beforeAll(async () => {
-  const env = { ...noWait, WITHDRAWAL_FEE: '2500', PAYOUT_RESEND_HOURS: '0' };
+  const env = { WITHDRAWAL_FEE: '2500', PAYOUT_RESEND_HOURS: '0' };
   stack = await startStack({ worker: true, sandbox: true, env });
   operators = await buildOperators(stack);
 }, 60_000);

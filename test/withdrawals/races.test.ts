@@ -4,7 +4,7 @@ import { type BuiltUser, balanceOf, fund } from '../support/build.ts';
 import { whileBurning } from '../support/burn.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { addBankAccount, ask, buildOwner, noWait, someKey } from './build-withdrawals.ts';
+import { addBankAccount, ask, buildOwner, someKey } from './build-withdrawals.ts';
 
 /** Simultaneous withdrawals of 10,000, and how many of them may pass. */
 const racers = isFullRun() ? 500 : 50;
@@ -12,7 +12,7 @@ const winners = isFullRun() ? 100 : 10;
 
 let stack: Stack;
 beforeAll(async () => {
-  const env = { ...noWait, WITHDRAWAL_DAILY_LIMIT: String(winners * 10_000) };
+  const env = { WITHDRAWAL_DAILY_LIMIT: String(winners * 10_000) };
   stack = await startStack({ worker: true, sandbox: true, env });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));

@@ -15,7 +15,6 @@ import {
   addBankAccount,
   ask,
   buildOwner,
-  noWait,
   readWithdrawal,
   someKey,
   transactionsOf,
@@ -26,7 +25,7 @@ import {
 let stack: Stack;
 let owner: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { ...noWait, WITHDRAWAL_DAILY_LIMIT: '2000000' } });
+  stack = await startStack({ worker: true, sandbox: true, env: { WITHDRAWAL_DAILY_LIMIT: '2000000' } });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

@@ -193,6 +193,7 @@ end $$;
 -- written down: code, complaint, field). Null is a target that others have locked.
 create type payment_target as (account_id uuid, refusal jsonb);
 
+-- A refusal as it is written down.
 create function refusal(p_code text, p_complaint text, p_field text default null) returns jsonb language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select jsonb_strip_nulls(jsonb_build_object('code', p_code, 'complaint', p_complaint, 'field', p_field))

@@ -170,6 +170,8 @@ create trigger payouts_keep_their_request before update on payouts for each row
 create trigger payout_attempts_outcome_law before insert or update of outcome on payout_attempts
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
+-- Whether a payout's money counts as gone: unless the provider's own last word is that it failed, was refused or came back, or
+-- nothing was ever sent.
 create function say_what_has_left() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
