@@ -25,7 +25,7 @@ describe('PATCH /v1/acl/assign-role', () => {
   let colleague: BuiltUser;
   let ownId: string;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ own: true });
     superAdmin = await buildSuperAdmin(stack);
     platformAdmin = await buildPlatformAdmin(stack);
     admin = await buildOrganizationAdmin(stack);

@@ -30,7 +30,7 @@ let stack: Stack;
 let finance: BuiltUser;
 let account: string;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ own: true });
   finance = await buildPlatformAdmin(stack);
   account = await stack.owner().transactional((tx) => openAccount(tx, { kind: 'user', name: 'Exported' }));
 });

@@ -68,7 +68,7 @@ test('a refund that meets another in progress is known not to have been sent', a
   await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject({ ...unknown, neverSent: true });
 });
 
-test('a refund is looked for on every page until it is found, and no further', async () => {
+test('a refund is looked for on every page, as a second one may be under its reference', async () => {
   const page = (from: number) =>
     Array.from({ length: 50 }, (_, index) => ({
       id: `rfd-${from + index}`,
@@ -76,7 +76,10 @@ test('a refund is looked for on every page until it is found, and no further', a
       amount: 1,
       status: 'SUCCEEDED',
     }));
-  provider.answer(({ url }) => ({ status: 200, body: { data: page(url.includes('after_id=rfd-49') ? 50 : 0) } }));
+  provider.answer(({ url }) => {
+    const isLast = url.includes('after_id=rfd-49');
+    return { status: 200, body: { data: page(isLast ? 50 : 0), has_more: !isLast } };
+  });
   expect(await gateway.findTransfer('RF-51', { refundOf: 'pr-1' })).toMatchObject({ status: 'succeeded' });
   expect(provider.seen).toHaveLength(2);
 });
