@@ -1,5 +1,6 @@
 import type { CircleTerms } from '../../src/circles/terms.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { casesOf } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -120,7 +121,7 @@ describe('Standing orders are paid once when the worker is killed', () => {
 });
 
 describe('A place is handed over once when the API is killed', () => {
-  it.each(['accept-replacement.passed', 'accept-replacement.after'])(
+  it.each(casesOf(['accept-replacement.after', 'accept-replacement.passed']))(
     'at %s',
     async (failpoint) => {
       const { id, members, memberIds } = await circleOf(2, { paid: 2, terms: {} });

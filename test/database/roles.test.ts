@@ -9,6 +9,7 @@ import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { migrate } from '../../src/migrate.ts';
 import { cloneDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
+import { casesOf } from '../support/full.ts';
 import { testRun } from '../support/run.ts';
 
 let database: TestDatabase;
@@ -316,7 +317,7 @@ describe('A process in production', () => {
       /may become pg_write_all_data/,
     ));
 
-  it.each(['api', 'worker'])(
+  it.each(casesOf(['api', 'worker']))(
     'ends at once on a role that could rewrite the books, in one sentence, whatever its time-outs are: %s',
     async (name) => {
       // Time-outs are what migrating would set; it would not help such a role.

@@ -10,6 +10,7 @@ import {
   buildPlatformAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import { buildOpenDonations, give } from './build-donations.ts';
@@ -176,7 +177,7 @@ describe('A statement of donations', () => {
     );
   });
 
-  it('of thousands of donations is read a thousand rows at a time', async () => {
+  itInFull('of thousands of donations is read a thousand rows at a time', async () => {
     await buildOpenDonations(stack, donor, 2500);
     const sizes: number[] = [];
     for await (const part of readDonationStatement(stack.em(), stack.deps.sealer, {

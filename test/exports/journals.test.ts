@@ -14,6 +14,7 @@ import {
   buildOrganizationAdmin,
   buildPlatformAdmin,
 } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { plantJournal } from '../support/plant-journal.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { backdate } from './build-days.ts';
@@ -181,7 +182,7 @@ describe('An export of journals', () => {
     expect((await balances('2026-03-02', 'text/csv', token)).status).toBe(403);
   });
 
-  it('of a hundred thousand rows is streamed, a thousand at a time', async () => {
+  itInFull('of a hundred thousand rows is streamed, a thousand at a time', async () => {
     const pairs = 50_000;
     await stack.owner().transactional(async (tx) => {
       await tx.execute('set local statement_timeout = 0; set local transaction_timeout = 0');

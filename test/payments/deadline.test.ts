@@ -2,7 +2,7 @@ import { measureBacklog } from '../../src/metrics/measure-backlog.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { currentRun } from '../support/current-run.ts';
-import { casesOf } from '../support/full.ts';
+import { casesOf, itInFull } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
@@ -50,56 +50,64 @@ describe('A payment order at its deadline of 24 hours', () => {
     }
   });
 
-  it('is asked about each hour until then where callbacks do not come, and each fourth hour, briefly, where they do', async () => {
-    const asks = async (order: { payment_order_id: string }) => {
-      const handle = await waitingRunOf(order.payment_order_id);
+  itInFull(
+    'is asked about each hour until then where callbacks do not come, and each fourth hour, briefly, where they do',
+    async () => {
+      const asks = async (order: { payment_order_id: string }) => {
+        const handle = await waitingRunOf(order.payment_order_id);
+        expect(await handle.result()).toBe('EXPIRED');
+        const { events } = await handle.fetchHistory();
+        const asked = (events ?? [])
+          .map(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)
+          .filter((scheduled) => scheduled?.activityType?.name === 'confirmPayment')
+          .map((scheduled) => Buffer.from(scheduled?.input?.payloads?.[0]?.data ?? []).toString());
+        const briefly = asked.filter((input) => input.includes('briefly')).length;
+        // Once more where the callback of its end was heard before the workflow had ended.
+        const ofEnd = events?.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length ?? 0;
+        return { briefly, whole: asked.length - briefly - ofEnd };
+      };
+      const hourly = { briefly: 0, whole: 27 };
+      expect(await asks(await topUp())).toEqual(hourly);
+      for (let paid = 0; paid < 10; paid += 1) {
+        const order = await topUp();
+        await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+        expect(await resultOf(order.payment_order_id)).toBe('PAID');
+      }
+      await eventually(
+        () => stack.em().execute<unknown[]>("select 1 from gateway_callbacks where event = 'payment.succeeded'"),
+        (stored) => stored.length === 10,
+      );
+      expect(await asks(await topUp())).toEqual({ briefly: 8, whole: 2 });
+      // They cease: of eleven payments, four were found by asking alone.
+      await stack.owner().execute(
+        `update gateway_callbacks set provider_payment_id = 'another' where id in (
+         select id from gateway_callbacks where event = 'payment.succeeded' order by received_at desc limit 3)`,
+      );
+      expect(await asks(await topUp())).toEqual(hourly);
+    },
+    120_000,
+  );
+
+  itInFull(
+    'is asked again a minute after a callback about which the provider shows nothing yet',
+    async () => {
+      const { payment_order_id: id } = await topUp();
+      const handle = await waitingRunOf(id);
+      await stack.time.sleep('5 hours');
+      await handle.signal('callbackArrived');
       expect(await handle.result()).toBe('EXPIRED');
       const { events } = await handle.fetchHistory();
+      const at = (event: { eventTime?: { seconds?: unknown } | null }) => Number(event.eventTime?.seconds);
+      const hinted = (events ?? []).findIndex((event) => event.workflowExecutionSignaledEventAttributes);
       const asked = (events ?? [])
-        .map(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)
-        .filter((scheduled) => scheduled?.activityType?.name === 'confirmPayment')
-        .map((scheduled) => Buffer.from(scheduled?.input?.payloads?.[0]?.data ?? []).toString());
-      const briefly = asked.filter((input) => input.includes('briefly')).length;
-      // Once more where the callback of its end was heard before the workflow had ended.
-      const ofEnd = events?.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length ?? 0;
-      return { briefly, whole: asked.length - briefly - ofEnd };
-    };
-    const hourly = { briefly: 0, whole: 27 };
-    expect(await asks(await topUp())).toEqual(hourly);
-    for (let paid = 0; paid < 10; paid += 1) {
-      const order = await topUp();
-      await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
-      expect(await resultOf(order.payment_order_id)).toBe('PAID');
-    }
-    await eventually(
-      () => stack.em().execute<unknown[]>("select 1 from gateway_callbacks where event = 'payment.succeeded'"),
-      (stored) => stored.length === 10,
-    );
-    expect(await asks(await topUp())).toEqual({ briefly: 8, whole: 2 });
-    // They cease: of eleven payments, four were found by asking alone.
-    await stack.owner().execute(
-      `update gateway_callbacks set provider_payment_id = 'another' where id in (
-         select id from gateway_callbacks where event = 'payment.succeeded' order by received_at desc limit 3)`,
-    );
-    expect(await asks(await topUp())).toEqual(hourly);
-  }, 120_000);
-
-  it('is asked again a minute after a callback about which the provider shows nothing yet', async () => {
-    const { payment_order_id: id } = await topUp();
-    const handle = await waitingRunOf(id);
-    await stack.time.sleep('5 hours');
-    await handle.signal('callbackArrived');
-    expect(await handle.result()).toBe('EXPIRED');
-    const { events } = await handle.fetchHistory();
-    const at = (event: { eventTime?: { seconds?: unknown } | null }) => Number(event.eventTime?.seconds);
-    const hinted = (events ?? []).findIndex((event) => event.workflowExecutionSignaledEventAttributes);
-    const asked = (events ?? [])
-      .slice(hinted)
-      .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'confirmPayment')
-      .map(at);
-    const minutes = asked.slice(1, 4).map((next, index) => Math.round((next - (asked[index] ?? 0)) / 60));
-    expect(minutes).toEqual([1, 5, 15]);
-  }, 60_000);
+        .slice(hinted)
+        .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'confirmPayment')
+        .map(at);
+      const minutes = asked.slice(1, 4).map((next, index) => Math.round((next - (asked[index] ?? 0)) / 60));
+      expect(minutes).toEqual([1, 5, 15]);
+    },
+    60_000,
+  );
 
   it('that is paid too late stays EXPIRED, and the money is in suspense with a workflow of its own', async () => {
     const order = await topUp();
@@ -143,26 +151,30 @@ describe('A payment order at its deadline of 24 hours', () => {
     expect(await statusOf(id)).toBe('EXPIRED');
   }, 60_000);
 
-  it('whose provider fails for an hour is PENDING meanwhile, and gets its one instrument afterwards', async () => {
-    await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
-    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_000 };
-    const { status, body: answer } = await stack.post('/v1/payments/gateway', body, { token: payer.token });
-    expect(status).toBe(201);
-    expect(answer.data).toMatchObject({ status: 'PENDING', status_id: 1, payment_code: null });
-    await stack.time.sleep('1 hour');
-    await stack.sandbox.put('/sandbox/faults', {});
-    await stack.time.sleep('10 minutes');
-    await eventually(
-      () => statusOf(answer.data.payment_order_id),
-      (now) => now === 'WAITING_PAYMENT',
-    );
-    const records = await stack.sandbox.get('/sandbox/records');
-    const mine = records.body.payments.filter(
-      ({ reference_id }: { reference_id: string }) => reference_id === answer.data.payment_order_id,
-    );
-    expect(mine).toHaveLength(1);
-    expect(await resultOf(answer.data.payment_order_id)).toBe('EXPIRED');
-  }, 60_000);
+  itInFull(
+    'whose provider fails for an hour is PENDING meanwhile, and gets its one instrument afterwards',
+    async () => {
+      await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
+      const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_000 };
+      const { status, body: answer } = await stack.post('/v1/payments/gateway', body, { token: payer.token });
+      expect(status).toBe(201);
+      expect(answer.data).toMatchObject({ status: 'PENDING', status_id: 1, payment_code: null });
+      await stack.time.sleep('1 hour');
+      await stack.sandbox.put('/sandbox/faults', {});
+      await stack.time.sleep('10 minutes');
+      await eventually(
+        () => statusOf(answer.data.payment_order_id),
+        (now) => now === 'WAITING_PAYMENT',
+      );
+      const records = await stack.sandbox.get('/sandbox/records');
+      const mine = records.body.payments.filter(
+        ({ reference_id }: { reference_id: string }) => reference_id === answer.data.payment_order_id,
+      );
+      expect(mine).toHaveLength(1);
+      expect(await resultOf(answer.data.payment_order_id)).toBe('EXPIRED');
+    },
+    60_000,
+  );
 });
 
 interface Settling {
@@ -222,14 +234,18 @@ describe.each(Object.keys(rails) as (keyof typeof rails)[])(
       expect(next).toEqual({ at: expect.any(String), text: expect.stringContaining('paid or on its way') });
     }
 
-    it('while the provider says paid but does not list the payment yet; once listed, it is settled', async () => {
-      await drop({ lag_ms: 86_400_000 });
-      const payment = await rails[table]();
-      await stack.sandbox.post('/sandbox/pay', { payment_code: payment.payment_code });
-      await expectOpenForOperators(payment);
-      await drop();
-      expect(await workflowOf(payment).result()).toBe('PAID');
-    }, 60_000);
+    itInFull(
+      'while the provider says paid but does not list the payment yet; once listed, it is settled',
+      async () => {
+        await drop({ lag_ms: 86_400_000 });
+        const payment = await rails[table]();
+        await stack.sandbox.post('/sandbox/pay', { payment_code: payment.payment_code });
+        await expectOpenForOperators(payment);
+        await drop();
+        expect(await workflowOf(payment).result()).toBe('PAID');
+      },
+      60_000,
+    );
 
     it.each(
       casesOf([

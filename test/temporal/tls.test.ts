@@ -14,6 +14,7 @@ import { openTemporal } from '../../src/temporal/connect.ts';
 import { connectionOptions } from '../../src/temporal/connection-options.ts';
 import { buildPayer, pay, payoutWhen } from '../payouts/build-payouts.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
+import { itInFull } from '../support/full.ts';
 import { testRun } from '../support/run.ts';
 import { eventually, startStack } from '../support/stack.ts';
 
@@ -104,20 +105,24 @@ describe('Temporal behind TLS', () => {
     await payoutWhen(partner, id, 'succeeded');
   }, 90_000);
 
-  it('answers nobody without a certificate of its authority, and is not trusted with one of another', async () => {
-    expect(await reach(secured(), 30_000)).toBe(true);
-    const stranger = await makeAuthority('Stranger');
-    const foreign = await issue('amanah', stranger);
-    for (const [what, env] of Object.entries({
-      'no certificate': { ...named(), ...believed(authority) },
-      'another authority’s certificate': { ...named(), ...believed(authority), ...shown(foreign) },
-      'no encryption': { TEMPORAL_ADDRESS: address },
-      'a server of another authority': { ...named(), ...believed(stranger), ...shown(client) },
-      'a server of another name': { ...secured(), TEMPORAL_TLS_SERVER_NAME: 'other.test' },
-    })) {
-      expect([what, await reach(env)]).toEqual([what, false]);
-    }
-  }, 60_000);
+  itInFull(
+    'answers nobody without a certificate of its authority, and is not trusted with one of another',
+    async () => {
+      expect(await reach(secured(), 30_000)).toBe(true);
+      const stranger = await makeAuthority('Stranger');
+      const foreign = await issue('amanah', stranger);
+      for (const [what, env] of Object.entries({
+        'no certificate': { ...named(), ...believed(authority) },
+        'another authority’s certificate': { ...named(), ...believed(authority), ...shown(foreign) },
+        'no encryption': { TEMPORAL_ADDRESS: address },
+        'a server of another authority': { ...named(), ...believed(stranger), ...shown(client) },
+        'a server of another name': { ...secured(), TEMPORAL_TLS_SERVER_NAME: 'other.test' },
+      })) {
+        expect([what, await reach(env)]).toEqual([what, false]);
+      }
+    },
+    60_000,
+  );
 
   it('makes a process end, to be restarted, when its certificates were renewed and can be used', async () => {
     const env = secured();
