@@ -173,12 +173,17 @@ describe('With DATABASE_READ_URL', () => {
       expect(JSON.stringify(journals.body)).toContain(person.accountId);
     });
     expect(counted).toEqual({ replica: 2 });
-    let views = 0;
-    const ofChecks = await outcomesOf(async () => {
-      views = (await runChecks(product())).length;
-    });
-    expect(views).toBeGreaterThan(10);
-    expect(ofChecks).toEqual({ replica: views });
+    // On a busy machine the replica may be late once, and then rests.
+    await eventually(
+      async () => {
+        let views = 0;
+        const outcomes = await outcomesOf(async () => {
+          views = (await runChecks(product())).length;
+        });
+        return { views, outcomes };
+      },
+      ({ views, outcomes }) => views > 10 && outcomes.replica === views && Object.keys(outcomes).length === 1,
+    );
   });
 
   it('the transactions and the events come from the replica, too', async () => {

@@ -1,5 +1,4 @@
 import { type LockedRows, lockOrder } from '../../src/ledger/lock-order.ts';
-import { budgets } from '../../src/shared/budgets.ts';
 import { generous } from '../payouts/build-payouts.ts';
 import { buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildOrganizationCause } from '../support/build-targets.ts';
@@ -8,12 +7,14 @@ import { writeInOneShard } from '../support/one-shard.ts';
 import { buildPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { type LockTrace, type TracedLock, traceLocks } from '../support/trace-locks.ts';
+import { waitLongForLocks } from '../support/wait-long.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import { at } from './money-place.ts';
 import { donateTogether, pathsOfPayments } from './paths-of-payments.ts';
 import { pathsOfPayouts } from './paths-of-payouts.ts';
 
 let stack: Stack;
+waitLongForLocks();
 beforeAll(async () => {
   stack = await startStack({
     own: true,
@@ -32,7 +33,6 @@ beforeAll(async () => {
   await writeInOneShard(stack);
   await stack.owner().execute("alter function hold_causes set lock_timeout = '30s'");
   await stack.owner().execute("alter function hold_open_cause set lock_timeout = '30s'");
-  budgets.balancePayment.briefMs = 30_000;
   await plantCounts(1);
 }, 120_000);
 afterAll(async () => {

@@ -1,5 +1,4 @@
 import { settlePayment } from '../../src/payments/settle-payment.ts';
-import { budgets } from '../../src/shared/budgets.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { asAStep } from '../support/as-a-step.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
@@ -8,16 +7,16 @@ import type { HttpAnswer } from '../support/http.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { countDeadlocks, writeInOneShard } from '../support/one-shard.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { waitLongForLocks } from '../support/wait-long.ts';
 
 /** Payments from balances for what they may fill: saving goals, and products with a target. */
 let stack: Stack;
 let superAdmin: BuiltUser;
+waitLongForLocks();
 beforeAll(async () => {
   stack = await startStack({ own: true, worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
   await writeInOneShard(stack);
-  // A batch that is kept waiting goes on together, however long that is on a busy machine.
-  budgets.balancePayment.briefMs = 30_000;
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

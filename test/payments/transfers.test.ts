@@ -1,16 +1,15 @@
-import { budgets } from '../../src/shared/budgets.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { waitLongForLocks } from '../support/wait-long.ts';
 
 let stack: Stack;
 let owner: BuiltUser;
 let pocket: string;
+waitLongForLocks();
 beforeAll(async () => {
   stack = await startStack();
-  // A batch that is kept waiting goes on together, however long that is on a busy machine.
-  budgets.balancePayment.briefMs = 30_000;
 });
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
