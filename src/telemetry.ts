@@ -42,6 +42,9 @@ export function startTelemetry(options: { endpoint: string | undefined; process:
   return {
     on: true,
     activityInterceptors,
-    close: () => provider.shutdown(),
+    async close() {
+      await provider.shutdown();
+      for (const api of [trace, propagation, context]) api.disable();
+    },
   };
 }

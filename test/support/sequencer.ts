@@ -6,12 +6,8 @@ const { default: TestSequencer }: typeof import('@jest/test-sequencer') = create
   '@jest/test-sequencer',
 );
 
-/** Files with processes or servers of their own, which wait for them; then those that share processes; then the others. */
-const turns = [
-  /own: true|startProduct|TimeSkipping|\bspawn|execFile|own(?:Postgres|Temporal)|proxied/,
-  /startProcessStack/,
-  /(?:)/,
-];
+/** Files that kill processes and wait for others to take over; then those with servers of their own; then the others. */
+const turns = [/startProcessStack/, /own: true|startProduct|TimeSkipping|\bspawn|execFile/, /(?:)/];
 const stack = /start(?:Process)?Stack\(([^)]*)\)/;
 /** What two files may differ in that share a stack. */
 const aside = /isImpatient: true,? ?|LOG_LEVEL: '\w+',? ?/g;
@@ -25,7 +21,7 @@ export default class Sequencer extends TestSequencer {
     const known = tests.map((test) => {
       const text = readFileSync(test.path, 'utf8');
       const turn = turns.findIndex((one) => one.test(text));
-      const kind = turn === 0 ? '' : (stack.exec(text)?.[1] ?? '').replace(aside, '');
+      const kind = turn === 1 ? '' : (stack.exec(text)?.[1] ?? '').replace(aside, '');
       return { test, turn, kind, size: statSync(test.path).size };
     });
     return known
