@@ -21,7 +21,7 @@ let stack: Stack;
 let user: BuiltUser;
 let caller: Caller;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, sandbox: true });
+  stack = await startStack({ own: true, isImpatient: true, sandbox: true });
   user = await buildOwner(stack);
   caller = callerOf(user);
 }, 60_000);
