@@ -103,6 +103,7 @@ describe('POST /v1/partners/payouts', () => {
           beneficiary_name: 'Budi Santoso',
           created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
           succeeded_at: null,
+          booked_at: null,
           finalized_at: null,
         },
         request_id: expect.any(String),
