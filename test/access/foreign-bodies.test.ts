@@ -49,7 +49,7 @@ let callers: Caller[];
 let stranger: Owner;
 let cases = 0;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { LOG_LEVEL: 'error' } });
+  stack = await startStack({ own: true, worker: true, sandbox: true, env: { LOG_LEVEL: 'error' } });
   const [mine, third] = [await buildPartner(stack), await buildPartner(stack)];
   const admin = await buildOrganizationAdmin(stack);
   const { organizationId } = admin;

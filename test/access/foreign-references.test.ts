@@ -14,7 +14,7 @@ let caller: BuiltUser;
 let stranger: BuiltUser;
 let things: Record<string, string>;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   caller = await buildIndividual(stack, { balance: '1000000' });
   stranger = await buildIndividual(stack);
   const [goal, theirGoal] = [await buildGoal(stack, caller), await buildGoal(stack, stranger)];

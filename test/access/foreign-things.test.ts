@@ -42,7 +42,7 @@ let spare: Ids;
 let cases = 0;
 
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'error' } });
+  stack = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'error' } });
   const superAdmin = await buildSuperAdmin(stack);
   const token = await secureSession(stack, superAdmin.id);
   const [mine, other, third] = [await buildPartner(stack), await buildPartner(stack), await buildPartner(stack)];

@@ -9,7 +9,7 @@ import { contribute } from './build-circle.ts';
 let stack: Stack;
 /** Temporal is away: no workflow hears of anything, and only the sweep finds what is due. */
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+  stack = await startStack({ own: true, isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

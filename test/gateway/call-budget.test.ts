@@ -266,8 +266,9 @@ describe('While the provider answers 429', () => {
       () => stack.em().execute('select last_word from payouts where id = ?', [id]),
       ([row]) => row?.last_word === 'unsent',
     );
-    const stuck = await stack.get('/v1/payouts/stuck?minutes=0', { token: operator.token });
-    expect(stuck.body.data.items).toEqual([]);
+    const { body: stuck } = await stack.get('/v1/payouts/stuck', { token: operator.token });
+    const listed = stuck.data.items.map((item: { payout_id: string | null }) => item.payout_id);
+    expect(listed).not.toContain(id);
     await setFaults(stack, {});
     const { status, body: made } = await paying;
     expect(status).toBe(201);

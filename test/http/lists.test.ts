@@ -18,7 +18,7 @@ let stack: Stack;
 let people: Record<'person' | 'admin' | 'platform' | 'stranger', BuiltUser>;
 let partners: Record<'partner' | 'other', BuiltPartner>;
 beforeAll(async () => {
-  stack = await startStack({ env: { LOG_LEVEL: 'error' } });
+  stack = await startStack({ own: true, env: { LOG_LEVEL: 'error' } });
   people = {
     person: await buildIndividual(stack),
     admin: await buildOrganizationAdmin(stack),

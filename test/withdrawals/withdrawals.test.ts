@@ -63,6 +63,7 @@ describe('A withdrawal', () => {
         purpose_note: null,
         transaction_id: expect.any(String),
         failure_code: null,
+        booked_at: null,
         created_at: expect.any(String),
         updated_at: expect.any(String),
         succeeded_at: null,
