@@ -45,7 +45,6 @@ const rules = (): Rule[] =>
     // Temporal is away: nobody looks after what is planted, no workflow can be woken, and requests that need it fail.
     stack = await startStack({
       own: true,
-      own: true,
       isImpatient: true,
       sandbox: true,
       env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' },
