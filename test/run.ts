@@ -30,10 +30,22 @@ const jestReport = z.object({
   numPassedTests: z.number(),
   numFailedTests: z.number(),
   numRuntimeErrorTestSuites: z.number(),
-  testResults: z.array(z.object({ name: z.string(), startTime: z.number(), endTime: z.number() })),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      startTime: z.number(),
+      endTime: z.number(),
+      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+    }),
+  ),
 });
+type TestFile = z.infer<typeof jestReport>['testResults'][number];
 
 const slowestShown = 10;
+
+/** What failed, by name, for the end of the output: whoever sees only that sees what to look for. */
+const failures: string[] = [];
 
 const child = { current: undefined as ReturnType<typeof spawn> | undefined };
 
@@ -57,6 +69,7 @@ function run(
 async function check(title: string, script: string, args: string[], withinMs?: number): Promise<Outcome> {
   const passed = await run(script, args, { ...(withinMs !== undefined && { withinMs }) });
   process.stdout.write(`${passed ? 'PASS' : 'FAIL'} ${title}\n`);
+  if (!passed) failures.push(title);
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
@@ -71,6 +84,7 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
     const report = jestReport.parse(JSON.parse(readFileSync(file, 'utf8')));
     const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
     sayWhatIsSlow(report.testResults);
+    failures.push(...report.testResults.flatMap(failuresOf));
     return { passed: report.numPassedTests, failed: failed === 0 && !endedWell ? 1 : failed };
   } catch {
     // Without a report the tests did not run: a failure, not nothing.
@@ -80,7 +94,15 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
   }
 }
 
-function sayWhatIsSlow(files: { name: string; startTime: number; endTime: number }[]): void {
+function failuresOf({ name, status, assertionResults }: TestFile): string[] {
+  const file = relative(root, name);
+  const failed = assertionResults.filter((result) => result.status === 'failed');
+  // A file that did not load has no tests.
+  if (failed.length === 0) return status === 'failed' ? [file] : [];
+  return failed.map(({ fullName }) => `${file}: ${fullName}`);
+}
+
+function sayWhatIsSlow(files: readonly TestFile[]): void {
   const slowest = files
     .map(({ name, startTime, endTime }) => ({ file: relative(root, name), seconds: (endTime - startTime) / 1000 }))
     .toSorted((left, right) => right.seconds - left.seconds)
@@ -153,13 +175,14 @@ process.stdout.write(
 );
 const most = Number(values['most-type-checks'] ?? Number.POSITIVE_INFINITY);
 if (!(typeChecks <= most)) {
-  process.stdout.write(`FAIL the tests take more than ${most} type checks\n`);
+  failures.push(`the tests take more than ${most} type checks`);
   outcomes.push({ passed: 0, failed: 1 });
 }
 if (values.torture) {
   const script = join(import.meta.dirname, 'torture', 'run.ts');
   outcomes.push(await check(`torture ${torture.join(' ')}`, script, torture, tortureMs));
 }
+for (const failure of failures) process.stdout.write(`FAIL ${failure}\n`);
 const sum = (which: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[which], 0);
 process.stdout.write(`${sum('passed')} passed, ${sum('failed')} failed\n`);
 process.exit(sum('failed') === 0 ? 0 : 1);
