@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, NotFoundError } from '@mikro-orm/postgresql';
 import { asyncLocalStorage, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Dependencies } from '../src/dependencies.ts';
@@ -7,7 +7,7 @@ import { type SweepFailure, sweptKinds } from '../src/housekeeping/sweep-rows.ts
 import { measureSteps } from '../src/metrics/measure.ts';
 import { counter } from '../src/metrics/metrics.ts';
 import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
-import { asRefusal, type DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
+import { asRefusal, DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
 
 /** For a step that keeps failing, the first failure is logged, and then every tenth. */
@@ -18,6 +18,7 @@ const again = 5;
 
 /**
  * Wraps a use case as an activity: its own fork of the EntityManager, domain errors not retried, everything else retried.
+ * A row that is gone is NOT_FOUND, which ends its workflow: the database was restored to before it was made.
  * Workflow history gets our code and sentence, never a driver's message: that may quote values. Once an attempt's time is over,
  * when Temporal may have started another, it writes nothing any more.
  */
@@ -44,7 +45,7 @@ export function step<Input, Output>(
       measure('done');
       return result;
     } catch (thrown) {
-      const error = asRefusal(thrown);
+      const error = thrown instanceof NotFoundError ? rowIsGone(thrown) : asRefusal(thrown);
       const info = asyncLocalStorage.getStore()?.info;
       const attempt = info?.attempt ?? 1;
       const most = info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY;
@@ -74,6 +75,9 @@ export function step<Input, Output>(
     }
   };
 }
+
+const rowIsGone = (cause: NotFoundError): DomainError =>
+  new DomainError('NOT_FOUND', 'the row that this step is about is gone', { cause });
 
 /** A domain error on its way through a workflow, which `refusalBehind` in `temporal/` decodes. */
 const asFailure = ({ code, message, field, complaint, details = null }: DomainError): ApplicationFailure =>

@@ -43,6 +43,7 @@ export async function donationSubscription({
   opening,
 }: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused' | 'lapsed'> {
   let stops = 0;
+  let isBegun = false;
   /** The stops counted before each look at the row: a signal during a look causes another one. */
   let seen = 0;
   const look = (begun?: SubscriptionOpening) =>
@@ -53,11 +54,16 @@ export async function donationSubscription({
   setHandler(subscriptionStopped, () => {
     stops += 1;
   });
-  setHandler(awaitFirstPayment, () => opened);
+  setHandler(awaitFirstPayment, () => {
+    // A request waits only while there is no row: a restore took this one back, then. It is looked for, and the run ends.
+    if (isBegun) stops += 1;
+    return opened;
+  });
 
   let standing: SubscriptionStanding;
   try {
     standing = await opened;
+    isBegun = true;
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (opening === undefined) throw refusal;

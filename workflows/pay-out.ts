@@ -134,7 +134,15 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
     },
     { description: 'Makes the workflow ask the provider now' },
   );
-  setHandler(awaitReservation, async () => (await reserved).status, { description: 'For the API' });
+  setHandler(
+    awaitReservation,
+    async () => {
+      // A request waits only while there is no row: a restore took this one back, then. It is looked for, and the run ends.
+      if (run.payout !== undefined) run.hints += 1;
+      return (await reserved).status;
+    },
+    { description: 'For the API' },
+  );
   setHandler(
     settlePayout,
     async (settlement) => {

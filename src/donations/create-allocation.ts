@@ -42,6 +42,7 @@ export async function createAllocation(
       start: async (request: AllocationRequest) => {
         const outcome = await workflows.runDonationAllocation(request, allocationWaitMs);
         if (outcome?.outcome === 'refused') refuseAsWritten(outcome);
+        return null;
       },
     },
   ).catch((error: unknown) => {

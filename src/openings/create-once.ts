@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { budgets } from '../shared/budgets.ts';
 import { DomainError } from '../shared/errors.ts';
 import { findRefusal, isVerdict, refuseOnce } from './open-once.ts';
 import type { OpeningPlace, OpeningStamp } from './opening.ts';
@@ -8,9 +10,11 @@ export interface Creation<Found, Prepared> {
   find(em: EntityManager): Promise<Found | null>;
   /** Throws whatever can be refused before the workflow starts. */
   prepare(): Promise<Prepared>;
-  /** Starts the workflow or joins the running one, and waits for its first step. Throws that step's refusal. */
+  /** Starts the workflow or joins the running one, and waits for its first step: null in vain. Throws that step's refusal. */
   start(prepared: Prepared & { stamp: OpeningStamp }): Promise<unknown>;
 }
+
+const lookEveryMs = 200;
 
 /**
  * Creates a resource that a workflow owns. A refusal is final here too: an earlier request under the same key, or the
@@ -35,18 +39,26 @@ export async function createOnce<Found, Prepared>(
     if (!opening.isKeyed || !isVerdict(error)) throw error;
     return refuseOnce(em, { ...opening, number: null }, find, error);
   }
-  try {
-    await start({ ...prepared, stamp });
-  } catch (error) {
-    if (!isVerdict(error)) throw error;
-    // It came through Temporal, which anybody with access can write to: write it down first, or return what is written
-    // already.
-    return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
+  const begun = performance.now();
+  for (;;) {
+    let answer: unknown;
+    try {
+      answer = await start({ ...prepared, stamp });
+    } catch (error) {
+      if (!isVerdict(error)) throw error;
+      // It came through Temporal, which anybody with access can write to: write it down first, or return what is written
+      // already.
+      return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
+    }
+    const found = await find(em.fork());
+    if (found !== null) return found;
+    const refusal = await findRefusal(em, { ...opening, number: stamp.number });
+    if (refusal !== null) throw refusal;
+    // A run that answers without a row began before the database was restored. The question wakes it, it finds its row
+    // gone, and ends: the next one begins anew.
+    if (answer === null || performance.now() - begun > budgets.opening.endsWithin) break;
+    await delay(lookEveryMs);
   }
-  const found = await find(em.fork());
-  if (found !== null) return found;
-  const refusal = await findRefusal(em, { ...opening, number: stamp.number });
-  if (refusal !== null) throw refusal;
   const unavailable = new DomainError('SERVICE_UNAVAILABLE', opening.unavailable, { retryAfterSeconds: 2 });
   if (opening.isKeyed) throw unavailable;
   return refuseOnce(em, { ...opening, number: stamp.number }, find, unavailable);

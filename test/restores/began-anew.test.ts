@@ -1,0 +1,73 @@
+import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
+import { backUp, restore } from '../reconciliation/restore.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { buildActiveCause } from '../support/build-targets.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+let payer: BuiltUser;
+let causeId: string;
+beforeAll(async () => {
+  stack = await startStack({ own: true, worker: true, sandbox: true });
+  partner = await buildPayer(stack);
+  payer = await buildIndividual(stack, { balance: '100000' });
+  causeId = (await buildActiveCause(stack)).id;
+  await backUp(stack.owner());
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const token = () => ({ token: payer.token });
+const topUp = (key: string) => {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  return stack.post('/v1/payments/gateway', body, { ...token(), headers: { 'idempotency-key': key } });
+};
+const collect = (key: string) => partner.post('/payments', { method: 'qris', amount: '50000' }, key);
+const payOut = (key: string) => partner.post('/payouts', payoutBody({ bank_account_number: '00100012131313' }), key);
+const subscribe = (key: string) => {
+  const body = { cause_id: causeId, amount: '1000', source_account_id: payer.accountId, interval: 'monthly' };
+  return stack.post('/v1/donations/subscriptions', body, { ...token(), headers: { 'idempotency-key': key } });
+};
+const statusOf = async (workflowId: string) =>
+  (await stack.deps.workflows.client.workflow.getHandle(workflowId).describe()).status.name;
+
+describe('After the database was restored to before they were made', () => {
+  it('what is asked for again under its key begins anew at once, under its id', async () => {
+    const requests = { topUp, collect, payOut, subscribe };
+    const idOf = ({ payment_order_id, id }: Record<string, string>) => payment_order_id ?? id;
+    const keys = Object.fromEntries(Object.keys(requests).map((name) => [name, freshKey()]));
+    const ask = async () => {
+      const answers: Record<string, unknown> = {};
+      for (const [name, request] of Object.entries(requests)) {
+        const { status, body } = await request(keys[name] ?? '');
+        answers[name] = { status, id: body.data ? idOf(body.data) : body };
+      }
+      return answers;
+    };
+    const first = await ask();
+    await restore(stack.owner());
+    expect(await ask()).toEqual(first);
+  }, 60_000);
+
+  it('a payout that was sent is found at the provider, and is not sent again', async () => {
+    const key = freshKey();
+    const { id } = (await partner.post('/payouts', payoutBody(), key)).body.data;
+    await payoutWhen(partner, id, 'succeeded');
+    await restore(stack.owner());
+    expect((await partner.post('/payouts', payoutBody(), key)).body.data).toMatchObject({ id });
+    await payoutWhen(partner, id, 'succeeded');
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+  }, 60_000);
+
+  it('a workflow whose row is gone ends with its next step, which is not repeated', async () => {
+    const { id } = (await collect(freshKey())).body.data;
+    await restore(stack.owner());
+    await stack.deps.workflows.hintPartnerPayment(id);
+    await eventually(
+      () => statusOf(`partner-payment/${id}`),
+      (status) => status === 'FAILED',
+    );
+  }, 60_000);
+});
