@@ -82,6 +82,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     opened = await opening;
     status = await instrument;
     isBegun = true;
+    if (opened.isPaid) hints += 1;
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (steps.again || isCancellation(refusal)) throw refusal;
@@ -112,7 +113,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     if (isHinted && said.outcome === 'waiting') round = -1;
     // A deadline that passed while the provider was asked: the next round expires the instrument first.
     status = await resolve(steps, status, said, isOver);
-    const isHeldUp: boolean = said.outcome === 'settling' || (isOverdue && !isOver);
+    const isHeldUp: boolean = said.outcome === 'settling' || isOverdue;
     settlingSince = isHeldUp ? (settlingSince ?? Date.now()) : null;
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }

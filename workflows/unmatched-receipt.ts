@@ -3,10 +3,10 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  defineSignal,
   defineUpdate,
   proxyActivities,
   setHandler,
-  sleep,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -25,6 +25,9 @@ import { tellHowToDecide } from './tell-how-to-decide.ts';
  * A decision that is not carried out is ended with the reason.
  */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
+
+/** Something may have become of this money. Only a hint: the workflow looks. */
+export const receiptChanged = defineSignal('receiptChanged');
 
 const { openReceipt, settleReceipt: settleByDecision } = proxyActivities<Activities>(providerStep);
 
@@ -56,8 +59,18 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
         'Ends the case as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions',
     },
   );
-  opened = await openReceipt(stray);
-  if (isUndecided(opened)) opened = await askAgain(stray, opened);
+  let hints = 0;
+  let seen = 0;
+  setHandler(receiptChanged, () => {
+    hints += 1;
+  });
+  const look: Look = async (waitMs) => {
+    if (waitMs !== undefined) await condition(() => hints > seen, waitMs);
+    seen = hints;
+    return openReceipt(stray);
+  };
+  opened = await look();
+  if (isUndecided(opened)) opened = await askAgain(stray, opened, look);
   if (opened.outcome === 'suspended') {
     upsertSearchAttributes([
       { key: searchAttributeKeys.PaymentState, value: 'SUSPENSE' },
@@ -76,7 +89,11 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
           },
         ]),
     );
-    await condition(() => end !== undefined);
+    // It ends by a decision, or when the row comes back that it pays. A receipt that a restore takes back is opened anew.
+    while (end === undefined && opened.outcome === 'suspended') {
+      await condition(() => end !== undefined || hints > seen);
+      if (end === undefined) opened = await look();
+    }
   }
   await condition(allHandlersFinished);
   end ??= opened.outcome;
@@ -87,6 +104,9 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
 
 /** Money that is in the books. */
 const hasReceipt: ReadonlySet<ReceiptOpening['outcome']> = new Set(['suspended', 'applied', 'credited', 'refunded']);
+
+/** Looks what has become of the money, after a wait or a hint. */
+type Look = (waitMs?: number) => Promise<ReceiptOpening>;
 
 type ReceiptEnd = ReceiptState | ReceiptOpening['outcome'];
 
@@ -101,7 +121,7 @@ const isUndecided = ({ outcome }: ReceiptOpening): boolean => outcome === 'owned
  * Asks at intervals that grow from three seconds to an hour: for a day about money the provider does not confirm, and
  * about money of an open payment for as long as that is open and has not taken it.
  */
-async function askAgain(stray: StrayPayment, first: ReceiptOpening): Promise<ReceiptOpening> {
+async function askAgain(stray: StrayPayment, first: ReceiptOpening, look: Look): Promise<ReceiptOpening> {
   const since = Date.now();
   let opened = first;
   while (isUndecided(opened)) {
@@ -109,8 +129,7 @@ async function askAgain(stray: StrayPayment, first: ReceiptOpening): Promise<Rec
     if (opened.outcome === 'unconfirmed' && elapsed >= unconfirmedMs) return opened;
     upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: opened.outcome.toUpperCase() }]);
     tellDetails(stories[opened.outcome === 'owned' ? 'owned' : 'unconfirmed']);
-    await sleep(Math.min(Math.max(elapsed, 3 * secondMs), hourMs));
-    opened = await openReceipt(stray);
+    opened = await look(Math.min(Math.max(elapsed, 3 * secondMs), hourMs));
     if (isUndecided(opened) && workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof unmatchedReceipt>(stray);

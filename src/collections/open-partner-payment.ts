@@ -5,6 +5,7 @@ import { openOnce } from '../openings/open-once.ts';
 import { claimPartnerKey } from '../partners/idempotency.ts';
 import { refuseClosedOrganization, refuseInactivePartner, refuseUnlinked } from '../partners/inactive.ts';
 import { openForOrder } from '../partners/open-for-order.ts';
+import { isPaidUnknown } from '../payments/find-receipts.ts';
 import { deadlineOf } from '../payments/payment-order.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
@@ -36,11 +37,13 @@ export async function openPartnerPayment(
   const opened = opening === null ? await find(em) : await open(em, sealer, { paymentId, opening, at }, find);
   if (opened === null) refuse('NOT_FOUND', `no partner payment ${paymentId}`);
   await failpoint('open-partner-payment.after');
+  const isPaid = opening !== null && (await isPaidUnknown(em, { reference: paymentId, amount: opening.gross }));
   return {
     status: opened.status,
     deadline: deadlineOf(opened).toISOString(),
     final: isFinalPayment(opened.status),
     availableAt: opened.released_at ? null : (opened.available_at?.toISOString() ?? null),
+    ...(isPaid && { isPaid }),
   };
 }
 

@@ -2,6 +2,8 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { tellAgain } from '../callbacks/tell-again.ts';
 import { readDatabaseClock } from '../database/database-clock.ts';
 import { recordEvent } from '../events/record-event.ts';
+import { addMoney } from '../shared/money.ts';
+import { isPaidUnknown } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import type { WakingPort } from './handler.ts';
 import { type Attempt, expectLastAttempt } from './obtain-instrument.ts';
@@ -10,7 +12,7 @@ import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
 /**
  * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it. A final order stays
- * as it is. Closed because an attempt to get an instrument was `refused`, it throws as `expectLastAttempt`.
+ * as it is, and one whose money is in suspense, unknown when it came. Closed because an attempt to get an instrument was `refused`, it throws as `expectLastAttempt`.
  */
 export async function closePayment(
   em: EntityManager,
@@ -27,6 +29,8 @@ export async function closePayment(
     const handler = handlerOfOrder(order);
     wake = () => wakeAfterEnd(order, workflows);
     if (isFinalOrder(order.status)) return order.status;
+    const awaits = { reference: order.id, amount: addMoney(order.nominal, order.admin_fee) };
+    if (await isPaidUnknown(tx, awaits)) return order.status;
     if (close.refused) await expectLastAttempt(tx, 'payment_orders', order.id, close.refused);
     order.status = close.status;
     order.failure_code = close.failureCode;

@@ -89,6 +89,7 @@ async function judge(
   const receipts = await findReceiptStates(
     em,
     succeeded.map(({ providerPaymentId }) => providerPaymentId),
+    ...(isOpen ? [{ reference, amount: total }] : []),
   );
   const received = succeeded.filter(({ providerPaymentId }) => !receipts.has(providerPaymentId));
   const pays = (payment: ProviderPayment) =>

@@ -4,6 +4,8 @@ import { readPayer } from '../identity/read-payer.ts';
 import { openOnce } from '../openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import { addMoney } from '../shared/money.ts';
+import { isPaidUnknown } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import type { WakingPort } from './handler.ts';
 import { handlerOf } from './handlers/index.ts';
@@ -36,7 +38,13 @@ export async function openPaymentOrder(
   if (opened === null) refuse('NOT_FOUND', `no payment order ${orderId}`);
   await failpoint('open-payment-order.after');
   if (opening !== null) void handlerOfOrder(opened).wake?.(workflows, { referenceId: opened.reference_id });
-  return { status: opened.status, deadline: deadlineOf(opened).toISOString(), final: isFinalOrder(opened.status) };
+  const awaits = { reference: orderId, amount: addMoney(opened.nominal, opened.admin_fee) };
+  return {
+    status: opened.status,
+    deadline: deadlineOf(opened).toISOString(),
+    final: isFinalOrder(opened.status),
+    ...(opening !== null && (await isPaidUnknown(em, awaits)) && { isPaid: true as const }),
+  };
 }
 
 async function makeOrder(

@@ -72,6 +72,8 @@ export interface OpenedOrder {
   deadline: string;
   /** Whether the order was final when this run began. */
   final: boolean;
+  /** Its money came before its row, which a restore had taken back: the provider is asked at once. */
+  isPaid?: true;
 }
 
 export interface ConfirmedPayment {

@@ -8,7 +8,7 @@ export const receiptLaw = statusLaw({
   initial: ['applied', 'suspended'],
   transitions: {
     applied: [],
-    suspended: ['credited', 'refunded'],
+    suspended: ['applied', 'credited', 'refunded'],
     credited: [],
     refunded: [],
   },

@@ -35,6 +35,7 @@ export async function settlePayment(
   workflows: SettlingPort,
 ): Promise<PaymentOrderStatus> {
   let wake = async () => {};
+  /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
   let isStray = false;
   const status = await em.transactional(async (tx) => {
     const order = await tx.findOneOrFail(
@@ -45,14 +46,14 @@ export async function settlePayment(
     const handler = handlerOfOrder(order);
     if (payment === null) return order.status;
     wake = () => wakeAfterEnd(order, workflows);
-    const isKnown = await hasReceipt(tx, payment.providerPaymentId);
+    const total = addMoney(order.nominal, order.admin_fee);
     const isFinal = isFinalOrder(order.status);
+    const isKnown = await hasReceipt(tx, payment.providerPaymentId, { reference: order.id, amount: total });
     isStray = isFinal && !isKnown;
     if (isFinal || isKnown) return order.status;
-    const total = addMoney(order.nominal, order.admin_fee);
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
     const now = await readDatabaseClock(tx);
-    await applyReceipt(tx, { payment, orderId: order.id });
+    isStray = await applyReceipt(tx, { payment, orderId: order.id });
     order.provider_fee = await costOfPayment(tx, { reference: order.id, amount: total });
     order.status = 'PAID';
     order.cancelled_at = null;

@@ -4,7 +4,7 @@ import type { Temporal, WorkflowRun } from './temporal.ts';
 import { handDecision } from './update-id.ts';
 
 export const createReceiptWorkflows = (temporal: Temporal): ReceiptWorkflows & ReceiptDecisions => ({
-  openUnmatchedReceipt: (stray) => temporal.startOnce(caseOf(stray)),
+  openUnmatchedReceipt: (stray) => temporal.signalWithStart(caseOf(stray), 'receiptChanged'),
   decideReceipt: (stray, decision, waitMs) =>
     handDecision(decision, (update) =>
       temporal.startAndAwait(caseOf(stray), { name: 'settleReceipt', ...update }, waitMs),

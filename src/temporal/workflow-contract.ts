@@ -48,7 +48,7 @@ export interface WorkflowContract {
     updates: { awaitFirstPayment: SubscriptionStanding };
     signals: 'subscriptionStopped';
   };
-  unmatchedReceipt: { input: StrayPayment; updates: { settleReceipt: ReceiptState } };
+  unmatchedReceipt: { input: StrayPayment; updates: { settleReceipt: ReceiptState }; signals: 'receiptChanged' };
   webhookDelivery: { input: WebhookDeliveryInput; signals: 'redeliveryAsked' };
   personErasure: { input: PersonErasureInput; result: ErasureStatus };
 }

@@ -31,17 +31,22 @@ create index receipts_by_state on receipts (state, received_at, id) where state 
 create index receipts_by_settlement on receipts ((coalesce(settled_at, 'infinity'))) where state <> 'applied';
 create trigger receipts_are_kept before delete on receipts for each row execute function refuse_change();
 create trigger receipts_state_law before insert or update of state on receipts
-  for each row execute function keep_status('state', '>applied', '>suspended', 'suspended>credited',
-    'suspended>refunded');
+  for each row execute function keep_status('state', '>applied', '>suspended', 'suspended>applied',
+    'suspended>credited', 'suspended>refunded');
 
 -- What the provider was paid for an order, or for a partner's payment, that is open: the receipt is of its whole amount.
-create function apply_receipt(p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text,
+-- Money that nobody knew when it came leaves suspense, by the journal that undoes its journal in, for the row of its
+-- reference that has come back. Whether it did.
+create function apply_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text,
   p_order_id uuid, p_partner_payment_id uuid)
-returns void language plpgsql
+returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  suspended uuid := (select journal_id from journal_keys where business_key = 'receipt/' || p_id || '/suspense');
+  undone record;
 begin
   perform refuse_old_snapshot();
-  insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
+  insert into receipts as known (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
       partner_payment_id)
     select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
       null::uuid
@@ -50,11 +55,21 @@ begin
     union all
     select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id
     from (select * from partner_payments where id = p_partner_payment_id for no key update) p
-    where p.status in ('PENDING', 'WAITING_PAYMENT');
+    where p.status in ('PENDING', 'WAITING_PAYMENT')
+    on conflict (provider_payment_id) do update set state = 'applied', reason = null, order_id = excluded.order_id,
+      partner_payment_id = excluded.partner_payment_id
+      where known.state = 'suspended' and known.reason = 'unknown'
+        and known.reference = excluded.reference and known.amount = excluded.amount;
   if not found then
     raise exception 'only what is open is paid' using errcode = 'AM003',
       detail = coalesce(p_order_id, p_partner_payment_id)::text;
   end if;
+  if suspended is null then
+    return false;
+  end if;
+  select array_agg(p.account_id) as accounts, array_agg(-p.amount) as amounts into undone
+    from postings p where p.journal_id = suspended;
+  return write_journal(p_journal_id, 'receipt/' || p_id || '/settled', 'receipt.applied', undone.accounts, undone.amounts);
 end $$;
 
 -- Puts money that nobody takes into suspense with its receipt, in one journal. False when it has a receipt already.
@@ -109,6 +124,7 @@ create view check_receipts_posted_once as
   from receipts r
   where r.state = 'applied' and r.received_at >= checks_since_time()
     and exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense')
+      <> exists (select from journal_keys where business_key = 'receipt/' || r.id || '/settled')
   union all
   select r.id, r.state, 'money that was credited is with another account'
   from receipts r join journal_keys k on k.business_key = 'receipt/' || r.id || '/settled'

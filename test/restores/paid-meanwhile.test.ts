@@ -1,0 +1,118 @@
+import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
+import { westernIndonesiaDay } from '../../src/shared/clock.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { buildPayer, readBalance } from '../payouts/build-payouts.ts';
+import { backUp, restore } from '../reconciliation/restore.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { buildOperators, decide, type Operators } from '../support/decide.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+let payer: BuiltUser;
+let operators: Operators;
+beforeAll(async () => {
+  stack = await startStack({ own: true, worker: true, sandbox: true });
+  partner = await buildPayer(stack);
+  payer = await buildIndividual(stack);
+  operators = await buildOperators(stack);
+  await backUp(stack.owner());
+}, 60_000);
+afterEach(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const reconcile = () =>
+  reconcileDay(
+    stack.em(),
+    {
+      gateway: stack.deps.gateway,
+      workflows: stack.deps.workflows,
+      failed: (_: string, subject: string, error: unknown) => {
+        throw new Error(`the owner of ${subject} was not woken`, { cause: error });
+      },
+    },
+    { day: westernIndonesiaDay(new Date()), takenBy: newId() },
+  );
+const collect = async (key: string) =>
+  (await partner.post('/payments', { method: 'qris', amount: '50000' }, key)).body.data;
+const topUp = async (key: string) => {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  const headers = { 'idempotency-key': key };
+  return (await stack.post('/v1/payments/gateway', body, { token: payer.token, headers })).body.data;
+};
+const payAtProvider = (payment_code: string) => stack.sandbox.post('/sandbox/pay', { payment_code });
+const collectedWhen = (id: string, status: string) =>
+  eventually(
+    async () => (await partner.get(`/payments/${id}`)).body.data?.status,
+    (now) => now === status,
+  );
+const orderWhen = (id: string, status: string) =>
+  eventually(
+    async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data?.status,
+    (now) => now === status,
+  );
+const receiptWhen = (reference: string, state: string) =>
+  eventually(
+    () =>
+      stack
+        .em()
+        .execute<{ id: string; state: string }[]>('select id, state from receipts where reference = ?', [reference]),
+    ([receipt]) => receipt?.state === state,
+  );
+const receiptWorkflow = async (id: string) =>
+  (await stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${id}`).describe()).status.name;
+
+describe('Money for what a restore took back', () => {
+  it('pays a partner’s payment that is asked for again under its key, without a decision', async () => {
+    const key = freshKey();
+    const { id, payment_code } = await collect(key);
+    await payAtProvider(payment_code);
+    await collectedWhen(id, 'succeeded');
+    await restore(stack.owner());
+    await reconcile();
+    const [receipt] = await receiptWhen(id, 'suspended');
+    const before = await readBalance(partner);
+
+    expect(await collect(key)).toMatchObject({ id });
+    await collectedWhen(id, 'succeeded');
+    expect(await receiptWhen(id, 'applied')).toHaveLength(1);
+    const sum = ({ pending, available }: Record<string, string>) => Number(pending) + Number(available);
+    const { net_amount } = (await partner.get(`/payments/${id}`)).body.data;
+    expect(sum(await readBalance(partner)) - sum(before)).toBe(Number(net_amount));
+    await eventually(
+      () => receiptWorkflow(receipt?.id ?? ''),
+      (status) => status === 'COMPLETED',
+    );
+  }, 60_000);
+
+  it('pays an order that is asked for again under its key, without a decision', async () => {
+    const key = freshKey();
+    const { payment_order_id: id, payment_code } = await topUp(key);
+    await payAtProvider(payment_code);
+    await orderWhen(id, 'PAID');
+    await restore(stack.owner());
+    await reconcile();
+    await receiptWhen(id, 'suspended');
+
+    expect(await topUp(key)).toMatchObject({ payment_order_id: id });
+    await orderWhen(id, 'PAID');
+    await receiptWhen(id, 'applied');
+    expect(Number(await balanceOf(stack, payer.accountId))).toBe(50_000);
+  }, 60_000);
+
+  it('is in suspense again, where a decision about it is taken back, too', async () => {
+    const { id, payment_code } = await collect(freshKey());
+    await restore(stack.owner());
+    await payAtProvider(payment_code);
+    const [receipt] = await receiptWhen(id, 'suspended');
+    const refund = { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'refund', note: 'given back by hand' };
+    expect(await decide(stack, operators, refund)).toMatchObject({ status: 'carried_out' });
+    await restore(stack.owner());
+    await reconcile();
+    await receiptWhen(id, 'suspended');
+    await restore(stack.owner());
+    await reconcile();
+    await receiptWhen(id, 'suspended');
+  }, 60_000);
+});
