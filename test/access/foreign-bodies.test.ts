@@ -5,7 +5,9 @@ import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import { buildTransaction, upload } from '../support/documents.ts';
+import { casesOf } from '../support/full.ts';
 import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
+import { isFullRun } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { type Body, bodies, type Named } from './body-things.ts';
 import { documentedAccess } from './documented-access.ts';
@@ -117,13 +119,20 @@ async function call(
   return [answer.status, await answer.text()];
 }
 
+const isMoney = (path: string): boolean => /\/(accounts|transactions|balance)$/.test(path);
+
 /** Reads that tell the moment of the reading, or send the reader elsewhere. */
 const unsteady = new Set(['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']);
 
-/** All that the stranger reads of what is theirs: every read and list that needs no id, as a person and as a partner. */
-async function shownToStranger(): Promise<Record<string, unknown>> {
+/**
+ * All that the stranger reads of what is theirs: every read and list that needs no id, as a person and as a partner. In
+ * `npm test` those of their money and of what the route is about.
+ */
+async function shownToStranger({ path: about }: Route): Promise<Record<string, unknown>> {
   const shown: Record<string, unknown> = {};
-  const reads = routes.filter(({ method, path }) => method === 'get' && !path.includes(':') && !unsteady.has(path));
+  const reads = routes
+    .filter(({ method, path }) => method === 'get' && !path.includes(':') && !unsteady.has(path))
+    .filter(({ path }) => isFullRun() || isMoney(path) || path.split('/')[2] === about.split('/')[2]);
   for (const read of reads) {
     const isPartner = read.access.kind === 'partner';
     const caller: Caller = { kind: 'stranger', owner: stranger, isPartner, userType: 'organization' };
@@ -160,14 +169,18 @@ describe('An id in a body', () => {
     '%s: the caller’s own is accepted; somebody else’s and an unknown one are refused as documented',
     async (name, route, { build, fields }) => {
       const reached: string[] = [];
-      for (const caller of await admitted(name)) {
+      const behind = await admitted(name);
+      const turn = asked.findIndex(([each]) => each === name) % behind.length;
+      for (const caller of [...behind.slice(turn), ...behind.slice(0, turn)]) {
+        // One stands for the others, by turns.
+        if (!isFullRun() && reached.length > 0) break;
         // Who has no organization names none.
         const own = await build(stack, caller.owner).catch(() => null);
         if (own === null || Object.values(own).includes(null)) continue;
         const ids = await ownIds(route, caller.owner);
         const theirs = await build(stack, stranger);
-        const before = await shownToStranger();
-        expect(Object.keys(before).length).toBeGreaterThan(10);
+        const before = await shownToStranger(route);
+        expect(Object.keys(before).length).toBeGreaterThan(isFullRun() ? 10 : 2);
         for (const [field, named] of Object.entries(fields)) {
           if (typeof named === 'string') continue;
           const { foreign, absent }: Named = named;
@@ -184,7 +197,7 @@ describe('An id in a body', () => {
           }
           expect([caller.kind, field, missing]).toEqual([caller.kind, field, absent]);
         }
-        expect([caller.kind, await shownToStranger()]).toEqual([caller.kind, before]);
+        expect([caller.kind, await shownToStranger(route)]).toEqual([caller.kind, before]);
         const [status, text] = await call(route, caller, ids, { body: own });
         expect([caller.kind, status < 300 ? 'taken' : `${status} ${text}`]).toEqual([caller.kind, 'taken']);
         reached.push(caller.kind);
@@ -302,7 +315,7 @@ describe('An id in a query', () => {
 });
 
 describe('An id in a query of one’s own', () => {
-  it.each(['category_id', 'product_id'] as const)(
+  it.each(casesOf(['category_id', 'product_id'] as const))(
     'shows the documents of the %s that it names, and no others',
     async (field) => {
       const [named, other] = [await documentOf(stranger), await documentOf(stranger)];

@@ -9,14 +9,15 @@ import { migrate } from '../../src/migrate.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
-import { casesOf } from '../support/full.ts';
+import { casesOf, itInFull } from '../support/full.ts';
 import { testRun } from '../support/run.ts';
 
+/** Tests that forget its role's time-outs come last. */
 let database: TestDatabase;
-beforeEach(async () => {
+beforeAll(async () => {
   database = await cloneDatabase();
 });
-afterEach(() => database.drop());
+afterAll(() => database.drop());
 
 const { lock, statement, idle, transaction } = budgets.database.role;
 const asNamed = {
@@ -60,17 +61,8 @@ describe('The time-outs of the database', () => {
     expect(await ask(settings)).toEqual(expected);
   });
 
-  it('are not connection parameters, which a pooler would drop', async () => {
-    await using orm = await openDatabase({ url: database.url, poolSize: 1 });
-    expect(await orm.em.fork().execute(settings)).toEqual(expected);
-    await forget();
-    await using later = await openDatabase({ url: database.url, poolSize: 1 });
-    const sources = (await later.em.fork().execute<Setting[]>(settings)).map(({ source }) => source);
-    expect(sources.filter((source) => source === 'client' || source === 'session')).toEqual([]);
-  });
-
   it('are set by concurrent migrations, in one database and in several', async () => {
-    const others = await Promise.all([cloneDatabase(), cloneDatabase()]);
+    const others = await Promise.all(casesOf([cloneDatabase, cloneDatabase]).map((clone) => clone()));
     const urls = [database, database, ...others].map(({ ownerUrl }) => ownerUrl);
     expect(await Promise.all(urls.map((url) => migrate(url)))).toEqual(urls.map(() => []));
     expect(await ask(settings)).toEqual(expected);
@@ -99,6 +91,15 @@ describe('The time-outs of the database', () => {
     await expect(slow).rejects.toMatchObject({ code: '25P04' });
     expect(await em.execute<{ one: number }[]>('select 1 as one')).toEqual([{ one: 1 }]);
   });
+
+  it('are not connection parameters, which a pooler would drop', async () => {
+    await using orm = await openDatabase({ url: database.url, poolSize: 1 });
+    expect(await orm.em.fork().execute(settings)).toEqual(expected);
+    await forget();
+    await using later = await openDatabase({ url: database.url, poolSize: 1 });
+    const sources = (await later.em.fork().execute<Setting[]>(settings)).map(({ source }) => source);
+    expect(sources.filter((source) => source === 'client' || source === 'session')).toEqual([]);
+  });
 });
 
 describe('A process on a role without them', () => {
@@ -110,7 +111,7 @@ describe('A process on a role without them', () => {
     );
   });
 
-  it.each(casesOf(['api', 'worker']))(
+  itInFull.each(['api', 'worker'])(
     'ends at once and says so: %s',
     async (name) => {
       await forget();

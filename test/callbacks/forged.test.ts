@@ -1,5 +1,6 @@
 import { buildPayer, magicAccount, pay, payoutWhen, readBalance } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -27,11 +28,11 @@ const statusWhen = (id: string, status: string) =>
 
 // One with a wrong token is not taken as a hint either: where the real one is lost, too, the next question is minutes away.
 describe.each([
-  ['status', [false, true]],
-  ['amount', [false, true]],
-  ['token', [false]],
-])('While somebody forges the %s of every callback', (forge, drops) => {
-  it('a payment is paid once and in its own amount, also where the real callback is lost', async () => {
+  ['status', [false, true], it, itInFull],
+  ['amount', [false, true], itInFull, it],
+  ['token', [false], itInFull, it],
+])('While somebody forges the %s of every callback', (forge, drops, ofAPayment, ofAPayout) => {
+  ofAPayment('a payment is paid once and in its own amount, also where the real callback is lost', async () => {
     const before = Number(await balanceOf(stack, payer.accountId));
     for (const drop of drops) {
       await stack.sandbox.put('/sandbox/faults', { callbacks: { forge, drop } });
@@ -42,7 +43,7 @@ describe.each([
     expect(Number(await balanceOf(stack, payer.accountId))).toBe(before + 50_000 * drops.length);
   });
 
-  it('a payout ends as the provider says, and gives back what failed', async () => {
+  ofAPayout('a payout ends as the provider says, and gives back what failed', async () => {
     const before = Number((await readBalance(partner)).available);
     await stack.sandbox.put('/sandbox/faults', { callbacks: { forge } });
     const paid = await pay(partner);

@@ -1,15 +1,19 @@
 import { receiptIdFor } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
 /** Cases of money that nobody takes, over days. */
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
+/** An order that has expired, and can still be paid at the provider. */
+let order: { id: string; payment_code: string };
 beforeAll(async () => {
   stack = await startTimeSkippingStack();
   payer = await buildIndividual(stack);
+  order = await expiredOrder();
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -53,7 +57,7 @@ const becomes = (stray: Stray, wanted: string) =>
 
 describe('Late money that the provider does not know yet', () => {
   it('is never lost: it is asked about again, and is in suspense once it is listed hours later', async () => {
-    const stray = await payLate(await expiredOrder());
+    const stray = await payLate(order);
     await open(stray);
     await stack.time.sleep('5 hours');
     expect(await stateOf(stray)).toBeUndefined();
@@ -64,7 +68,6 @@ describe('Late money that the provider does not know yet', () => {
   }, 60_000);
 
   it('ends unconfirmed after a day, and a later hint reopens the case', async () => {
-    const order = await expiredOrder();
     const stray = await payLate(order);
     await open(stray);
     expect(await caseOf(stray).result()).toBe('unconfirmed');
@@ -73,21 +76,24 @@ describe('Late money that the provider does not know yet', () => {
     await becomes(stray, 'suspended');
   }, 60_000);
 
-  it('that ended unconfirmed is also found again by a hint to its final order', async () => {
-    const order = await expiredOrder();
-    const stray = await payLate(order);
-    await open(stray);
-    expect(await caseOf(stray).result()).toBe('unconfirmed');
-    await list();
-    await stack.deps.workflows.hintGatewayPayment(order.id);
-    await becomes(stray, 'suspended');
-  }, 60_000);
+  itInFull(
+    'that ended unconfirmed is also found again by a hint to its final order',
+    async () => {
+      const stray = await payLate(order);
+      await open(stray);
+      expect(await caseOf(stray).result()).toBe('unconfirmed');
+      await list();
+      await stack.deps.workflows.hintGatewayPayment(order.id);
+      await becomes(stray, 'suspended');
+    },
+    60_000,
+  );
 });
 
 describe('A settled case', () => {
   it('that is started again ends at once, and never moves the money twice', async () => {
     await list();
-    const stray = await payLate(await expiredOrder());
+    const stray = await payLate(order);
     await open(stray);
     await becomes(stray, 'suspended');
     const before = Number(await balanceOf(stack, payer.accountId));

@@ -1,4 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
+import { subtractMoney } from '../../src/shared/money.ts';
 import {
   type BuiltUser,
   buildIndividual,
@@ -27,7 +28,7 @@ const made: Record<'mine' | 'theirs' | 'ours' | 'oursActive' | 'foreign' | 'fore
   foreignActive: '',
 };
 beforeAll(async () => {
-  stack = await startStack({ own: true });
+  stack = await startStack();
   person = await buildIndividual(stack);
   other = await buildIndividual(stack);
   admin = await buildOrganizationAdmin(stack);
@@ -48,17 +49,21 @@ afterAll(async () => {
 });
 
 const list = (user: BuiltUser, query = '') => stack.get(`/v1/charitable-causes${query}`, { token: user.token });
+/** Those of the causes of this file, by their names. */
 const names = (ids: { id: string }[]) =>
-  ids.map(({ id }) => Object.entries(made).find(([, value]) => value === id)?.[0]).sort();
+  Object.entries(made)
+    .filter(([, made]) => ids.some(({ id }) => id === made))
+    .map(([name]) => name)
+    .toSorted();
 const listed = async (user: BuiltUser, query = '') => {
-  const { status, body } = await list(user, query);
+  const { status, body } = await list(user, `?limit=100${query.replace('?', '&')}`);
   return status === 200 ? names(body.charitable_causes) : status;
 };
 
 describe('GET /v1/charitable-causes', () => {
   it('with discover=true answers every active cause to everybody, without its account', async () => {
     for (const user of [person, admin, otherAdmin, platform]) {
-      expect(await listed(user, '?discover=true&limit=100')).toEqual(['foreignActive', 'oursActive', 'theirs']);
+      expect(await listed(user, '?discover=true')).toEqual(['foreignActive', 'oursActive', 'theirs']);
     }
     const { body } = await list(person, `?discover=true&organization_id=${otherAdmin.organizationId}`);
     expect(names(body.charitable_causes)).toEqual(['foreignActive']);
@@ -67,8 +72,9 @@ describe('GET /v1/charitable-causes', () => {
   });
 
   it('answers the list under its name, with paging and amounts as numbers', async () => {
-    const { status, body } = await list(platform, '?limit=2');
-    expect({ status, body }).toMatchObject({ status: 200, body: { page: 1, limit: 2, total: 6 } });
+    const { status, body } = await list(platform, `?limit=1&organization_id=${otherAdmin.organizationId}`);
+    expect({ status, body }).toMatchObject({ status: 200, body: { page: 1, limit: 1, total: 2 } });
+    expect(body.charitable_causes).toHaveLength(1);
     expect(body.charitable_causes[0]).toMatchObject({
       id: made.foreignActive,
       name: 'Clean water',
@@ -84,7 +90,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(person)).toEqual(['mine']);
     expect(await listed(member)).toEqual([]);
     expect(await listed(admin)).toEqual(['ours', 'oursActive']);
-    expect(await listed(platform)).toHaveLength(6);
+    expect(await listed(platform)).toEqual(Object.keys(made).toSorted());
   });
 
   it('with organization_id shows that organization’s active causes, and its admins all of them', async () => {
@@ -128,12 +134,16 @@ describe('GET /v1/charitable-causes', () => {
 
   it('filters by status (`all` means none), orders, and pages by keyset', async () => {
     expect(await listed(platform, '?status=active')).toEqual(['foreignActive', 'oursActive', 'theirs']);
-    expect(await listed(platform, '?status=all')).toHaveLength(6);
-    const first = (await list(platform, '?order=asc&limit=2')).body.charitable_causes;
-    expect(first.map(({ id }: { id: string }) => id)).toEqual([made.mine, made.theirs]);
-    const next = (await list(platform, `?order=asc&limit=2&after=${made.theirs}`)).body.charitable_causes;
-    expect(next.map(({ id }: { id: string }) => id)).toEqual([made.ours, made.oursActive]);
-    expect(await listed(platform, '?page=9')).toEqual([]);
+    expect(await listed(platform, '?status=all')).toEqual(Object.keys(made).toSorted());
+    const ordered = async (query: string) => {
+      const { body } = await list(platform, `?order=asc&${query}`);
+      return body.charitable_causes.map(({ id }: { id: string }) => id);
+    };
+    expect(await ordered(`limit=2&after=${made.mine}`)).toEqual([made.theirs, made.ours]);
+    expect(await ordered(`limit=2&after=${made.ours}`)).toEqual([made.oursActive, made.foreign]);
+    const own = `organization_id=${admin.organizationId}`;
+    expect(await ordered(own)).toEqual([made.ours, made.oursActive]);
+    expect(await ordered(`${own}&page=9`)).toEqual([]);
   });
 
   it.each(['page=0', 'limit=0', 'limit=101', 'page=x', 'status=open', 'order=up', 'user_id=me', 'organization_id=1'])(
@@ -222,13 +232,14 @@ describe('GET /v1/summary/charitable-causes', () => {
       '2000000.0000',
     );
     expect((await summary(platform, `?organization_id=${newId()}`)).status).toBe(404);
-    expect((await summary(platform)).body).toMatchObject({
-      organization_id: null,
-      total_target_amount: '6000000.0000',
-    });
+    const before = (await summary(platform)).body;
+    await buildCause(stack, await buildIndividual(stack));
+    const { body } = await summary(platform);
+    expect([before.organization_id, body.organization_id]).toEqual([null, null]);
+    expect(subtractMoney(body.total_target_amount, before.total_target_amount)).toBe('1000000.0000');
   });
 
-  it('agrees with the list, for one organization and for all', async () => {
+  it('agrees with the list', async () => {
     const sum = (
       rows: { target_amount: number; current_amount: number }[],
       field: 'target_amount' | 'current_amount',
@@ -236,7 +247,6 @@ describe('GET /v1/summary/charitable-causes', () => {
     for (const [as, query] of [
       [admin, ''],
       [platform, `organization_id=${otherAdmin.organizationId}`],
-      [platform, ''],
     ] as const) {
       const { body: list } = await stack.get(`/v1/charitable-causes?limit=100&${query}`, { token: as.token });
       expect(list.charitable_causes).toHaveLength(list.total);

@@ -9,7 +9,9 @@ import {
   buildPlatformAdmin,
   buildSuperAdmin,
 } from '../support/build.ts';
+import { casesOf } from '../support/full.ts';
 import { untilLocked } from '../support/lock-waits.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildCause, currentAmountOf } from './build-cause.ts';
 
@@ -153,10 +155,11 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect((await decide(id, 'stop')).status).toBe(400);
   });
 
-  it('by fifty at once has one effect', async () => {
+  it('by many at once has one effect', async () => {
+    const size = isFullRun() ? 50 : 12;
     const id = await approved();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => asAClient(() => decide(id, 'stop'))));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(49).fill(400)]);
+    const answers = await Promise.all(Array.from({ length: size }, () => asAClient(() => decide(id, 'stop'))));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(size - 1).fill(400)]);
     expect((await eventsOf(id)).filter(({ impact }: { impact: string }) => impact === 'HIGH')).toHaveLength(2);
     expect((await decide(id, 'reinstate')).body.data.status).toBe('active');
   });
@@ -225,7 +228,7 @@ describe('A change to what a cause was approved by', () => {
 });
 
 describe('A cause of an organization that is not active', () => {
-  it.each(['inactive', 'suspended'])(
+  it.each(casesOf(['inactive', 'suspended']))(
     '(%s) accepts no donations of any kind, and accepts them again afterwards',
     async (status) => {
       const admin = await buildOrganizationAdmin(stack);

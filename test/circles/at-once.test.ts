@@ -5,6 +5,7 @@ import { reportOverdue } from '../../src/circles/report-overdue.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
 import { buildPlatformAdmin } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { type BegunCircle, begun, onDay, opened } from './begin-circle.ts';
 import { addMembers, buildMembers, contribute } from './build-circle.ts';
@@ -40,7 +41,7 @@ async function halfPaid(terms: Partial<CircleTerms>): Promise<BegunCircle> {
 }
 
 describe('However many members a circle has, one statement', () => {
-  it('adds all that join together, in the order of the request', async () => {
+  itInFull('adds all that join together, in the order of the request', async () => {
     const members = await buildMembers(stack, 6);
     const [creator] = members as [(typeof members)[0]];
     const id = await opened(stack, creator);
@@ -65,7 +66,7 @@ describe('However many members a circle has, one statement', () => {
     expect(await written('saving_circle_covers where saving_circle_id = ?', id)).toEqual({ rows: 3, statements: 1 });
   });
 
-  it('gives all later turns when members are excluded', async () => {
+  itInFull('gives all later turns when members are excluded', async () => {
     const { id } = await halfPaid({ on_default: 'exclude' });
     const by = { circleId: id, at: onDay(3) };
     await reportOverdue(stack.em(), by);
@@ -74,7 +75,7 @@ describe('However many members a circle has, one statement', () => {
     expect(await written(`${places} turn_number > 1`, id)).toEqual({ rows: 3, statements: 1 });
   });
 
-  it('notes what is refunded when it is cancelled, and shares out the rest', async () => {
+  itInFull('notes what is refunded when it is cancelled, and shares out the rest', async () => {
     const { id } = await halfPaid({ guarantee_percent: 50 });
     const { token } = await buildPlatformAdmin(stack);
     const cancelled = await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token });

@@ -1,3 +1,4 @@
+import type { CircleTerms } from '../../src/circles/terms.ts';
 import { must } from '../../src/shared/assert.ts';
 import { formatWesternIndonesia } from '../../src/shared/clock.ts';
 import { asAClient } from '../support/as-a-client.ts';
@@ -113,6 +114,19 @@ export async function buildActiveCircle(stack: StartingPlace, size: number, fiel
   expect(status).toBe(201);
   await startNow(stack, creator, id);
   return { id, creator, members };
+}
+
+/** An active daily circle of so many members with these terms, of which the first `paid` have contributed. */
+export async function buildDailyCircle(
+  stack: StartingPlace,
+  size: number,
+  { paid, terms }: { paid: number; terms: Partial<CircleTerms> },
+): Promise<BuiltCircle & { memberIds: string[] }> {
+  const circle = await buildActiveCircle(stack, size, { round_interval: 'daily', terms });
+  for (const member of circle.members.slice(0, paid)) {
+    expect((await contribute(stack, member, circle.id)).status).toBe(201);
+  }
+  return { ...circle, memberIds: await memberIdsOf(stack, circle.id, circle.members) };
 }
 
 /**

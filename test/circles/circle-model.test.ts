@@ -16,8 +16,8 @@ import {
   sum,
 } from './circle-model.ts';
 
-/** A few hundred cases of each, ten thousand in the full run. */
-const numRuns = isFullRun() ? 10_000 : 300;
+/** A hundred cases of each, ten thousand in the full run. */
+const numRuns = isFullRun() ? 10_000 : 100;
 
 const circles = fc.record({
   size: fc.integer({ min: 2, max: 7 }),

@@ -1,4 +1,5 @@
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
   buildActiveCircle,
@@ -134,7 +135,7 @@ describe('POST /v1/saving-circles', () => {
     expect((await patch(owner, id, { capacity: 4, amount: '1' })).status).toBe(200);
   });
 
-  it('with today as the start makes a circle that waits for a second member until the day is over', async () => {
+  itInFull('with today as the start makes a circle that waits for a second member until the day is over', async () => {
     const { id } = await createCircle(stack, owner, { start_date: dayFromToday(0), visibility: 'public' });
     expect((await join(owner, id, [owner.accountId])).status).toBe(201);
     const [row] = await stack

@@ -6,6 +6,7 @@ import { reportOverdue } from '../../src/circles/report-overdue.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { begun, onDay } from './begin-circle.ts';
 import { addMembers, balancesOf, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
@@ -179,7 +180,7 @@ describe('Under `exclude`', () => {
     expect((await settlementOf(first, id)).debts).toEqual([]);
   });
 
-  it('no guarantee pays what comes back to the excluded: whoever received more owes it', async () => {
+  itInFull('no guarantee pays what comes back to the excluded: whoever received more owes it', async () => {
     const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 50 });
     const [first, , third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);

@@ -5,7 +5,7 @@ import { savingCircleContribution } from '../../src/payments/handlers/saving-cir
 import { payFromBalance } from '../../src/payments/pay-from-balance.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
-import { pauseSchedules } from '../support/pause-schedules.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
   buildActiveCircle,
@@ -20,9 +20,8 @@ import {
 let stack: Stack;
 let platform: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ own: true, worker: true, sandbox: true });
+  stack = await startStack({ worker: true, sandbox: true });
   platform = await buildPlatformAdmin(stack);
-  await pauseSchedules(stack, ['circle-sweep']);
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -82,7 +81,7 @@ describe('Cancelling an active circle', () => {
   });
 
   it('at the instant of the last contributions leaves nothing held and nothing lost, whichever comes first', async () => {
-    const circles = await Promise.all(Array.from({ length: 4 }, () => buildActiveCircle(stack, 3)));
+    const circles = await Promise.all(Array.from({ length: isFullRun() ? 4 : 2 }, () => buildActiveCircle(stack, 3)));
     await Promise.all(
       circles.flatMap(({ id, members }) => [
         ...members.map((member) => contribute(stack, member, id)),
@@ -107,7 +106,7 @@ describe('Cancelling an active circle', () => {
 });
 
 describe('The workflow of a circle', () => {
-  /** As its schedule does once a minute, which is paused here; circles of other tests wait for nothing. */
+  /** As its schedule does once a minute. */
   const sweep = () => {
     const { client, taskQueue } = stack.deps.workflows;
     return client.workflow.execute<() => Promise<number>>('sweepSavingCircles', { taskQueue, workflowId: newId() });
@@ -133,7 +132,7 @@ describe('The workflow of a circle', () => {
     const silent = { workflows: { wakeSavingCircle: async () => undefined } };
     await cancelCircle(stack.em(), silent, { caller, circleId: id, requestId: newId() });
     await stack.owner().execute("update saving_circles set ended_at = now() - interval '2 minutes' where id = ?", [id]);
-    expect(await sweep()).toBe(1);
+    await sweep();
     expect(await stack.deps.workflows.client.workflow.getHandle(`saving-circle/${id}`).result()).toBe('cancelled');
   });
 
@@ -151,14 +150,13 @@ describe('The workflow of a circle', () => {
       });
     }
     const [first] = members as [BuiltUser];
-    expect(await sweep()).toBe(0);
     await stack
       .owner()
       .execute(
         "update saving_circle_contributions set updated_at = now() - interval '2 minutes' where saving_circle_id = ?",
         [id],
       );
-    expect(await sweep()).toBe(1);
+    await sweep();
     await circleWhen(stack, first, id, { current_turn: 2 });
     expect(await balanceOf(stack, first.accountId)).toBe('1100000.0000');
   });

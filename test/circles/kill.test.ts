@@ -1,81 +1,232 @@
-import { type BuiltUser, balanceOf } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
-import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import {
   addMembers,
+  balancesOf,
   buildActiveCircle,
+  buildDailyCircle,
   buildMembers,
-  circleWhen,
   contribute,
+  contributionsOf,
   createCircle,
+  eventsOf,
   heldBy,
   readCircle,
   startNow,
 } from './build-circle.ts';
+import { buildWindfall } from './build-windfall.ts';
+import { endInterval, openNextRound } from './end-interval.ts';
 
 let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack();
 }, 90_000);
+afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
+afterEach(() => stack.restart());
 
-/** Where the worker dies: with the journal posted but not committed, after the commit, before anything. */
-const everywhere = ['pay-round.posted', 'pay-round.after', 'pay-round.before'] as const;
-const failpoints = isFullRun() ? everywhere : everywhere.slice(0, 2);
+const bca = 1;
+const balances = (members: readonly BuiltUser[]) => balancesOf(stack, members);
+const becomes = (as: BuiltUser, id: string, fields: object) =>
+  eventually(
+    () => readCircle(stack, as, id),
+    (circle) => Object.entries(fields).every(([field, value]) => circle[field] === value),
+    90_000,
+  );
+const contributeAll = async (members: readonly BuiltUser[], id: string) => {
+  for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+};
+/** Waits until a transaction that has posted what this circle pays waits for its end. */
+const untilPosted = (id: string) =>
+  eventually(
+    async () => {
+      const [rows] = await stack.owner().execute<[{ all: number; free: number }]>(
+        `with held as (select b.ctid as row from account_balances b join saving_circles c on c.holding_account_id = b.account_id
+           where c.id = ?)
+         select (select count(*)::int from held) as all,
+           (select count(*)::int from (select from account_balances where ctid in (select row from held)
+             for update skip locked) unlocked) as free`,
+        [id],
+      );
+      return rows.all - rows.free;
+    },
+    (locked) => locked > 0,
+  );
 
-describe('A pot is paid once when the worker is killed', () => {
-  it(`at each of ${failpoints.join(', ')}`, async () => {
-    const circles = await Promise.all(failpoints.map(() => buildActiveCircle(stack, 2)));
-    for (const [index, failpoint] of failpoints.entries()) {
-      const { id, creator, members } = circles[index] as (typeof circles)[number];
-      stack.arm(`${failpoint}=kill`);
-      for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
-      await stack.worker.exited;
-      // What was not committed is gone, what was is there; nobody has to know which.
-      expect(await balanceOf(stack, creator.accountId)).toBe(
-        failpoint === 'pay-round.after' ? '1100000.0000' : '900000.0000',
-      );
-      await stack.restart();
-      await eventually(
-        () => readCircle(stack, creator, id),
-        (circle) => circle.current_turn === 2,
-        60_000,
-      );
+/** A circle in its second and last round, of which each member has also given a guarantee. */
+async function lastRound() {
+  const circle = await buildDailyCircle(stack, 2, { paid: 2, terms: { guarantee_percent: 50 } });
+  const { id, creator } = circle;
+  await becomes(creator, id, { current_turn: 2 });
+  await openNextRound(stack, id);
+  await becomes(creator, id, { next_round_opens_at: null });
+  return circle;
+}
+/** A circle whose second round opens next, and is paid by standing orders. */
+async function standingOrders() {
+  const circle = await buildDailyCircle(stack, 2, { paid: 2, terms: {} });
+  const { id, creator, members, memberIds } = circle;
+  for (const [index, { accountId, token }] of members.entries()) {
+    const path = `/v1/saving-circles/${id}/members/${memberIds[index]}/standing-order`;
+    expect((await stack.put(path, { source_account_id: accountId }, { token })).status).toBe(200);
+  }
+  await becomes(creator, id, { current_turn: 2 });
+  return circle;
+}
+/** A circle whose second member can pay, and lets an order by the first give way. */
+async function givenOrder() {
+  const circle = await buildDailyCircle(stack, 2, { paid: 0, terms: {} });
+  const given = { payment_id: bca, on_behalf_of: circle.memberIds[1] };
+  const { body } = await contribute(stack, circle.creator, circle.id, given);
+  return { ...circle, orderId: body.payment_order_id as string };
+}
+/** People who have founded a circle and joined it. */
+async function joinedCircle() {
+  const members = await buildMembers(stack, 2);
+  const [creator] = members as [BuiltUser];
+  const { id } = await createCircle(stack, creator);
+  expect((await addMembers(stack, creator, id, members)).status).toBe(201);
+  return { id, creator, members };
+}
+
+describe('Everything that the worker does for circles is done once when it is killed', () => {
+  it('between what it does and its record of that, at each of its points, each in a circle of its own', async () => {
+    const [windfall, covered, paid, posted, given, standing, last, started, [founder]] = await Promise.all([
+      buildWindfall(stack),
+      buildDailyCircle(stack, 3, { paid: 2, terms: { on_default: 'cover', guarantee_percent: 100 } }),
+      buildActiveCircle(stack, 2),
+      buildActiveCircle(stack, 2),
+      givenOrder(),
+      standingOrders(),
+      lastRound(),
+      joinedCircle(),
+      buildMembers(stack, 1) as Promise<[BuiltUser]>,
+    ]);
+    /** Who gets this far waits there; what is held later on the same way is armed later. */
+    const held: string[] = [];
+    const holdAt = (point: string) => {
+      held.push(`${point}=hold`);
+      stack.arm(held.join());
+    };
+
+    await contributeAll(windfall.members.slice(1), windfall.id);
+    holdAt('settle-default.debited');
+    await endInterval(stack, windfall.id);
+    await eventually(
+      () => balances([windfall.creator]),
+      ([balance]) => balance === 1_000_000,
+    );
+    holdAt('settle-default.settled');
+    await endInterval(stack, covered.id);
+    await eventually(
+      () => heldBy(stack, covered.id),
+      (amount) => amount === '100000.0000',
+    );
+    holdAt('pay-round.after');
+    await contributeAll(paid.members, paid.id);
+    await eventually(
+      () => balances([paid.creator]),
+      ([balance]) => balance === 1_100_000,
+    );
+    holdAt('end-order.cancelled');
+    expect((await contribute(stack, given.members[1] as BuiltUser, given.id)).status).toBe(201);
+    const cancelled = 'select 1 from payment_orders where id = ? and cancelled_at is not null';
+    await eventually(
+      () => stack.em().execute(cancelled, [given.orderId]),
+      ({ length }) => length === 1,
+    );
+    holdAt('pay-standing-orders.paid');
+    await openNextRound(stack, standing.id);
+    await eventually(
+      () => contributionsOf(stack, standing.id),
+      (rows) => rows.some(({ turn_number }) => turn_number === 2),
+    );
+    holdAt('start-circle.after');
+    await startNow(stack, started.creator, started.id);
+    holdAt('settle-circle.posted');
+    await contributeAll(last.members, last.id);
+    await untilPosted(last.id);
+    holdAt('pay-round.posted');
+    await contributeAll(posted.members, posted.id);
+    await untilPosted(posted.id);
+    holdAt('open-circle.after');
+    const founding = createCircle(stack, founder);
+    const founded = async () => {
+      const { body } = await stack.get('/v1/saving-circles', { token: founder.token });
+      return body.saving_circles.map((circle: { id: string }) => circle.id);
+    };
+    await eventually(founded, ({ length }) => length === 1);
+
+    await stack.kill('worker');
+    // What was not committed is gone, what was is there; nobody has to know which.
+    expect(await balances([paid.creator, posted.creator])).toEqual([1_100_000, 900_000]);
+    await stack.restart();
+
+    expect(await founded()).toEqual([(await founding).id]);
+    await contributeAll(started.members, started.id);
+    for (const { id, creator, members } of [paid, posted, started]) {
+      const { members: shown } = await becomes(creator, id, { current_turn: 2 });
+      expect(shown.map(({ turn_number }: { turn_number: number }) => turn_number).toSorted()).toEqual([1, 2]);
+      expect(await balances(members)).toEqual([1_100_000, 900_000]);
       expect(await heldBy(stack, id)).toBe('0.0000');
-      expect(await Promise.all(members.map(({ accountId }) => balanceOf(stack, accountId)))).toEqual([
-        '1100000.0000',
-        '900000.0000',
-      ]);
+      const starts = "select 1 from events where resource_id = ? and jsonb_exists(data, 'members')";
+      expect(await stack.em().execute<unknown[]>(starts, [id])).toHaveLength(1);
     }
-    await expectChecksEmpty(stack);
-  }, 120_000);
+    for (const { id, creator, members } of [windfall, standing, last]) {
+      await becomes(creator, id, { status: 'completed' });
+      expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
+      expect(await heldBy(stack, id)).toBe('0.0000');
+    }
+    await becomes(covered.creator, covered.id, { current_turn: 2 });
+    expect(await heldBy(stack, covered.id)).toBe('100000.0000');
+    // Two guarantees are held, of which a half each covers what is missing.
+    expect(await balances(covered.members)).toEqual([1_100_000, 800_000, 1_000_000]);
+    for (const [{ id }, late] of [
+      [windfall, windfall.creator],
+      [covered, covered.members[2]],
+    ] as const) {
+      for (const event of ['CONTRIBUTION_OVERDUE', 'MEMBER_DEFAULTED']) {
+        expect(await eventsOf(stack, event, id)).toMatchObject([{ data: { user_id: late?.id } }]);
+      }
+    }
+    await eventually(
+      async () => (await stack.get(`/v1/payments/orders/${given.orderId}`, { token: given.creator.token })).body.data,
+      ({ status }) => status === 'EXPIRED',
+      180_000,
+    );
+  }, 300_000);
 });
 
-describe('A circle is founded and started once when the worker is killed', () => {
-  it('after its row, and after its start', async () => {
-    const members = await buildMembers(stack, 2);
-    const [creator] = members as [BuiltUser];
-    stack.arm('open-circle.after=kill');
-    const creating = createCircle(stack, creator);
-    await stack.worker.exited;
+describe('When the API is killed', () => {
+  it('a place is handed over once after its commit, and a circle that it cancels is settled once', async () => {
+    const [handed, settled, heir, platform] = await Promise.all([
+      buildDailyCircle(stack, 2, { paid: 2, terms: {} }),
+      buildDailyCircle(stack, 2, { paid: 1, terms: { guarantee_percent: 50 } }),
+      buildIndividual(stack, { balance: '1000000' }),
+      buildPlatformAdmin(stack),
+    ]);
+    const path = `/v1/saving-circles/${handed.id}`;
+    const proposal = `${path}/members/${handed.memberIds[1]}/replacements`;
+    const { token } = handed.members[1] as BuiltUser;
+    const { body } = await stack.post(proposal, { account_id: heir.accountId }, { token });
+    const accept = () => stack.post(`${path}/replacements/${body.data.id}/accept`, {}, { token: heir.token });
+    const cancel = () => stack.post(`/v1/saving-circles/${settled.id}/cancel`, undefined, { token: platform.token });
+    stack.arm('settle-circle.posted=hold');
+    const cancelling = expect(cancel()).rejects.toThrow();
+    await untilPosted(settled.id);
+    stack.arm('settle-circle.posted=hold,accept-replacement.after=kill');
+    await expect(accept()).rejects.toThrow();
+    await stack.api.exited;
+    await cancelling;
     await stack.restart();
-    const { id } = await creating;
-    const { body } = await stack.get('/v1/saving-circles', { token: creator.token });
-    expect(body.saving_circles.map((circle: { id: string }) => circle.id)).toEqual([id]);
-    expect((await addMembers(stack, creator, id, members)).status).toBe(201);
-    stack.arm('start-circle.after=kill');
-    const starting = startNow(stack, creator, id);
-    await stack.worker.exited;
-    await starting;
-    expect((await readCircle(stack, creator, id)).status).toBe('active');
-    await stack.restart();
-    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
-    const { members: shown } = await circleWhen(stack, creator, id, { current_turn: 2 });
-    expect(shown.map(({ turn_number }: { turn_number: number }) => turn_number).toSorted()).toEqual([1, 2]);
-    const started = "select 1 from events where resource_id = ? and jsonb_exists(data, 'members')";
-    expect(await stack.em().execute<unknown[]>(started, [id])).toHaveLength(1);
-    expect(await balanceOf(stack, creator.accountId)).toBe('1100000.0000');
-    await expectChecksEmpty(stack);
+
+    expect(await accept()).toMatchObject({ status: 200, body: { data: { status: 'completed' } } });
+    expect(await eventsOf(stack, 'MEMBER_REPLACED', handed.id)).toHaveLength(1);
+    const place = { id: handed.memberIds[1], user_id: heir.id };
+    expect((await readCircle(stack, heir, handed.id)).members[1]).toMatchObject(place);
+    expect(await cancel()).toMatchObject({ status: 200, body: { data: { status: 'cancelled' } } });
+    expect((await cancel()).status).toBe(400);
+    expect(await balances(settled.members)).toEqual([1_000_000, 1_000_000]);
   }, 120_000);
 });

@@ -4,11 +4,12 @@ import { settlePayment } from '../../src/payments/settle-payment.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { asAStep } from '../support/as-a-step.ts';
 import { countDeadlocks, writeInOneShard } from '../support/one-shard.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildActiveCircle, contribute, memberIdsOf, readCircle } from './build-circle.ts';
 
 /** The members of the circle, who all pay at once and in several ways. */
-const size = 10;
+const size = isFullRun() ? 10 : 5;
 
 let stack: Stack;
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { settleDefault } from '../../src/circles/settle-default.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
 import type { BuiltUser } from '../support/build.ts';
 import { balanceOf } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
   balancesOf,
@@ -69,36 +70,29 @@ async function livesOf(orderId: string): Promise<number> {
 }
 
 describe('An order for a contribution', () => {
-  it('lives for 24 hours, or until the days of grace end', async () => {
+  it('lives until the days of grace end, and is refused in their last minutes and after them, when a balance still pays', async () => {
     const terms = { on_default: 'exclude' as const, grace_days: 1 };
-    const limited = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms });
-    await dueIn(limited.id, 60 * minute - day);
-    const { body } = await contribute(stack, limited.creator, limited.id, { payment_id: bca });
-    expect(Math.abs((await livesOf(body.payment_order_id)) - 60 * minute)).toBeLessThan(2 * minute);
-    const unlimited = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
-    await dueIn(unlimited.id, minute);
-    const other = await contribute(stack, unlimited.creator, unlimited.id, { payment_id: bca });
-    expect(await livesOf(other.body.payment_order_id)).toBe(day);
-  });
-
-  it('is refused in the last minutes of grace and after it, when a contribution can still come from a balance', async () => {
-    const terms = { on_default: 'exclude' as const };
     const { id, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms });
     const [first, second] = members as [BuiltUser, BuiltUser];
+    await dueIn(id, 60 * minute - day);
+    const { body } = await contribute(stack, first, id, { payment_id: bca });
+    expect(Math.abs((await livesOf(body.payment_order_id)) - 60 * minute)).toBeLessThan(2 * minute);
     const refused = [400, expect.stringMatching(/^payment_id: the days of grace/)];
     for (const ms of [9 * minute, -minute]) {
-      await dueIn(id, ms);
-      const { status, body } = await contribute(stack, first, id, { payment_id: bca });
-      expect([status, body.message]).toEqual(refused);
+      await dueIn(id, ms - day);
+      const answer = await contribute(stack, second, id, { payment_id: bca });
+      expect([answer.status, answer.body.message]).toEqual(refused);
     }
-    expect(await statusesOf(id)).toEqual([]);
-    await dueIn(id, 9 * minute);
-    for (const member of [first, second]) expect((await contribute(stack, member, id)).status).toBe(201);
-    await circleWhen(stack, first, id, { current_turn: 2 });
+    expect(await statusesOf(id)).toEqual(['pending']);
+    await dueIn(id, 9 * minute - day);
+    expect((await contribute(stack, second, id)).status).toBe(201);
   });
 
-  it('is taken again under `wait` once the default was reported, as the round waits for it', async () => {
-    const { id, creator } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms: {} });
+  it('lives for 24 hours under `wait`, also once the default was reported, as the round waits for it', async () => {
+    const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms: {} });
+    await dueIn(id, minute);
+    const inTime = await contribute(stack, members[1] as BuiltUser, id, { payment_id: bca });
+    expect(await livesOf(inTime.body.payment_order_id)).toBe(day);
     await endInterval(stack, id);
     await eventually(
       () => eventsOf(stack, 'MEMBER_DEFAULTED', id),
@@ -110,7 +104,7 @@ describe('An order for a contribution', () => {
 });
 
 describe('Before anybody is covered or excluded', () => {
-  it.each([
+  itInFull.each([
     { on_default: 'exclude' as const, guarantee_percent: 0 },
     { on_default: 'cover' as const, guarantee_percent: 100 },
   ])('what the provider says was paid counts, under $on_default', async (terms) => {
@@ -165,7 +159,7 @@ describe('Before a member who has received is debited', () => {
   }
   const balances = (...members: BuiltUser[]) => balancesOf(stack, members);
 
-  it('what the provider says was paid counts: nobody pays one round twice', async () => {
+  itInFull('what the provider says was paid counts: nobody pays one round twice', async () => {
     const { id, first, second, code } = await received();
     await silentlyPaid(code);
     await endInterval(stack, id);
@@ -176,7 +170,7 @@ describe('Before a member who has received is debited', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
   });
 
-  it('an unpaid order takes no more money, and then its member is in default and debited', async () => {
+  itInFull('an unpaid order takes no more money, and then its member is in default and debited', async () => {
     const { id, first, second, orderId } = await received();
     await endInterval(stack, id);
     await circleWhen(stack, first, id, { status: 'completed' });

@@ -1,6 +1,7 @@
 import { payForMember } from '../../src/circles/pay-for-member.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, fund } from '../support/build.ts';
+import { casesOf } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildActiveCircle, contribute, contributionsOf, memberIdsOf, readCircle } from './build-circle.ts';
 
@@ -66,7 +67,7 @@ const replace = async (leaving: BuiltUser, heir: BuiltUser, id: string, memberId
 };
 
 describe('An unpaid order for a contribution', () => {
-  it.each(['from a balance', 'by an order of their own'])(
+  it.each(casesOf(['by an order of their own', 'from a balance']))(
     'that somebody else made for a member ends when the member pays %s',
     async (how) => {
       const { id, first, second, memberIds } = await activeCircle({ terms: { guarantee_percent: 25 } });
@@ -81,23 +82,20 @@ describe('An unpaid order for a contribution', () => {
     },
   );
 
-  it('ends when its member is replaced, whoever made it', async () => {
-    const { id, first, second, memberIds } = await activeCircle();
-    const [own, given] = [await order(first, id), await order(first, id, { on_behalf_of: memberIds[1] })];
+  it('ends when its member is replaced, whoever made it, and with its circle', async () => {
+    const { id, members } = await buildActiveCircle(stack, 3);
+    const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+    const memberIds = await memberIdsOf(stack, id, members);
+    const given = await order(first, id, { on_behalf_of: memberIds[1] });
+    const [leaving, staying] = [await order(third, id), await order(first, id)];
     await replace(second, await buildIndividual(stack), id, memberIds[1]);
+    await replace(third, await buildIndividual(stack), id, memberIds[2]);
     await whenEnded(first, given);
-    expect(await statusOf(first, own)).toBe('WAITING_PAYMENT');
-    await replace(first, await buildIndividual(stack), id, memberIds[0]);
-    await whenEnded(first, own);
-  });
-
-  it('ends with its circle', async () => {
-    const { id, first, second } = await activeCircle();
-    const orders = [await order(first, id), await order(second, id)] as const;
+    await whenEnded(third, leaving);
+    expect(await statusOf(first, staying)).toBe('WAITING_PAYMENT');
     const { token } = await buildPlatformAdmin(stack);
     expect((await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token })).status).toBe(200);
-    await whenEnded(first, orders[0]);
-    await whenEnded(second, orders[1]);
+    await whenEnded(first, staying);
   });
 
   it('is ended by the sweep when nobody else did', async () => {

@@ -4,6 +4,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildGoal } from '../support/build-targets.ts';
+import { casesOf } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 /** SQLSTATEs of refusals. */
@@ -46,7 +47,7 @@ interface Loot {
 
 let loot: Loot;
 beforeAll(async () => {
-  const stack = await startStack({ own: true, worker: true, sandbox: true });
+  const stack = await startStack({ worker: true, sandbox: true });
   const [thief, victim] = [await buildIndividual(stack), await buildIndividual(stack, { balance: '1000000' })];
   const order = async () => {
     const body = { reference_type: 'account_top_up', reference_id: victim.accountId, payment_id: 1, amount: 50_000 };
@@ -61,9 +62,10 @@ beforeAll(async () => {
     () => statusOf(paid.payment_order_id),
     (status) => status === 'PAID',
   );
-  await payOnce();
+  const twice = (await payOnce()).body;
+  const ofTwice = "select id from receipts where state = 'suspended' and provider_payment_id = ?";
   const suspended = await eventually(
-    () => stack.em().execute<{ id: string }[]>("select id from receipts where state = 'suspended'"),
+    () => stack.em().execute<{ id: string }[]>(ofTwice, [twice.id]),
     (rows) => rows.length === 1,
   );
   const partner = await buildPayer(stack);
@@ -92,12 +94,26 @@ beforeAll(async () => {
   };
 }, 120_000);
 afterAll(() => expectChecksEmpty(loot.stack));
-afterAll(() => loot.stack.stop());
+afterAll(async () => {
+  await Promise.all([...sessions.values()].map((client) => client.end()));
+  await loot.stack.stop();
+});
 
-/** How statements of one session end: the SQLSTATE of the first that is refused. Nothing of them stays. */
-async function attempt(url: string, ...statements: string[]): Promise<string> {
+/** A session of each role, for whatever leaves nothing behind. */
+const sessions = new Map<string, pg.Client>();
+
+async function sessionOf(url: string): Promise<pg.Client> {
+  const known = sessions.get(url);
+  if (known) return known;
   const client = new pg.Client({ connectionString: url });
   await client.connect();
+  sessions.set(url, client);
+  return client;
+}
+
+/** How statements end: the SQLSTATE of the first that is refused. Nothing of them stays. */
+async function attempt(url: string, ...statements: string[]): Promise<string> {
+  const client = await sessionOf(url);
   try {
     await client.query('begin');
     for (const statement of statements) await client.query(statement);
@@ -107,8 +123,7 @@ async function attempt(url: string, ...statements: string[]): Promise<string> {
       ? String((error as { code?: string }).code)
       : String(error);
   } finally {
-    await client.query('rollback').catch(() => undefined);
-    await client.end();
+    await client.query('rollback');
   }
 }
 
@@ -373,8 +388,11 @@ const ofTheApplication: Attack[] = [
   ...[gatewayClearing, providerCost, suspense, feeRevenue, openDonationPool].map(
     (account): Attack => [
       `takes money out of the system's account ${account.slice(-1)} by a journal of its own`,
-      (it) => [journal('mine', `mine/${newId()}`, { [account]: -1, [it.thief.accountId]: 1 })],
-      // There is nothing in it.
+      (it) => {
+        const amount = account === openDonationPool ? tooMuch : 1;
+        return [journal('mine', `mine/${newId()}`, { [account]: -amount, [it.thief.accountId]: amount })];
+      },
+      // There is less in it.
       account === openDonationPool ? notCovered : unproven,
     ],
   ),
@@ -800,7 +818,8 @@ const ofTheApplication: Attack[] = [
 
 const moved = (table: string, status: string, id: string) => set(table, `status = '${status}'`, id);
 const set = (table: string, what: string, id: string) => `update ${table} set ${what} where id = '${id}'`;
-const receiptOf = (orderId: string) => `select apply_receipt('${newId()}', '${newId()}', 'x', '${orderId}', null)`;
+const receiptOf = (orderId: string) =>
+  `select apply_receipt('${newId()}', '${newId()}', '${newId()}', 'x', '${orderId}', null)`;
 
 /** A circle of the thief that holds an account, and the refund of a contribution to it that nobody made. */
 function refundOfCircle({ thief }: Loot, holding: string): string[] {
@@ -849,8 +868,11 @@ function reservationOf(
 
 const url = (role: string): string => loot.urls[role as keyof Loot['urls']];
 
+/** The reader is refused the same by the rights of the same tables; a few stand for the others. */
+const aFew = (_: Attack, index: number): boolean => index % 8 === 0;
+
 describe.each(['app', 'reader'])('Whoever holds the password of the %s never', (role) => {
-  it.each(ofTheOwner)('%s', async (_, statements, refusal) => {
+  it.each(role === 'app' ? ofTheOwner : casesOf(ofTheOwner, aFew))('%s', async (_, statements, refusal) => {
     expect(await attempt(url(role), ...statements(loot))).toBe(refusal);
   });
 });
@@ -939,7 +961,7 @@ describe('Whoever holds the password of the application never', () => {
 });
 
 describe('Whoever holds the password of the reader never', () => {
-  it.each(ofTheApplication)('%s', async (_, statements) => {
+  it.each(casesOf(ofTheApplication, aFew))('%s', async (_, statements) => {
     expect(await attempt(loot.urls.reader, ...statements(loot))).toBe(notPermitted);
   });
 

@@ -1,14 +1,12 @@
-import proto from '@temporalio/proto';
-import { startWorker } from '../../dev/service-parts.ts';
 import { sweepDecisions } from '../../src/decisions/sweep-decisions.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { buildPayer, buildUnknownPayouts, readPayout, setFaults } from '../payouts/build-payouts.ts';
+import { ageAttempts, buildPayer, buildRestingPayout, readPayout } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
 import { approve, buildOperators, type Operators, plantDecision, propose, secureSession } from '../support/decide.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { pauseSchedules } from '../support/pause-schedules.ts';
-import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 
 /** Decisions whose subject, whose people, or whose answer is another by the time. */
@@ -16,23 +14,27 @@ let stack: Stack;
 let superAdmin: BuiltUser;
 let operators: Operators;
 let partner: BuiltPartner;
-let unknown: () => Promise<string>;
 beforeAll(async () => {
-  stack = await startStack({
-    isImpatient: true,
-    worker: true,
-    sandbox: true,
-    env: { PAYOUT_RESEND_HOURS: '0' },
-  });
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
   partner = await buildPayer(stack, { available: '100000000' });
-  unknown = await buildUnknownPayouts(stack, partner, 9);
   await pauseSchedules(stack, ['decision-sweep']);
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-afterEach(() => setFaults(stack, {}));
+
+/** A payout that the provider does not end, old enough to be ended by hand. */
+const resting = async () => {
+  const id = await buildRestingPayout(stack, partner);
+  await ageAttempts(stack, id, 2);
+  return id;
+};
+/** A decision that waits for its second person. */
+const proposed = async (): Promise<string> => {
+  const proposal = { kind: 'book_external', amount: '1', reference: `r ${newId()}` };
+  return (await propose(stack, operators, proposal)).body.data.id;
+};
 
 const about = (payout_id: string, outcome = 'failed') => ({ kind: 'settle_payout', payout_id, outcome });
 const read = async (id: string) =>
@@ -45,19 +47,8 @@ const sweep = () =>
   });
 
 describe('A pending decision', () => {
-  it('lapses by the sweep when another decision has ended its payout, and does not count as waiting until tomorrow', async () => {
-    const payoutId = await unknown();
-    const [first, second] = [
-      (await propose(stack, operators, about(payoutId))).body.data.id,
-      (await propose(stack, operators, about(payoutId, 'succeeded'))).body.data.id,
-    ];
-    expect((await approve(stack, operators, first)).body.data.status).toBe('carried_out');
-    await sweep();
-    expect(await read(second)).toMatchObject({ status: 'lapsed', reason: 'the payout is now failed' });
-  });
-
   it('lapses when its approver is suspended before it is carried out', async () => {
-    const payoutId = await unknown();
+    const payoutId = await resting();
     const theirs = await buildOperators(stack);
     const evidence = { provider: { says: 'not known' }, books: {} };
     const id = await plantDecision(stack, theirs, { ...about(payoutId), evidence });
@@ -69,7 +60,7 @@ describe('A pending decision', () => {
   });
 
   it('lapses when its proposer is suspended, even if somebody else approves it', async () => {
-    const payoutId = await unknown();
+    const payoutId = await resting();
     const theirs = { ...operators, proposer: await buildPlatformAdmin(stack) };
     const ids = [
       (await propose(stack, theirs, about(payoutId))).body.data.id,
@@ -84,7 +75,7 @@ describe('A pending decision', () => {
   });
 
   it('is not carried out by the database either once its approver is suspended', async () => {
-    const payoutId = await unknown();
+    const payoutId = await resting();
     const theirs = await buildOperators(stack);
     await plantDecision(stack, theirs, about(payoutId));
     await suspend(theirs.approver);
@@ -100,8 +91,7 @@ describe('A pending decision', () => {
 
 describe('A decision that becomes too old while being approved', () => {
   it('lapses, without an error of the server', async () => {
-    const proposal = { kind: 'book_external', amount: '1', reference: `r ${newId()}` };
-    const { id } = (await propose(stack, operators, proposal)).body.data;
+    const id = await proposed();
     const owner = stack.owner();
     // A slow machine, between the judgement and the row.
     await owner.execute(`create function wait_a_while() returns trigger language plpgsql as $$
@@ -120,22 +110,22 @@ describe('A decision that becomes too old while being approved', () => {
 });
 
 describe('An operator who is suspended during the request', () => {
-  /** Until the API asks the provider about a transfer the next time. */
-  function untilTheProviderIsAsked(): Promise<void> {
+  /** The API's next question to the provider about a transfer, which is answered when the test says so. */
+  function holdTheNextQuestion(): { asked: Promise<void>; answer: () => void } {
     const { gateway } = stack.deps;
     const { findTransfer } = gateway;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    gateway.findTransfer = (...asked) => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    gateway.findTransfer = async (...question) => {
       gateway.findTransfer = findTransfer;
-      resolve();
-      return findTransfer(...asked);
+      asked.resolve();
+      await answered.promise;
+      return findTransfer(...question);
     };
-    return promise;
+    return { asked: asked.promise, answer: answered.resolve };
   }
 
   it('is refused the approval, and nothing is approved', async () => {
-    const payoutId = await unknown();
-    const { id } = (await propose(stack, operators, about(payoutId))).body.data;
+    const id = await proposed();
     const leaving = await buildSuperAdmin(stack);
     const token = await secureSession(stack, leaving.id);
     let asked: ReturnType<Stack['post']> | undefined;
@@ -160,8 +150,7 @@ describe('An operator who is suspended during the request', () => {
       },
     ],
   ])('is refused the request when they were %s', async (_, end) => {
-    const payoutId = await unknown();
-    const { id } = (await propose(stack, operators, about(payoutId))).body.data;
+    const id = await proposed();
     const leaving = await buildSuperAdmin(stack);
     const token = await secureSession(stack, leaving.id);
     let asked: ReturnType<Stack['post']> | undefined;
@@ -176,26 +165,26 @@ describe('An operator who is suspended during the request', () => {
   });
 
   it('is refused a proposal from a session that has ended', async () => {
-    const payoutId = await unknown();
+    const payoutId = await resting();
     const leaving = await buildPlatformAdmin(stack);
-    const isAsked = untilTheProviderIsAsked();
-    await setFaults(stack, { requests: { hang_rate: 1 } });
+    const question = holdTheNextQuestion();
     const asked = propose(stack, { ...operators, proposer: leaving }, about(payoutId));
-    await isAsked;
+    await question.asked;
     expect((await stack.post('/v1/auth/logout-all', undefined, { token: leaving.token })).status).toBe(200);
+    question.answer();
     expect(await asked).toMatchObject({ status: 401 });
     const rows = await stack.em().execute('select 1 from decisions where proposed_by = ?', [leaving.id]);
     expect(rows).toEqual([]);
   });
 
   it('is refused the proposal', async () => {
-    const payoutId = await unknown();
+    const payoutId = await resting();
     const leaving = await buildPlatformAdmin(stack);
-    const isAsked = untilTheProviderIsAsked();
-    await setFaults(stack, { requests: { hang_rate: 1 } });
+    const question = holdTheNextQuestion();
     const asked = propose(stack, { ...operators, proposer: leaving }, about(payoutId));
-    await isAsked;
+    await question.asked;
     expect((await suspend(leaving)).status).toBe(200);
+    question.answer();
     expect(await asked).toMatchObject({ status: 403 });
     const rows = await stack.em().execute('select 1 from decisions where proposed_by = ?', [leaving.id]);
     expect(rows).toEqual([]);
@@ -249,69 +238,4 @@ describe('An explanation waiting for its row', () => {
       { state: 'open' },
     ]);
   });
-});
-
-describe('A step’s result forged through Temporal', () => {
-  /** An approval under way whose step waits for the provider. */
-  async function approveWithASilentProvider() {
-    const payoutId = await unknown();
-    const { id } = (await propose(stack, operators, about(payoutId))).body.data;
-    await setFaults(stack, { requests: { hang_rate: 1 } });
-    const asked = approve(stack, operators, id);
-    const { client } = stack.deps.workflows;
-    const workflowId = `partner-payout/${payoutId}`;
-    // Only a step that a worker has taken can be answered.
-    const { PENDING_ACTIVITY_STATE_STARTED: taken } = proto.temporal.api.enums.v1.PendingActivityState;
-    const settling = await eventually(
-      async () => {
-        const { raw } = await client.workflow.getHandle(workflowId).describe();
-        return raw.pendingActivities?.find(
-          ({ activityType, state }) => activityType?.name === 'settlePayout' && state === taken,
-        );
-      },
-      (step) => step !== undefined,
-    );
-    const activityId = settling?.activityId ?? '';
-    return { payoutId, id, asked, client, workflowId, activityId };
-  }
-
-  it('refuses no decision: one whose step was failed by hand is carried out anyway', async () => {
-    const { payoutId, asked, client, workflowId, activityId } = await approveWithASilentProvider();
-    await client.workflowService.respondActivityTaskFailedById({
-      namespace: 'default',
-      workflowId,
-      activityId,
-      failure: { message: 'it was paid', applicationFailureInfo: { type: 'REQUEST_INVALID', nonRetryable: true } },
-    });
-    await setFaults(stack, {});
-    expect((await asked).body.data).toMatchObject({ status: 'carried_out', reason: null });
-    expect((await readPayout(partner, payoutId)).status).toBe('failed');
-  });
-
-  it('carries out no decision: one whose step was answered by hand is carried out by the next approval', async () => {
-    const { payoutId, id, asked, client, workflowId, activityId } = await approveWithASilentProvider();
-    await stack.worker?.kill('SIGKILL');
-    const standing = { status: 'pending', reservedAt: new Date().toISOString(), unknownSince: null, deliveryIds: [] };
-    await client.workflowService.respondActivityTaskCompletedById({
-      namespace: 'default',
-      workflowId,
-      activityId,
-      result: {
-        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(standing)) }],
-      },
-    });
-    await setFaults(stack, {});
-    await using worker = new AsyncDisposableStack();
-    const started = await startWorker({ env: stack.env, logFile: 'ignore' });
-    worker.defer(() => started.stop());
-    await asked;
-    // By the answer to this approval, or to the next one.
-    await eventually(
-      () => approve(stack, operators, id),
-      ({ status }) => status !== 503,
-      60_000,
-    );
-    expect(await read(id)).toMatchObject({ status: 'carried_out', reason: null });
-    expect((await readPayout(partner, payoutId)).status).toBe('failed');
-  }, 120_000);
 });

@@ -1,6 +1,7 @@
 import { buildPayer, pay, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
 import { buildSuperAdmin } from '../support/build.ts';
 import { approve, buildOperators, type Operators, plantDecision, propose, secureSession } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
@@ -41,18 +42,22 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
     expect(await transfersOf(stack, id)).toHaveLength(1);
   }, 180_000);
 
-  it('a payout, even by a decision that was proposed all the same', async () => {
-    const partner = await buildPayer(stack);
-    stack.arm('send-transfer.before=hold');
-    const { id } = await pay(partner);
-    const decisionId = await plantDecision(stack, operators, { ...succeeding(id), approved: false });
-    const { status, body } = await approve(stack, operators, decisionId);
-    const reason = neverSent.slice('outcome: '.length);
-    expect([status, body.data]).toMatchObject([200, { status: 'refused', reason }]);
-    stack.arm('');
-    await stack.restart();
-    await payoutWhen(partner, id, 'succeeded');
-  }, 180_000);
+  itInFull(
+    'a payout, even by a decision that was proposed all the same',
+    async () => {
+      const partner = await buildPayer(stack);
+      stack.arm('send-transfer.before=hold');
+      const { id } = await pay(partner);
+      const decisionId = await plantDecision(stack, operators, { ...succeeding(id), approved: false });
+      const { status, body } = await approve(stack, operators, decisionId);
+      const reason = neverSent.slice('outcome: '.length);
+      expect([status, body.data]).toMatchObject([200, { status: 'refused', reason }]);
+      stack.arm('');
+      await stack.restart();
+      await payoutWhen(partner, id, 'succeeded');
+    },
+    180_000,
+  );
 
   it('a disbursement that people have just rejected', async () => {
     const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
@@ -65,19 +70,23 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
     expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
   }, 180_000);
 
-  it('a disbursement whose decision has just lapsed', async () => {
-    const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
-    stack.arm('resolve-payout.before=hold');
-    await withoutTriggers(stack, "update decisions set created_at = created_at - interval '8 days' where id = ?", [
-      decisionId,
-    ]);
-    const late = await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approver });
-    expect(late.body.data).toMatchObject({ status: 'lapsed' });
-    await expectRefused(id);
-    stack.arm('');
-    await stack.restart();
-    expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
-  }, 180_000);
+  itInFull(
+    'a disbursement whose decision has just lapsed',
+    async () => {
+      const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
+      stack.arm('resolve-payout.before=hold');
+      await withoutTriggers(stack, "update decisions set created_at = created_at - interval '8 days' where id = ?", [
+        decisionId,
+      ]);
+      const late = await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approver });
+      expect(late.body.data).toMatchObject({ status: 'lapsed' });
+      await expectRefused(id);
+      stack.arm('');
+      await stack.restart();
+      expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
+    },
+    180_000,
+  );
 });
 
 it('the database, too, refuses the success of a payout that nobody has asked for', async () => {

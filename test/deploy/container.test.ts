@@ -10,7 +10,7 @@ import { findFreePort } from '../../dev/ports.ts';
 import { readConfig, readMigrationConfig } from '../../src/config.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
-import { itInFull } from '../support/full.ts';
+import { casesOf, itInFull } from '../support/full.ts';
 import { createHttp } from '../support/http.ts';
 import { testRun } from '../support/run.ts';
 import { eventually } from '../support/stack.ts';
@@ -75,10 +75,10 @@ function run(script: string, env: Record<string, string>, options: string[] = []
 const bare = { PATH: process.env.PATH ?? '' };
 
 describe('The container’s start command, in a bare directory', () => {
-  it.each(['src/api.ts', 'src/worker.ts'])(
-    '%s ends without configuration, in one sentence that names every variable',
+  it.each(casesOf(['src/worker.ts', 'src/api.ts']))(
+    '%s ends without configuration, in one sentence that names every variable, and loads nothing that the image leaves out',
     async (script) => {
-      const { code, error } = await run(script, bare).ended;
+      const { code, error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;
       expect(code).toBe(1);
       expect(error.trim().split('\n')).toHaveLength(1);
       for (const name of ['PUBLIC_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'S3_ENDPOINT', 'XENDIT_SECRET_KEY']) {
@@ -89,8 +89,8 @@ describe('The container’s start command, in a bare directory', () => {
     60_000,
   );
 
-  it.each(['src/api.ts', 'src/worker.ts', 'src/migrate.ts'])(
-    '%s never loads what the image leaves out',
+  it.each(casesOf(['src/migrate.ts', 'src/worker.ts', 'src/api.ts']))(
+    '%s never loads what the image leaves out, and fails where it does',
     async (script) => {
       const { error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;
       expect(error).toMatch(/DATABASE_URL (is|are) missing/);
@@ -187,17 +187,21 @@ describe('The container’s start command, in a bare directory', () => {
     60_000,
   );
 
-  it('refuses in production the settings that allow webhooks to this machine or kill processes', async () => {
-    const { code, error } = await run('src/api.ts', {
-      ...settings,
-      WEBHOOK_ALLOW_LOOPBACK: 'true',
-      FAILPOINTS: 'settle-payment.after=kill',
-    }).ended;
-    expect(code).toBe(1);
-    expect(error.trim()).toBe(
-      'The configuration cannot be used: WEBHOOK_ALLOW_LOOPBACK is malformed: is refused in production; FAILPOINTS is malformed: is refused in production.',
-    );
-  }, 60_000);
+  itInFull(
+    'src/api.ts ends in production with the settings that allow webhooks to this machine or kill processes',
+    async () => {
+      const { code, error } = await run('src/api.ts', {
+        ...settings,
+        WEBHOOK_ALLOW_LOOPBACK: 'true',
+        FAILPOINTS: 'settle-payment.after=kill',
+      }).ended;
+      expect(code).toBe(1);
+      expect(error.trim()).toBe(
+        'The configuration cannot be used: WEBHOOK_ALLOW_LOOPBACK is malformed: is refused in production; FAILPOINTS is malformed: is refused in production.',
+      );
+    },
+    60_000,
+  );
 
   it('refuses in production plain http to issuer and provider, keys of zeros, the origin null and sample secrets', () => {
     const complaintsOf = (env: Record<string, string>): string => {
@@ -209,6 +213,10 @@ describe('The container’s start command, in a bare directory', () => {
       }
     };
     expect(complaintsOf({})).toBe('');
+    expect(complaintsOf({ WEBHOOK_ALLOW_LOOPBACK: 'true' })).toContain(
+      'LOOPBACK is malformed: is refused in production',
+    );
+    expect(complaintsOf({ FAILPOINTS: 'a=kill' })).toContain('FAILPOINTS is malformed: is refused in production');
     expect(complaintsOf({ XENDIT_URL: 'http://provider.example' })).toContain('XENDIT_URL is malformed: must be https');
     const external = {
       AUTH_EXTERNAL_JWKS_URL: 'http://issuer.example/jwks',
@@ -273,9 +281,10 @@ describe('The container’s start command, in a bare directory', () => {
     expect(() => readConfig({ ...settings, WORKER_BUILD_ID: '1' })).toThrow('WORKER_DEPLOYMENT_NAME is missing');
   });
 
-  it('serves with production settings, metrics on a port of their own, and ends well when asked to', async () => {
+  it('serves with production settings and without what the image leaves out, metrics on a port of their own, and ends well when asked to', async () => {
     const metricsPort = await findFreePort();
-    const { child, ended, output } = run('src/api.ts', { ...settings, METRICS_PORT: String(metricsPort) });
+    const env = { ...settings, METRICS_PORT: String(metricsPort) };
+    const { child, ended, output } = run('src/api.ts', env, ['--import', without(Object.keys(leftOut))]);
     const http = createHttp(`http://127.0.0.1:${port}`);
     await eventually(
       () =>

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { billOfMaterials, leftOut, licensesOf, locked, refusedOf } from '../../dev/licenses.ts';
+import { casesOf } from '../support/full.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const planted = (licenses: object[] | undefined) =>
   licensesOf({ components: [{ name: 'planted', version: '1.0.0', ...(licenses && { licenses }) }] });
 
 describe('The licences of what is installed', () => {
-  it.each(locked)(
+  it.each(casesOf(locked))(
     'are on the allow list, including each dependency of the lock file in %s',
     (directory) => {
       const list = licensesOf(billOfMaterials(directory));

@@ -11,7 +11,7 @@ import { isRunning, type ProcessRecord } from '../../dev/process-records.ts';
 import { keepSecrets } from '../../dev/secrets.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { itInFull } from '../support/full.ts';
+import { casesOf, itInFull } from '../support/full.ts';
 import { createHttp } from '../support/http.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { testRun } from '../support/run.ts';
@@ -60,7 +60,7 @@ async function logIn({ urls, individual }: Credentials) {
 }
 
 describe('npm start', () => {
-  it('starts everything, keeps it through kills, refuses a second start, and finds its data again', async () => {
+  it('starts everything, runs again what was killed, refuses a second start, and ends when asked', async () => {
     const first = start();
     await first.untilReady();
     // A start of which nothing is wrong warns of nothing.
@@ -126,18 +126,28 @@ describe('npm start', () => {
     process.kill(api?.pid ?? 0, 'SIGKILL');
     await first.untilPrinted('The API runs again');
     expect(await logIn(before)).toMatchObject({ balance: '10000000.0000' });
-
-    const orphans = processes();
-    first.child.kill('SIGKILL');
-    await first.ended;
-    const third = start();
-    await third.untilReady();
-    expect(orphans.filter(isRunning)).toEqual([]);
-    expect(third.credentials()).toEqual(before);
-    expect(await logIn(third.credentials())).toMatchObject({ balance: '10000000.0000' });
-    await stop(third);
+    await stop(first);
     expect(existsSync(join(directory, 'environment.json'))).toBe(false);
-  }, 420_000);
+  }, 240_000);
+
+  itInFull(
+    'ends what a killed start left behind, and finds its data again',
+    async () => {
+      const first = start();
+      await first.untilReady();
+      const before = first.credentials();
+      const orphans = processes();
+      first.child.kill('SIGKILL');
+      await first.ended;
+      const second = start();
+      await second.untilReady();
+      expect(orphans.filter(isRunning)).toEqual([]);
+      expect(second.credentials()).toEqual(before);
+      expect(await logIn(second.credentials())).toMatchObject({ balance: '10000000.0000' });
+      await stop(second);
+    },
+    420_000,
+  );
 
   itInFull(
     'leaves out the parts that the environment replaces',
@@ -215,36 +225,40 @@ describe('npm start', () => {
     240_000,
   );
 
-  it('refuses a data directory with another baseline, and says what to do', async () => {
-    const postgres = {
-      directory: join(directory, 'postgres'),
-      port: await findFreePort(),
-      password: keepSecrets(directory).databasePassword,
-      database: 'amanah',
-    };
-    const part = await startPostgres(postgres, { logFile: 'ignore' });
-    const client = new pg.Client({ connectionString: postgresUrl(postgres) });
-    await client.connect();
-    await client.query('create table schema_migrations (id serial primary key, name text, executed_at timestamptz)');
-    await client.query("insert into schema_migrations (name) values ('m0001-baseline')");
-    await client.end();
-    await part.stop();
+  itInFull(
+    'refuses a data directory with another baseline, and says what to do',
+    async () => {
+      const postgres = {
+        directory: join(directory, 'postgres'),
+        port: await findFreePort(),
+        password: keepSecrets(directory).databasePassword,
+        database: 'amanah',
+      };
+      const part = await startPostgres(postgres, { logFile: 'ignore' });
+      const client = new pg.Client({ connectionString: postgresUrl(postgres) });
+      await client.connect();
+      await client.query('create table schema_migrations (id serial primary key, name text, executed_at timestamptz)');
+      await client.query("insert into schema_migrations (name) values ('m0001-baseline')");
+      await client.end();
+      await part.stop();
 
-    const started = start(replacements());
-    expect(await started.ended).toBe(1);
-    expect(started.output()).toContain('The database amanah was made from another text of m0001-baseline');
-    expect(started.output()).toMatch(
-      new RegExp(`It is in the data directory ${directory}: move it away, .* and start again\\.\n$`),
-    );
-    expect(started.output()).not.toContain('    at ');
-  }, 240_000);
+      const started = start(replacements());
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain('The database amanah was made from another text of m0001-baseline');
+      expect(started.output()).toMatch(
+        new RegExp(`It is in the data directory ${directory}: move it away, .* and start again\\.\n$`),
+      );
+      expect(started.output()).not.toContain('    at ');
+    },
+    240_000,
+  );
 
   it('says in one sentence which variable names a port that is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
     const port = String(typeof address === 'object' && address ? address.port : 0);
-    for (const variable of ['PORT', 'TEMPORAL_UI_PORT']) {
+    for (const variable of casesOf(['PORT', 'TEMPORAL_UI_PORT'])) {
       const started = start({ [variable]: port });
       expect(await started.ended).toBe(1);
       expect(started.output()).toContain(
@@ -255,30 +269,41 @@ describe('npm start', () => {
     await new Promise((resolve) => server.close(resolve));
   }, 120_000);
 
-  it.each(['--help', '-h'])('prints with %s what it does and what it reads, and starts nothing', async (argument) => {
-    const started = startProduct(directory, {}, [argument]);
-    expect(await started.ended).toBe(0);
-    expect(started.output()).toMatch(/^npm start\n\nStarts the whole product/);
-    for (const variable of ['DATA_DIR', 'PORT', 'TEMPORAL_UI_PORT', 'DATABASE_URL', 'XENDIT_URL']) {
-      expect(started.output()).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
-    }
-    expect(readdirSync(directory)).toEqual([]);
-  });
+  it.each(casesOf(['--help', '-h']))(
+    'prints with %s what it does and what it reads, and starts nothing',
+    async (argument) => {
+      const started = startProduct(directory, {}, [argument]);
+      expect(await started.ended).toBe(0);
+      expect(started.output()).toMatch(/^npm start\n\nStarts the whole product/);
+      for (const variable of ['DATA_DIR', 'PORT', 'TEMPORAL_UI_PORT', 'DATABASE_URL', 'XENDIT_URL']) {
+        expect(started.output()).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
+      }
+      expect(readdirSync(directory)).toEqual([]);
+    },
+  );
 
-  it.each(['--port=4000', 'help'])('refuses the argument %s in one sentence, and starts nothing', async (argument) => {
-    const started = startProduct(directory, {}, [argument]);
-    expect(await started.ended).toBe(1);
-    expect(started.output()).toBe(
-      `npm start does not take ${argument}: it is set by variables, which npm start -- --help lists.\n`,
-    );
-    expect(readdirSync(directory)).toEqual([]);
-  });
+  it.each(casesOf(['--port=4000', 'help']))(
+    'refuses the argument %s in one sentence, and starts nothing',
+    async (argument) => {
+      const started = startProduct(directory, {}, [argument]);
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toBe(
+        `npm start does not take ${argument}: it is set by variables, which npm start -- --help lists.\n`,
+      );
+      expect(readdirSync(directory)).toEqual([]);
+    },
+  );
 
-  it.each([
-    [{ PORT: 'many' }, 'PORT is malformed'],
-    [{ S3_ENDPOINT: 'http://127.0.0.1:9' }, 'S3_ENDPOINT is set, so S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be'],
-    [{ XENDIT_SECRET_KEY: 'xnd_x' }, 'XENDIT_SECRET_KEY is set, so XENDIT_URL must be set too.'],
-  ])('refuses %j in one sentence', async (env, sentence) => {
+  it.each(
+    casesOf<[Record<string, string>, string]>([
+      [{ PORT: 'many' }, 'PORT is malformed'],
+      [
+        { S3_ENDPOINT: 'http://127.0.0.1:9' },
+        'S3_ENDPOINT is set, so S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be',
+      ],
+      [{ XENDIT_SECRET_KEY: 'xnd_x' }, 'XENDIT_SECRET_KEY is set, so XENDIT_URL must be set too.'],
+    ]),
+  )('refuses %j in one sentence', async (env, sentence) => {
     const started = start(env);
     expect(await started.ended).toBe(1);
     expect(started.output()).toContain(sentence);

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { eventually } from '../support/eventually.ts';
+import { itInFull } from '../support/full.ts';
 
 const { PATH, XDG_CACHE_HOME, HTTPS_PROXY } = process.env;
 const kept = { PATH, XDG_CACHE_HOME, HTTPS_PROXY };
@@ -72,23 +73,27 @@ describe('The Temporal server of npm start', () => {
     expect(said.at(-1)).toMatch(/^not fetched yet: building it with Go, about \d+ min \(once for this user\)$/);
   }, 120_000);
 
-  it('is built beside a fetch that does not come, which then ends', async () => {
-    put('python3', `echo $$ > ${directory}/fetching; exec /bin/sleep 600`);
-    put('go', writes('"$GOBIN/temporal"'));
-    expect(await find()).toBe(cached());
-    const fetching = Number(readFileSync(join(directory, 'fetching'), 'utf8'));
-    const runs = () => {
-      try {
-        return process.kill(fetching, 0);
-      } catch {
-        return false;
-      }
-    };
-    await eventually(
-      async () => runs(),
-      (running) => !running,
-    );
-  }, 120_000);
+  itInFull(
+    'is built beside a fetch that does not come, which then ends',
+    async () => {
+      put('python3', `echo $$ > ${directory}/fetching; exec /bin/sleep 600`);
+      put('go', writes('"$GOBIN/temporal"'));
+      expect(await find()).toBe(cached());
+      const fetching = Number(readFileSync(join(directory, 'fetching'), 'utf8'));
+      const runs = () => {
+        try {
+          return process.kill(fetching, 0);
+        } catch {
+          return false;
+        }
+      };
+      await eventually(
+        async () => runs(),
+        (running) => !running,
+      );
+    },
+    120_000,
+  );
 
   it('says what failed, and what to do', async () => {
     put('python3', 'exit 1');

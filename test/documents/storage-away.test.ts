@@ -2,26 +2,28 @@ import { createServer, type Server } from 'node:net';
 import { findFreePort } from '../../dev/ports.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildTransaction, filesOnDisk, upload } from '../support/documents.ts';
-import { isFullRun } from '../support/run.ts';
+import { itInFull } from '../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
-/** Storage that is not there: nobody listens, or somebody listens and never says a word. */
+/** Storage that is not there: nobody listens at its port, or somebody listens and never says a word. */
+let port: number;
+let stack: Stack;
+let user: BuiltUser;
+let product: string;
+beforeAll(async () => {
+  port = await findFreePort();
+  stack = await startStack({ isImpatient: true, env: { S3_ENDPOINT: `http://127.0.0.1:${port}` } });
+  user = await buildIndividual(stack);
+  product = await buildTransaction(stack, user);
+});
+afterAll(() => stack.stop());
+
 describe.each(['refuses connections', 'never answers'])('While storage %s', (how) => {
-  let stack: Stack;
   let silent: Server | undefined;
-  let user: BuiltUser;
-  let product: string;
-  beforeAll(async () => {
-    const port = await findFreePort();
-    stack = await startStack({ isImpatient: true, env: { S3_ENDPOINT: `http://127.0.0.1:${port}` } });
+  beforeAll(() => {
     if (how === 'never answers') silent = createServer(() => {}).listen(port, '127.0.0.1');
-    user = await buildIndividual(stack);
-    product = await buildTransaction(stack, user);
   });
-  afterAll(async () => {
-    await stack.stop();
-    silent?.close();
-  });
+  afterAll(() => silent?.close());
   afterEach(() => expectChecksEmpty(stack));
 
   const register = () =>
@@ -41,7 +43,7 @@ describe.each(['refuses connections', 'never answers'])('While storage %s', (how
   });
 
   // Silence is believed after fifteen seconds only.
-  const when = how === 'refuses connections' || isFullRun() ? it : it.skip;
+  const when = how === 'refuses connections' ? it : itInFull;
   when('an upload is a 503 with Retry-After, and leaves no document and nothing on disk', async () => {
     const { status, headers } = await upload(stack, user, product);
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { openTemporal } from '../../src/temporal/connect.ts';
 import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import { giveUpStep } from '../refunds/give-up-step.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -111,6 +112,7 @@ describe('After kill -9 of the worker', () => {
       const dyingNow = isFirst ? undefined : dieAndRestart();
       await letPeriodFallDue(id);
       await dyingNow;
+      if (!isFullRun()) await giveUpStep(stack, `donation-subscription/${id}`);
       await periodsPaid(id, 2);
       expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
       const list = await stack.get('/v1/donations', { token: donor.token });

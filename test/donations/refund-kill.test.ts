@@ -7,6 +7,7 @@ import {
   buildSuperAdmin,
 } from '../support/build.ts';
 import { approve, buildOperators, type Operators, propose } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
@@ -72,13 +73,17 @@ describe.each(chosen)('After kill -9 of the API at %s', (point) => {
   }, 120_000);
 });
 
-it('After kill -9 of the API while it carries a decision out, the donation is refunded once, as two people decided', async () => {
-  const id = await given();
-  const proposed = await propose(stack, operators, { kind: 'refund_donation', donation_id: id });
-  const decisionId = proposed.body.data.id;
-  const answer = await askThrough('refund-donation.written', () => approve(stack, operators, decisionId));
-  expect([200, 400]).toContain(answer?.status);
-  const read = await stack.get(`/v1/decisions/${decisionId}`, { token: operators.proposer.token });
-  expect(read.body.data).toMatchObject({ status: 'carried_out', approved_by: operators.approver.id });
-  await expectRefundedOnce(id);
-}, 120_000);
+itInFull(
+  'After kill -9 of the API while it carries a decision out, the donation is refunded once, as two people decided',
+  async () => {
+    const id = await given();
+    const proposed = await propose(stack, operators, { kind: 'refund_donation', donation_id: id });
+    const decisionId = proposed.body.data.id;
+    const answer = await askThrough('refund-donation.written', () => approve(stack, operators, decisionId));
+    expect([200, 400]).toContain(answer?.status);
+    const read = await stack.get(`/v1/decisions/${decisionId}`, { token: operators.proposer.token });
+    expect(read.body.data).toMatchObject({ status: 'carried_out', approved_by: operators.approver.id });
+    await expectRefundedOnce(id);
+  },
+  120_000,
+);

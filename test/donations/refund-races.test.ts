@@ -10,11 +10,12 @@ import {
 import { approve, buildOperators, propose } from '../support/decide.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { untilLocked } from '../support/lock-waits.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { addBankAccount, ask, someKey } from '../withdrawals/build-withdrawals.ts';
 import { give } from './build-donations.ts';
 
-const racers = 50;
+const racers = isFullRun() ? 50 : 16;
 /** IDR of each donation and each disbursement. */
 const each = 10_000;
 

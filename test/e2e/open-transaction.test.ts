@@ -1,3 +1,4 @@
+import { itInFull } from '../support/full.ts';
 import { holdTable } from '../support/hold-table.ts';
 import { readLockWaits, untilLocked } from '../support/lock-waits.ts';
 import { freshKey } from '../support/partner.ts';
@@ -71,16 +72,21 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('With the API killed while %s
     await retry(request, key);
   }, 120_000);
 
-  it('its transaction kept waiting, the database ends it, nothing of it is there, and a retry under the key pays once', async () => {
-    const request = await way.build(stack);
-    const key = freshKey();
-    {
-      await using _held = await holdTable(stack, 'account_balances');
-      await whenGone(await killInTransaction(request, key));
-    }
-    expect(await readPaid(stack, request)).toEqual(notAtAll);
-    await retry(request, key);
-  }, 120_000);
+  // That the database ends it shows budgets/role.
+  itInFull(
+    'its transaction kept waiting, the database ends it, nothing of it is there, and a retry under the key pays once',
+    async () => {
+      const request = await way.build(stack);
+      const key = freshKey();
+      {
+        await using _held = await holdTable(stack, 'account_balances');
+        await whenGone(await killInTransaction(request, key));
+      }
+      expect(await readPaid(stack, request)).toEqual(notAtAll);
+      await retry(request, key);
+    },
+    120_000,
+  );
 
   it('after its commit and before its answer, a retry under the key is told what was paid', async () => {
     const request = await way.build(stack);

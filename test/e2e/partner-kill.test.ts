@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { casesOf } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
@@ -49,12 +50,13 @@ const insist = (key: string) =>
     60_000,
   );
 
-/** Where a process dies: after the provider's answer, the journal; in full also after the row, the webhook's arrival. */
-const failpoints = [
-  'request-partner-instrument.after',
+/** Where a process dies: after the journal, the row, the provider's answer (see payments/first-attempt), the webhook's arrival. */
+const failpoints = casesOf([
   'settle-partner-payment.after',
-  ...(isFullRun() ? ['open-partner-payment.after', 'deliver-webhook.after'] : []),
-];
+  'open-partner-payment.after',
+  'request-partner-instrument.after',
+  'deliver-webhook.after',
+]);
 
 describe('A partner’s payment under one key ends once, after kill -9 of API and worker', () => {
   it.each(failpoints)(
@@ -67,7 +69,7 @@ describe('A partner’s payment under one key ends once, after kill -9 of API an
         await Promise.all((['api', 'worker'] as const).map((which) => stack.kill(which)));
         await stack.restart();
       })();
-      const twins = isFullRun() ? 1000 : 20;
+      const twins = isFullRun() ? 1000 : 5;
       const answers = await Promise.all(Array.from({ length: twins }, () => insist(key)));
       expect(new Set(answers.map((answer) => answer?.text)).size).toBe(1);
       const { id, payment_code } = JSON.parse(answers[0]?.text ?? '{}').data;

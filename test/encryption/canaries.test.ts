@@ -142,10 +142,10 @@ async function payAndBePaid(): Promise<void> {
 
 beforeAll(async () => {
   process.env.TEST_LOG_LEVEL = 'debug';
-  stack = await startProcessStack();
+  // Not shared: its processes have to log at this level.
+  stack = await startProcessStack({ own: true });
   user = await buildIndividual(stack);
-  await useEveryField();
-  await payAndBePaid();
+  await Promise.all([useEveryField(), payAndBePaid()]);
 }, 120_000);
 afterAll(async () => {
   if (level === undefined) delete process.env.TEST_LOG_LEVEL;

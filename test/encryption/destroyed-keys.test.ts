@@ -7,7 +7,7 @@ import { withClient } from '../support/with-client.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ own: true });
+  stack = await startStack();
 }, 60_000);
 afterAll(() => stack?.stop());
 

@@ -6,11 +6,12 @@ import { continueErasure } from '../../src/erasure/continue-erasure.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { opened } from '../circles/begin-circle.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin, fund } from '../support/build.ts';
-import { approve, buildOperators, decide, type Operators } from '../support/decide.ts';
+import { approve, buildOperators, type Operators } from '../support/decide.ts';
 import { buildTransaction, upload } from '../support/documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withClient } from '../support/with-client.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
+import { erase as erasePerson } from './stranded-cause.ts';
 
 const password = 'correct horse battery';
 const bankAccount = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Siti Rahayu' };
@@ -18,11 +19,7 @@ const bankAccount = { bank_code: 'BCA', account_number: '1234567890', account_ho
 let stack: Stack;
 let operators: Operators;
 beforeAll(async () => {
-  stack = await startStack({
-    worker: true,
-    sandbox: true,
-    env: { ERASURE_WAIT_HOURS: '0', BANK_ACCOUNT_WAIT_HOURS: '0' },
-  });
+  stack = await startStack({ worker: true, sandbox: true });
   operators = await buildOperators(stack);
 }, 120_000);
 afterAll(() => expectChecksEmpty(stack));
@@ -55,18 +52,11 @@ async function somebody(): Promise<BuiltUser> {
 
 const erasureOf = async (id: string) =>
   (await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token })).body.data;
-const until = (id: string, status: string) =>
-  eventually(
-    () => erasureOf(id),
-    (erasure) => erasure?.status === status,
-  );
 const propose = (id: string, token = operators.proposer.token) =>
   stack.post(`/v1/users/${id}/erasure`, { note: 'Asked for by letter 4711' }, { token });
 const erase = async (id: string) => {
-  expect(await decide(stack, operators, { kind: 'erase_person', user_id: id })).toMatchObject({
-    status: 'carried_out',
-  });
-  return until(id, 'erased');
+  await erasePerson(stack, operators, { id });
+  return erasureOf(id);
 };
 const row = async (id: string) =>
   (await stack.em().execute<[Record<string, unknown>]>('select * from users where id = ?', [id]))[0];
@@ -112,7 +102,13 @@ describe('A person whom two people erase', () => {
       status: 200,
       body: { data: { status: 'carried_out', approved_by: operators.approver.id } },
     });
-    const erasure = await until(person.id, 'erased');
+    const waits = await erasureOf(person.id);
+    expect(waits).toMatchObject({ status: 'waiting', held_because: null, erased_at: null });
+    const looks = stack.deps.workflows.client.workflow.getHandle(`person-erasure/${waits.id}`);
+    expect((await looks.describe()).status.name).toBe('RUNNING');
+    expect(Date.parse(waits.due_at) - Date.parse(waits.begun_at)).toBe(72 * 3_600_000);
+    expect(await continueErasure(stack.em(), ports({}), waits.id)).toMatchObject({ status: 'erased' });
+    const erasure = await erasureOf(person.id);
     expect(erasure).toMatchObject({ decision_id: proposed.body.data.id, held_because: null, ended_at: null });
     expect(Date.parse(erasure.complete_at) - Date.parse(erasure.erased_at)).toBe(30 * 24 * 3_600_000);
 
@@ -303,11 +299,17 @@ describe('A person cannot be erased', () => {
 });
 
 describe('An erasure that waits', () => {
-  /** One that has begun; its workflow is not started. */
-  const waiting = async () => {
+  /** One that has begun, so long ago; its workflow is not started. */
+  const waiting = async (ago = '0 hours') => {
     const user = await buildIndividual(stack);
     const id = newId();
-    await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, user.id]);
+    await stack
+      .em()
+      .execute("insert into erasures (id, user_id, status, begun_at) values (?, ?, 'waiting', now() - ?::interval)", [
+        id,
+        user.id,
+        ago,
+      ]);
     return { user, id };
   };
 
@@ -336,10 +338,13 @@ describe('An erasure that waits', () => {
   });
 
   it('has a workflow again when Temporal has lost it', async () => {
-    const { user } = await waiting();
+    const { user } = await waiting('73 hours');
     await stack.em().execute("delete from sweep_looks where kind = 'erasure'");
     await stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/decision-sweep`).trigger();
-    await until(user.id, 'erased');
+    await eventually(
+      () => erasureOf(user.id),
+      (erasure) => erasure?.status === 'erased',
+    );
   });
 });
 

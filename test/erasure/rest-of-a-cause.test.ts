@@ -1,32 +1,60 @@
+import { systemAccounts } from '../../src/ledger/account.ts';
+import { lockPayout, recordProviderStatus } from '../../src/payouts/record-provider-status.ts';
+import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { settleAtProvider } from '../payouts/build-payouts.ts';
 import { balanceOf, buildIndividual, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildStrandedCause, erase } from './stranded-cause.ts';
 
 let stack: Stack;
 let operators: Operators;
 beforeAll(async () => {
-  const env = { ERASURE_WAIT_HOURS: '0', WITHDRAWAL_FEE: '2500' };
-  stack = await startStack({ worker: true, sandbox: true, env });
+  stack = await startStack({ worker: true, sandbox: true });
   operators = await buildOperators(stack);
 }, 120_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-it('What came back to the cause of somebody erased and covers no donation of it is paid out by two people', async () => {
-  const { owner, donationId } = await buildStrandedCause(stack, operators);
-  expect(await balanceOf(stack, owner.accountId)).toBe('397500.0000');
-  const back = await propose(stack, operators, { kind: 'refund_donation', donation_id: donationId });
-  expect([back.status, back.body.message]).toEqual([
-    400,
-    'donation_id: what its charitable cause still has does not cover it',
-  ]);
-  const paid = { kind: 'book_external', amount: '-397500', reference: `paid ${newId()}`, account_id: owner.accountId };
-  expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
-  expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
+it('What the bank returns while two people pay out the rest of a cause covers its donation again, and the booking is refused', async () => {
+  const { owner, donationId, donorAccountId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
+  const payoutId = disbursements[1] ?? '';
+  expect(await balanceOf(stack, owner.accountId)).toBe('240000.0000');
+  let booked: Promise<{ status: string; reason: string | null }> | undefined;
+  await stack.owner().transactional(async (tx) => {
+    // The booking has judged what is free when it waits for this; then the other disbursement comes back.
+    await tx.execute(
+      'insert into account_balances (account_id, shard, balance) select ?, n, 0 from generate_series(1, 16) n on conflict do nothing',
+      [systemAccounts.gatewayClearing],
+    );
+    await tx.execute('select from account_balances where account_id = ? for update', [systemAccounts.gatewayClearing]);
+    booked = decide(stack, operators, {
+      kind: 'book_external',
+      amount: '-240000',
+      reference: `paid ${newId()}`,
+      account_id: owner.accountId,
+    });
+    await untilLocked(stack, { text: 'book_external' });
+    const payout = await lockPayout(tx, payoutId);
+    await recordProviderStatus(
+      tx,
+      payout,
+      { said: 'reversed', providerTransferId: newId(), failureCode: null },
+      new Date(),
+    );
+    await resolvePayout(tx, stack.deps.sealer, { payoutId });
+  });
+  expect(await booked).toMatchObject({ status: 'refused', reason: 'it is more than is free on the account' });
+  expect(await balanceOf(stack, owner.accountId)).toBe('400000.0000');
+  await expectChecksEmpty(stack);
+  const before = Number(await balanceOf(stack, donorAccountId));
+  expect(await decide(stack, operators, { kind: 'refund_donation', donation_id: donationId })).toMatchObject({
+    status: 'carried_out',
+  });
+  expect(Number(await balanceOf(stack, donorAccountId))).toBe(before + 400_000);
 }, 60_000);
 
 it('What two people paid out of such a cause has left it: what the bank returns later is judged without it', async () => {
@@ -38,19 +66,19 @@ it('What two people paid out of such a cause has left it: what the bank returns 
       reference: `paid ${newId()}`,
       account_id: owner.accountId,
     });
-  expect(await balanceOf(stack, owner.accountId)).toBe('237500.0000');
+  expect(await balanceOf(stack, owner.accountId)).toBe('240000.0000');
   expect(await book('-200000')).toMatchObject({ status: 'carried_out' });
   await settleAtProvider(stack, disbursements[1] ?? '', 'REVERSED');
   await eventually(
     () => balanceOf(stack, owner.accountId),
-    (balance) => balance === '195000.0000',
+    (balance) => balance === '200000.0000',
   );
   await expectChecksEmpty(stack);
   const [left] = await stack.em().execute('select disbursable_of_cause(?)::text as amount', [causeId]);
-  expect(left).toEqual({ amount: '195000.0000' });
+  expect(left).toEqual({ amount: '200000.0000' });
   const back = await propose(stack, operators, { kind: 'refund_donation', donation_id: donationId });
   expect(back.body.message).toBe('donation_id: what its charitable cause still has does not cover it');
-  expect(await book('-195000')).toMatchObject({ status: 'carried_out' });
+  expect(await book('-200000')).toMatchObject({ status: 'carried_out' });
   expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
 }, 60_000);
 

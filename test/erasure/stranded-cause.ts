@@ -1,3 +1,4 @@
+import { continueErasure } from '../../src/erasure/continue-erasure.ts';
 import { settleAtProvider } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildSuperAdmin } from '../support/build.ts';
 import { decide, type Operators, secureSession } from '../support/decide.ts';
@@ -14,15 +15,16 @@ import {
 export const lookNoMore = (stack: Stack, withdrawalId: string) =>
   stack.owner().execute('update payouts set look_again_at = null where id = ?', [withdrawalId]);
 
-/** Erases a person by two people, to the end. */
-export async function erase(stack: Stack, operators: Operators, { id }: BuiltUser): Promise<void> {
+/** Erases a person by two people, until only backups of the key are left, as if the time to stop it were over. */
+export async function erase(stack: Stack, operators: Operators, { id }: Pick<BuiltUser, 'id'>): Promise<void> {
   expect(await decide(stack, operators, { kind: 'erase_person', user_id: id })).toMatchObject({
     status: 'carried_out',
   });
-  await eventually(
-    async () => (await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token })).body.data,
-    (erasure) => erasure?.status === 'erased',
-  );
+  const { body } = await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token });
+  const config = { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30 };
+  expect(await continueErasure(stack.em(), { ...stack.deps, config }, body.data.id)).toMatchObject({
+    status: 'erased',
+  });
 }
 
 export interface StrandedCause {

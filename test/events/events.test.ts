@@ -16,7 +16,7 @@ describe('GET /v1/events', () => {
   let stack: Stack;
   let platformAdmin: BuiltUser;
   beforeAll(async () => {
-    stack = await startStack({ own: true });
+    stack = await startStack();
     platformAdmin = await buildPlatformAdmin(stack);
   });
   afterAll(() => stack?.stop());

@@ -3,15 +3,14 @@ import { step } from '../../activities/step.ts';
 import { awaitCall, createCallBudget } from '../../src/gateway/call-budget.ts';
 import { type Gateway, ProviderUnknown } from '../../src/gateway/gateway.ts';
 import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
-import { buildPayer, pay, payoutWhen, setFaults, transfersOf } from '../payouts/build-payouts.ts';
-import { buildTransferRequest } from '../sandbox/open-sandbox.ts';
-import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { buildPayer, setFaults } from '../payouts/build-payouts.ts';
+import { buildInstrumentRequest, buildTransferRequest } from '../sandbox/open-sandbox.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { within } from '../support/within.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { PROVIDER_CALLS_PER_MINUTE: '6000' } });
+  stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -164,23 +163,39 @@ describe('The budget of calls to the provider', () => {
   });
 });
 
-describe('A call that finds the budget empty', () => {
-  const open = (timeoutMs: number): Gateway & { calls: number } => {
-    const counted = { calls: 0 };
-    const gateway = createXenditGateway({
-      secretKey: stack.env.XENDIT_SECRET_KEY ?? '',
-      url: stack.sandbox.url,
-      callbackToken: stack.callbackToken,
-      timeoutMs,
-      budget: createCallBudget(stack.deps.orm, perMinute),
-      fetch: (input, init) => {
-        counted.calls += 1;
-        return fetch(input, init);
-      },
-    });
-    return Object.assign(counted, gateway);
-  };
+const open = (timeoutMs: number): Gateway & { calls: number } => {
+  const counted = { calls: 0 };
+  const gateway = createXenditGateway({
+    secretKey: stack.env.XENDIT_SECRET_KEY ?? '',
+    url: stack.sandbox.url,
+    callbackToken: stack.callbackToken,
+    timeoutMs,
+    budget: createCallBudget(stack.deps.orm, perMinute),
+    fetch: (input, init) => {
+      counted.calls += 1;
+      return fetch(input, init);
+    },
+  });
+  return Object.assign(counted, gateway);
+};
 
+it('A call made for a partner is counted as its own, and one made for nobody is not', async () => {
+  await fill(100);
+  const { id } = await buildPayer(stack);
+  const counted = async () =>
+    (
+      await stack.em().execute<{ calls: number }[]>('select calls from provider_callers where partner_id = ?', [id])
+    ).map(({ calls }) => Math.round(calls));
+  const gateway = open(30_000);
+  await gateway.requestTransfer(buildTransferRequest());
+  expect(await counted()).toEqual([]);
+  await gateway.requestTransfer(buildTransferRequest(), { partnerId: id });
+  expect(await counted()).toEqual([1]);
+  await gateway.requestInstrument(buildInstrumentRequest(), { partnerId: id });
+  expect(await counted()).not.toEqual([1]);
+});
+
+describe('A call that finds the budget empty', () => {
   it('waits for its turn', async () => {
     await fill(-9);
     const gateway = open(30_000);
@@ -226,57 +241,4 @@ describe('A step whose call was not made because calls are limited', () => {
       nextRetryDelay: 7_000,
     });
   });
-});
-
-describe('What is asked for a partner', () => {
-  it('is counted as its own, and what is asked for others is not', async () => {
-    await fill(1_000);
-    const [partner, payer] = [await buildPayer(stack), await buildIndividual(stack)];
-    const counted = () =>
-      stack.em().execute<{ partner_id: string; calls: number }[]>('select partner_id, calls from provider_callers');
-    const calls = async () => (await counted()).find(({ partner_id }) => partner_id === partner.id)?.calls ?? 0;
-    const before = await counted();
-    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
-    expect((await stack.post('/v1/payments/gateway', body, { token: payer.token })).status).toBe(201);
-    expect(await counted()).toEqual(before);
-    const payment = { method: 'virtual_account', channel: 'BCA', amount: '50000' };
-    const { body: made } = await partner.post('/payments', payment);
-    expect(made).toMatchObject({ data: { payment_code: expect.any(String) } });
-    const asked = await calls();
-    expect(asked).toBeGreaterThan(0);
-    const { id } = await pay(partner);
-    await payoutWhen(partner, id, 'succeeded');
-    expect(await calls()).toBeGreaterThan(asked);
-  }, 60_000);
-});
-
-describe('While the provider answers 429', () => {
-  it('payouts and payments never fail or become a case for people; they continue by themselves afterwards', async () => {
-    await fill(1_000);
-    const [partner, payer, operator] = [
-      await buildPayer(stack),
-      await buildIndividual(stack),
-      await buildPlatformAdmin(stack),
-    ];
-    await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 2 } });
-    const { id } = await pay(partner);
-    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
-    const paying = stack.post('/v1/payments/gateway', body, { token: payer.token });
-    await eventually(
-      () => stack.em().execute('select last_word from payouts where id = ?', [id]),
-      ([row]) => row?.last_word === 'unsent',
-    );
-    const { body: stuck } = await stack.get('/v1/payouts/stuck', { token: operator.token });
-    const listed = stuck.data.items.map((item: { payout_id: string | null }) => item.payout_id);
-    expect(listed).not.toContain(id);
-    await setFaults(stack, {});
-    const { status, body: made } = await paying;
-    expect(status).toBe(201);
-    await eventually(
-      () => stack.get(`/v1/payments/orders/${made.data.payment_order_id}`, { token: payer.token }),
-      ({ body: order }) => typeof order.data.payment_code === 'string',
-    );
-    await payoutWhen(partner, id, 'succeeded');
-    expect(await transfersOf(stack, id)).toHaveLength(1);
-  }, 60_000);
 });

@@ -10,7 +10,7 @@ import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ own: true });
+  stack = await startStack();
 }, 60_000);
 afterAll(() => stack.stop());
 

@@ -11,7 +11,7 @@ let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ createApp: (deps) => createApp({ ...deps, log }), worker: true, sandbox: true });
+  stack = await startStack({ createApp: (deps) => createApp({ ...deps, log }) });
   payer = await buildIndividual(stack, { balance: '1000' });
   partner = await buildPartner(stack);
 }, 60_000);
@@ -61,10 +61,17 @@ describe('The line of a request', () => {
   });
 
   it('says when it replayed the first answer under a key', async () => {
-    const body = { method: 'qris', amount: '20000' };
-    await partner.post('/payments', body, 'key-of-two-lines', { 'x-request-id': 'line-6' });
-    await partner.post('/payments', body, 'key-of-two-lines', { 'x-request-id': 'line-7' });
+    const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token })).body.data.id;
+    const body = { destination_account_id: pocket, amount: '100' };
+    const transfer = (id: string) =>
+      stack.post(`/v1/accounts/${payer.accountId}/transfers`, body, {
+        token: payer.token,
+        ...as(id, { 'idempotency-key': 'key-of-two-lines' }),
+      });
+    await transfer('line-6');
+    await transfer('line-7');
+    expect(lineOf('line-6')).toMatchObject({ status: 201 });
     expect(lineOf('line-6')).not.toHaveProperty('replayed');
-    expect(lineOf('line-7')).toMatchObject({ status: 200, replayed: true, partner_id: partner.id });
+    expect(lineOf('line-7')).toMatchObject({ status: 201, replayed: true, user_id: payer.id });
   });
 });

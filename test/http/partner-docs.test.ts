@@ -10,6 +10,7 @@ import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 import { firstHour } from '../partners/first-hour.ts';
 import { describeInBrowser, startBrowser } from '../support/browser.ts';
+import { itInFull } from '../support/full.ts';
 import { type BuiltPartner, buildPartner, signature } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -152,25 +153,28 @@ describeInBrowser('/docs/partners in a browser', () => {
     expect(JSON.stringify(headers)).not.toContain(partner.signingSecret);
   };
 
-  it('leads to the page of errors, which a phone shows without scrolling sideways, as it does the reference', async () => {
-    const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
-    const width = () => phone.evaluate('document.documentElement.scrollWidth');
-    await phone.goto(`${stack.url}/docs/partners`);
-    // It opens in a tab of its own, which the browser of the tests does not have.
-    const path = await phone.getByRole('link', { name: 'Every code' }).getAttribute('href');
-    expect(await width()).toBeLessThanOrEqual(390);
-    await phone.goto(new URL(path ?? '', stack.url).href);
-    await phone.getByText('PROVIDER_INDETERMINATE').first().waitFor();
-    expect(await width()).toBeLessThanOrEqual(390);
-  });
+  itInFull(
+    'leads to the page of errors, which a phone shows without scrolling sideways, as it does the reference',
+    async () => {
+      const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
+      const width = () => phone.evaluate('document.documentElement.scrollWidth');
+      await phone.goto(`${stack.url}/docs/partners`);
+      // It opens in a tab of its own, which the browser of the tests does not have.
+      const path = await phone.getByRole('link', { name: 'Every code' }).getAttribute('href');
+      expect(await width()).toBeLessThanOrEqual(390);
+      await phone.goto(new URL(path ?? '', stack.url).href);
+      await phone.getByText('PROVIDER_INDETERMINATE').first().waitFor();
+      expect(await width()).toBeLessThanOrEqual(390);
+    },
+  );
 
-  it('signs reads', async () => {
+  itInFull('signs reads', async () => {
     const { status, sent } = await send(await openTrial('Balance and settlements', 'Read the balance'));
     expect(status).toBe(200);
     expectSigned(sent);
   });
 
-  it('shows how each operation is called, in the language that was chosen', async () => {
+  itInFull('shows how each operation is called, in the language that was chosen', async () => {
     const operation = await open('Payments', 'Read a payment');
     await operation.getByText('curl -s -X GET').waitFor();
     await operation.getByRole('button', { name: 'curl' }).click();
@@ -194,12 +198,15 @@ describeInBrowser('/docs/partners in a browser', () => {
     expectSigned(sent, body, 'from-the-reference');
   });
 
-  it('asks nobody else, offers nothing of anybody else, keeps no secret, and has no complaint', async () => {
+  it('asks nobody else, offers nothing of anybody else, stores no secret, and has no complaint', async () => {
     expect([elsewhere, complaints]).toEqual([[], []]);
     const offers = page.getByText(/API Client|Ask AI|MCP|Configure|Share|Deploy/);
     expect(await offers.filter({ visible: true }).count()).toBe(0);
     const kept = String(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])'));
     for (const secret of [partner.apiKey, partner.signingSecret]) expect(kept).not.toContain(secret);
+  });
+
+  itInFull('has forgotten the secrets when it is loaded again', async () => {
     await page.reload();
     await page.getByRole('textbox', { name: 'Value' }).first().waitFor();
     for (const name of ['Bearer Token', 'Value']) {

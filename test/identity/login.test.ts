@@ -1,10 +1,14 @@
 import { emailDigest } from '../../src/identity/profile.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { casesOf } from '../support/full.ts';
 import { meetChange } from '../support/meet-change.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 const password = 'correct horse battery';
+/** How many guess at once, all of them wrong but one. */
+const wrongGuesses = isFullRun() ? 39 : 14;
 
 describe('Logging in and out', () => {
   let stack: Stack;
@@ -133,14 +137,14 @@ describe('Logging in and out', () => {
 
   it('allows no more guesses at once than one after the other', async () => {
     const { email } = await signUp();
-    const guesses = Array.from({ length: 40 }, () => logIn(email, 'wrong password', '203.0.113.35'));
-    await Promise.all(guesses);
+    const asked = Array.from({ length: wrongGuesses + 1 }, () => logIn(email, 'wrong password', '203.0.113.35'));
+    await Promise.all(asked);
     expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
   });
 
   it('answers the right password among many simultaneous guesses like the wrong ones', async () => {
     const { email } = await signUp();
-    const secrets = [...Array.from({ length: 39 }, (_, index) => `wrong password ${index}`), password];
+    const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
     // A machine that is busy may make some of them wait for too long, who come again.
     const untilTold = (secret: string) =>
       eventually(
@@ -152,7 +156,7 @@ describe('Logging in and out', () => {
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
     // Let in, if it came early; otherwise refused as everything after the tenth failure is.
     const refused = answers.filter(({ status }) => status === 429);
-    expect(refused.length).toBeGreaterThanOrEqual(29);
+    expect(refused.length).toBeGreaterThanOrEqual(wrongGuesses - 10);
     expect(refused.map(({ body }) => body)).toEqual(refused.map(() => refused[0]?.body));
   });
 
@@ -167,22 +171,27 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.41')).status).toBe(200);
   });
 
-  it.each([
+  const spellings = [
+    ['capitals', 'SITI'],
     ['a capital I with a dot', 's\u0130ti'],
     ['a dotless i', 's\u0131ti'],
-    ['capitals', 'SITI'],
     ['spaces around it', ' siti'],
-  ])('counts an address written with %s as the same, or as unknown', async (_, written) => {
-    const local = `siti${newId()}`;
-    const email = `${local}@example.org`;
-    const headers = { 'x-forwarded-for': '198.51.100.77' };
-    await stack.owner().execute('delete from login_failures');
-    await stack.post('/v1/auth/signup', { name: 'Siti', email, password: 'correct horse battery' });
-    const logIn = (as: string, password: string) => stack.post('/v1/auth/login', { email: as, password }, { headers });
-    for (let count = 0; count < 10; count += 1) await logIn(email, 'a wrong password');
-    const { status } = await logIn(email.replace('siti', written), 'correct horse battery');
-    expect(written.trim().toLowerCase() === 'siti' ? 429 : 401).toBe(status);
-  });
+  ] as const;
+  it.each(casesOf(spellings, (_, index) => index < 2))(
+    'counts an address written with %s as the same, or as unknown',
+    async (_, written) => {
+      const local = `siti${newId()}`;
+      const email = `${local}@example.org`;
+      const headers = { 'x-forwarded-for': '198.51.100.77' };
+      await stack.owner().execute('delete from login_failures');
+      await stack.post('/v1/auth/signup', { name: 'Siti', email, password: 'correct horse battery' });
+      const logIn = (as: string, password: string) =>
+        stack.post('/v1/auth/login', { email: as, password }, { headers });
+      for (let count = 0; count < 10; count += 1) await logIn(email, 'a wrong password');
+      const { status } = await logIn(email.replace('siti', written), 'correct horse battery');
+      expect(written.trim().toLowerCase() === 'siti' ? 429 : 401).toBe(status);
+    },
+  );
 
   it('never lets strangers behind a shared address lock out users who logged in there within 30 days', async () => {
     const [regular, newcomer] = [await signUp(), await signUp()];

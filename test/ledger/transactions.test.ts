@@ -16,7 +16,7 @@ let payer: BuiltUser;
 let productId: string;
 const paid: string[] = [];
 beforeAll(async () => {
-  stack = await startStack({ own: true });
+  stack = await startStack();
   admin = await buildPlatformAdmin(stack);
   payer = await buildIndividual(stack, { balance: '1000000' });
   productId = (await buildProduct(stack, admin, { kind: 'investment' })).id;
@@ -133,11 +133,14 @@ describe('GET /v1/transactions', () => {
 
   it('shows the platform all rows, or those of one user, with exact totals for each filter', async () => {
     const total = async (query: string) => (await list(query, admin.token)).body.data.count;
-    const [all] = await stack.em().execute<{ count: string }[]>('select count(*) as count from transactions');
-    expect(await total('')).toBe(Number(all?.count));
+    const there = async (which: string) =>
+      (
+        await stack.em().execute<[{ count: number }]>(`select count(*)::int as count from transactions where ${which}`)
+      )[0].count;
+    expect(await total('')).toBe(await there('true'));
     expect(await total(`?user_id=${payer.id}`)).toBe(13);
-    expect(await total('?reference_type=donation')).toBe(1);
-    expect(await total('?type=fee')).toBe(0);
+    expect(await total('?reference_type=donation')).toBe(await there("reference_type = 'donation'"));
+    expect(await total('?type=fee')).toBe(await there("type = 'fee'"));
   });
 
   it('needs a token and read-transaction', async () => {

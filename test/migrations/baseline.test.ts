@@ -6,6 +6,7 @@ import { migrate } from '../../src/migrate.ts';
 import { migrations } from '../../src/migrations/index.ts';
 import { cloneDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
+import { itInFull } from '../support/full.ts';
 
 const databases: TestDatabase[] = [];
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())));
@@ -78,7 +79,7 @@ describe('A database made from another text of the baseline', () => {
     expect(await ask(url, "select to_regclass('journals') as journals")).toEqual([{ journals: null }]);
   });
 
-  it('is refused in one sentence by npm run migrate', async () => {
+  itInFull('is refused in one sentence by npm run migrate', async () => {
     const addresses = {
       databaseUrl: await makeAnother(),
       temporalAddress: '127.0.0.1:1',
@@ -95,7 +96,7 @@ describe('A database made from another text of the baseline', () => {
     expect(status).toBe(1);
   });
 
-  it('is told apart from one of this text, and from an empty one', async () => {
+  itInFull('is told apart from one of this text, and from an empty one', async () => {
     expect(await migrate(await keep(cloneDatabase()))).toEqual([]);
     expect(await migrate(await keep(createEmptyDatabase()))).toEqual(migrations.map(({ name }) => name));
   });

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { canMove, type StatusLaw } from '../../src/shared/status-law.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { casesOf } from '../support/full.ts';
 import { statusLaws } from '../support/status-laws.ts';
 
 let database: TestDatabase;
@@ -157,6 +158,9 @@ describe('As a plain client of SQL', () => {
       drop function keep_own_accounts, keep_payout_accounts, keep_account_kinds, keep_start_date, keep_payouts_end, keep_decision cascade; end $$`),
   );
 
+  /** The same function keeps all of them, as the database says of its triggers. */
+  const standing = casesOf(Object.entries(statusLaws), (_, index) => index % 3 === 0);
+
   /** A row that has this status already, however it came to it. */
   async function plant(place: string, status: string | null): Promise<void> {
     await client.query("set local session_replication_role = 'replica'");
@@ -164,7 +168,7 @@ describe('As a plain client of SQL', () => {
     await client.query("set local session_replication_role = 'origin'");
   }
 
-  it.each(Object.entries(statusLaws))('%s begins only with an initial status', (place, law) =>
+  it.each(standing)('%s begins only with an initial status', (place, law) =>
     inPassing(async () => {
       for (const status of law.statuses) {
         const refusal = await refusalOf(await anyRow(placeOf(place), status));
@@ -173,7 +177,7 @@ describe('As a plain client of SQL', () => {
     }),
   );
 
-  it.each(Object.entries(statusLaws))('%s goes only where its law allows', (place, law) =>
+  it.each(standing)('%s goes only where its law allows', (place, law) =>
     inPassing(async () => {
       const { table, column } = placeOf(place);
       const [{ nullable } = { nullable: '' }] = await read<{ nullable: string }>(

@@ -8,6 +8,7 @@ import {
   buildPlatformAdmin,
 } from '../support/build.ts';
 import { buildTransaction, eventsOf, upload } from '../support/documents.ts';
+import { casesOf, itInFull } from '../support/full.ts';
 import { loseKey } from '../support/lost-keys.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -74,7 +75,7 @@ describe('POST /v1/official-documents (create-official-document)', () => {
     ]);
   });
 
-  it.each(['passport', 'national_id', 'driving_license', 'taxpayer_id'])('takes the kind %s', async (kind) => {
+  it.each(casesOf(['passport', 'national_id', 'driving_license', 'taxpayer_id']))('takes the kind %s', async (kind) => {
     expect(await created(owner, { ...required, kind })).toMatchObject({
       kind,
       issued_on: null,
@@ -133,26 +134,29 @@ describe('GET /v1/official-documents/:id (read-official-document)', () => {
 });
 
 describe('GET /v1/official-documents (read-official-document)', () => {
-  it('leaves out what cannot be read while its key is missing, but tells its owner that it cannot be read now', async () => {
-    const person = await buildIndividual(stack, { organizationId: String(owner.organizationId) });
-    const other = await created();
-    const { id } = await created(person);
-    const giveBack = await loseKey(stack, person.id, 'personal_keys');
-    try {
-      await withApiElsewhere(stack, async ({ get }) => {
-        const listOf = (by: BuiltUser) => get(path, { token: by.token });
-        expect((await listOf(person)).status).toBe(503);
-        for (const by of [admin, platform]) {
-          const { status, body } = await listOf(by);
-          const ids = body.data.official_documents.map((one: { id: string }) => one.id);
-          expect([status, ids.includes(id), ids.includes(other.id)]).toEqual([200, false, true]);
-        }
-      });
-    } finally {
-      await giveBack();
-    }
-    expect((await list(person)).body.data.official_documents).toMatchObject([{ id, number }]);
-  });
+  itInFull(
+    'leaves out what cannot be read while its key is missing, but tells its owner that it cannot be read now',
+    async () => {
+      const person = await buildIndividual(stack, { organizationId: String(owner.organizationId) });
+      const other = await created();
+      const { id } = await created(person);
+      const giveBack = await loseKey(stack, person.id, 'personal_keys');
+      try {
+        await withApiElsewhere(stack, async ({ get }) => {
+          const listOf = (by: BuiltUser) => get(path, { token: by.token });
+          expect((await listOf(person)).status).toBe(503);
+          for (const by of [admin, platform]) {
+            const { status, body } = await listOf(by);
+            const ids = body.data.official_documents.map((one: { id: string }) => one.id);
+            expect([status, ids.includes(id), ids.includes(other.id)]).toEqual([200, false, true]);
+          }
+        });
+      } finally {
+        await giveBack();
+      }
+      expect((await list(person)).body.data.official_documents).toMatchObject([{ id, number }]);
+    },
+  );
 
   it("answers data.official_documents with page, limit and total: the caller's own, the organization's for admins, all for the platform", async () => {
     const own = await created();
@@ -293,7 +297,7 @@ describe('A masked number', () => {
 
 describe('A document behind an official document', () => {
   it('is shown only to its owner, the admins and the platform, public or not', async () => {
-    for (const visibility of ['private', 'public']) {
+    for (const visibility of casesOf(['public', 'private'])) {
       const product = await buildTransaction(stack, owner);
       const { body: scan } = await upload(stack, owner, product, { visibility });
       const seen = async (by: BuiltUser) => {
@@ -368,7 +372,7 @@ describe('A document behind an official document', () => {
     expect((await stack.get(`/v1/documents/${first.id}/public`)).status).toBe(404);
   });
 
-  it('is never shown through another document of the same file once it is deleted', async () => {
+  itInFull('is never shown through another document of the same file once it is deleted', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const body = { url: first.url, document_type: 'image' };
     const { body: second } = await stack.post('/v1/documents', body, { token: owner.token });

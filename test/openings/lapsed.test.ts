@@ -7,6 +7,7 @@ import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { hashPartnerKey } from '../../src/partners/idempotency.ts';
 import { claimOf, prepareGatewayPayment } from '../../src/payments/prepare-gateway-payment.ts';
 import { preparePayout } from '../../src/payouts/prepare-payout.ts';
+import { must } from '../../src/shared/assert.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import {
   allocationBatchIdFor,
@@ -17,6 +18,9 @@ import {
   subscriptionIdFor,
   workflowIds,
 } from '../../src/shared/ids.ts';
+import { createWithdrawal } from '../../src/withdrawals/create-withdrawal.ts';
+import { reserveWithdrawal } from '../../src/withdrawals/reserve-withdrawal.ts';
+import type { WithdrawalOpening } from '../../src/withdrawals/withdrawal.ts';
 import { createCircle, dayFromToday } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
 import { buildPayer, payoutBody, readBalance } from '../payouts/build-payouts.ts';
@@ -25,6 +29,7 @@ import { buildActiveCause } from '../support/build-targets.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { addBankAccount, buildOwner } from '../withdrawals/build-withdrawals.ts';
 import { callerOf, topUpOf } from './caller-of.ts';
 
 let stack: Stack;
@@ -165,8 +170,11 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-const rowsOf = async (table: string) =>
+/** What other files left in the database that they share with this one. */
+const before = new Set<string>();
+const allOf = async (table: string) =>
   (await stack.em().execute<{ id: string }[]>(`select id from ${table}`)).map(({ id }) => id);
+const rowsOf = async (table: string) => (await allOf(table)).filter((id) => !before.has(id));
 const handleOf = (name: string) => {
   const { id, workflowId } = kindOf(name);
   return stack.deps.workflows.client.workflow.getHandle(workflowId(id()));
@@ -180,6 +188,7 @@ const names = Object.keys(kinds);
 
 describe('A request that reaches the workers long after it was given up', () => {
   beforeAll(async () => {
+    for (const name of names) for (const id of await allOf(kindOf(name).table)) before.add(id);
     const starts = names.map((name) => kindOf(name).start(kindOf(name).id()));
     const ended = Promise.allSettled(starts);
     for (const name of names) {
@@ -208,7 +217,9 @@ describe('A request that reaches the workers long after it was given up', () => 
   it('moves no money', async () => {
     expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
     expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
-    expect(await stack.em().execute<object[]>('select 1 from openings')).toEqual([]);
+    const ids = `{${names.map((name) => kindOf(name).id()).join(',')}}`;
+    const openings = 'select 1 from openings where resource_id = any(?::uuid[])';
+    expect(await stack.em().execute<object[]>(openings, [ids])).toEqual([]);
   });
 
   it.each(names)('of %s leaves the key to a new request, which makes exactly one', async (name) => {
@@ -216,5 +227,27 @@ describe('A request that reaches the workers long after it was given up', () => 
     const answer = await retry(id());
     expect([name, answer.status < 300 || answer.body]).toEqual([name, true]);
     expect(await rowsOf(table)).toEqual([idIn?.(answer) ?? id()]);
+  });
+});
+
+describe('A request without a key whose process died before it was refused', () => {
+  it('reserves nothing once its wait is over', async () => {
+    const owner = await buildOwner(stack);
+    const body = { bank_account_id: await addBankAccount(stack, owner), amount: '10000' };
+    const asking = { caller: callerOf(owner), accountId: owner.accountId, body, key: undefined, requestId };
+    const begun: { withdrawalId: string; opening: WithdrawalOpening }[] = [];
+    const startWithdrawal = (withdrawalId: string, opening: WithdrawalOpening) => {
+      begun.push({ withdrawalId, opening });
+      return Promise.reject(new Error('the process dies'));
+    };
+    const creation = createWithdrawal(stack.em(), { ...stack.deps, workflows: { startWithdrawal } }, asking);
+    await expect(creation).rejects.toThrow('the process dies');
+    const { withdrawalId, opening } = must(begun[0], 'it has begun');
+    const askedAt = new Date(Date.parse(opening.stamp.askedAt) - budgets.requests.payoutReservation).toISOString();
+    const late = { withdrawalId, opening: { ...opening, stamp: { ...opening.stamp, askedAt } } };
+    await expect(reserveWithdrawal(stack.em(), stack.deps, late)).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
+    expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
   });
 });

@@ -1,22 +1,17 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { startWorker } from '../../dev/service-parts.ts';
-import { createApp } from '../../src/app.ts';
 import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import type { PayoutOpening } from '../../src/payouts/payout.ts';
 import { preparePayout } from '../../src/payouts/prepare-payout.ts';
 import { reservePayout } from '../../src/payouts/reserve-payout.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
-import { buildPayer, generous, magicAccount, payoutBody, readBalance } from '../payouts/build-payouts.ts';
+import { buildPayer, magicAccount, payoutBody, readBalance } from '../payouts/build-payouts.ts';
 import { fund } from '../support/build.ts';
-import { createHttp, type Http } from '../support/http.ts';
 import { readLockWaits } from '../support/lock-waits.ts';
-import { type BuiltPartner, freshKey, signature } from '../support/partner.ts';
+import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ isImpatient: true, sandbox: true });
+  stack = await startStack({ isImpatient: true, worker: true });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -27,22 +22,6 @@ afterEach(async () => {
 });
 
 const rowOf = (id: string) => stack.em().execute<{ status: string }[]>('select status from payouts where id = ?', [id]);
-const beginWorker = async () => {
-  const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
-  cleanups.push(() => worker.stop());
-};
-
-/** A second API process, as far as the application can tell. */
-async function beginApi(): Promise<Http> {
-  const server = createServer(createApp(stack.deps).callback()).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanups.push(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return createHttp(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
-}
 
 /** What the workflow of a payout of 100,000 is started with, as the API makes it. */
 async function prepared(
@@ -62,7 +41,6 @@ const reserve = (payout: { payoutId: string; opening: PayoutOpening }) =>
 describe('A payout answered 422', () => {
   it('is never paid by a delayed attempt at its reservation', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
-    await beginWorker();
     const key = freshKey();
     const holder = stack.em();
     await holder.begin();
@@ -102,38 +80,4 @@ describe('A payout answered 422', () => {
     expect(await rowOf(sleeper.payoutId)).toEqual([]);
     expect(await readBalance(partner)).toMatchObject({ available: '100000.0000' });
   });
-
-  it('is never made by an earlier request under its key that still runs', async () => {
-    const partner = await buildPayer(stack);
-    const other = await beginApi();
-    const key = freshKey();
-    const payoutId = payoutIdFor(partner.id, key);
-    const body = payoutBody();
-    const handle = stack.deps.workflows.client.workflow.getHandle(`partner-payout/${payoutId}`);
-    const first = partner.post('/payouts', body, key);
-    await eventually(
-      () => handle.describe().catch(() => null),
-      (found) => found !== null,
-    );
-    await partner.administer('put', '/limits', { ...generous, max_payout_amount: '1' });
-    const retry = await other.post('/v1/partners/payouts', body, {
-      headers: {
-        authorization: `Bearer ${partner.apiKey}`,
-        'x-partner-signature': signature(partner.signingSecret, JSON.stringify(body)),
-        'x-idempotency-key': key,
-      },
-    });
-    expect(retry).toMatchObject({ status: 422, body: { error: { code: 'FUNDS_LIMIT_EXCEEDED' } } });
-    await partner.administer('put', '/limits', generous);
-    await beginWorker();
-    expect(await handle.result()).toBe('REFUSED');
-    expect(await rowOf(payoutId)).toEqual([]);
-    // A slow machine has its worker when the request has been given up.
-    expect([
-      [422, 'FUNDS_LIMIT_EXCEEDED'],
-      [503, 'SERVICE_UNAVAILABLE'],
-    ]).toContainEqual(await first.then(({ status, body: told }) => [status, told.error.code]));
-    // The verdict was the opening's: the key is free for another.
-    expect(await partner.post('/payouts', body, key)).toMatchObject({ status: 200, body: { data: { id: payoutId } } });
-  }, 60_000);
 });

@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-const racers = isFullRun() ? 300 : 20;
-const winners = isFullRun() ? 60 : 4;
+const racers = isFullRun() ? 300 : 6;
+const winners = isFullRun() ? 60 : 2;
 
 interface Racer {
   id: string;

@@ -7,6 +7,7 @@ import {
   buildSuperAdmin,
 } from '../support/build.ts';
 import { buildOrganizationCause } from '../support/build-targets.ts';
+import { casesOf } from '../support/full.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -39,7 +40,7 @@ const orderOf = async (payer: BuiltUser, body: object) => {
   return answer.data;
 };
 
-describe.each(suspensions)('While %s', (_, suspend) => {
+describe.each(casesOf(suspensions))('While %s', (_, suspend) => {
   it('an accepted payout is paid, and a new one refused', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });

@@ -19,6 +19,7 @@ import {
   fund,
 } from '../support/build.ts';
 import { buildActiveCause, buildGoal, buildOrganizationCause } from '../support/build-targets.ts';
+import { casesOf } from '../support/full.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { meetChange, type Suspended, suspension } from '../support/meet-change.ts';
 import { buildPartner } from '../support/partner.ts';
@@ -63,7 +64,7 @@ const payers: [string, () => Promise<BuiltUser>, (payer: BuiltUser) => Promise<u
   ],
 ];
 
-describe.each(payers)('%s while a payment waits for their account', (_, build, suspend) => {
+describe.each(casesOf(payers))('%s while a payment waits for their account', (_, build, suspend) => {
   const unpaid = async (payer: BuiltUser, act: () => Promise<{ status: number }>) => {
     const outcome = await suspendedMeanwhile(payer, () => suspend(payer), act);
     expect(outcome).toMatchObject({ status: 'fulfilled', value: { status: 403 } });

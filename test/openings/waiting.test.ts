@@ -5,6 +5,7 @@ import type { PayoutOpening } from '../../src/payouts/payout.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { createKeyedMutex, createSemaphore } from '../../src/shared/concurrency.ts';
 import { buildPayer } from '../payouts/build-payouts.ts';
+import { itInFull } from '../support/full.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -32,36 +33,40 @@ const creation = async (partner: BuiltPartner): Promise<PayoutCreation> => {
 };
 
 describe('A payout waiting for a place', () => {
-  it('is never begun after its request ended, and never holds its request longer than promised', async () => {
-    const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
-    const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
-    // Temporal, silent: every start waits as long as it was told.
-    const { until, release } = held();
-    const workflows = {
-      startPartnerPayout: async (_: string, opening: PayoutOpening, waitMs: number) => {
-        started.push({ opening, waitMs, atMs: Date.now() });
-        await Promise.race([until, new Promise((resolve) => setTimeout(resolve, waitMs).unref())]);
-        return null;
-      },
-    };
-    const began = Date.now();
-    const told = await Promise.allSettled(
-      Array.from({ length: 60 }, async (_, index) => {
-        const asked = await creation(partners[index % 4] as BuiltPartner);
-        return createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, asked);
-      }),
-    );
-    release();
-    expect(Date.now() - began).toBeLessThan(budgets.requests.payoutReservation + 8000);
-    for (const outcome of told) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
-    // Whoever was begun was begun within its own request, and waits only what that has left.
-    expect(started.length).toBeGreaterThan(0);
-    for (const { opening, waitMs, atMs } of started) {
-      const age = atMs - Date.parse(opening.stamp?.askedAt ?? '');
-      expect(age).toBeLessThan(budgets.requests.payoutReservation);
-      expect(age + waitMs).toBeLessThan(budgets.requests.payoutReservation + 3000);
-    }
-  }, 90_000);
+  itInFull(
+    'is never begun after its request ended, and never holds its request longer than promised',
+    async () => {
+      const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
+      const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
+      // Temporal, silent: every start waits as long as it was told.
+      const { until, release } = held();
+      const workflows = {
+        startPartnerPayout: async (_: string, opening: PayoutOpening, waitMs: number) => {
+          started.push({ opening, waitMs, atMs: Date.now() });
+          await Promise.race([until, new Promise((resolve) => setTimeout(resolve, waitMs).unref())]);
+          return null;
+        },
+      };
+      const began = Date.now();
+      const told = await Promise.allSettled(
+        Array.from({ length: 60 }, async (_, index) => {
+          const asked = await creation(partners[index % 4] as BuiltPartner);
+          return createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, asked);
+        }),
+      );
+      release();
+      expect(Date.now() - began).toBeLessThan(budgets.requests.payoutReservation + 8000);
+      for (const outcome of told) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
+      // Whoever was begun was begun within its own request, and waits only what that has left.
+      expect(started.length).toBeGreaterThan(0);
+      for (const { opening, waitMs, atMs } of started) {
+        const age = atMs - Date.parse(opening.stamp?.askedAt ?? '');
+        expect(age).toBeLessThan(budgets.requests.payoutReservation);
+        expect(age + waitMs).toBeLessThan(budgets.requests.payoutReservation + 3000);
+      }
+    },
+    90_000,
+  );
 });
 
 describe('A semaphore', () => {

@@ -11,7 +11,9 @@ import { buildPayer, buildUnknownPayout, readPayout } from '../payouts/build-pay
 import { describeInBrowser, hasBrowser, startBrowser } from '../support/browser.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
+import { itInFull } from '../support/full.ts';
 import type { BuiltPartner } from '../support/partner.ts';
+import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { addBankAccount, ask, buildOwner, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
@@ -19,8 +21,9 @@ let stack: Stack;
 let browser: Browser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  // Nothing is requested again by itself: what two people decide does not race with it.
-  stack = await startStack({ own: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  // Nothing is requested again by itself: what two people decide does not race with it. What needs a worker is in full.
+  const env = { PAYOUT_RESEND_HOURS: '0' };
+  stack = await startStack({ own: true, worker: isFullRun(), sandbox: true, env });
   if (hasBrowser) browser = await startBrowser();
   partner = await buildPayer(stack, { available: '100000000' });
 }, 120_000);
@@ -82,8 +85,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 const unknownPayout = () => buildUnknownPayout(stack, partner);
 
 describeInBrowser('The pages for operators', () => {
-  it('let one person propose how a payout ended, and another approve it', async () => {
-    const payoutId = await unknownPayout();
+  it('let one person propose a movement of the platform, and another approve it', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const approver = await withPassword(await buildSuperAdmin(stack));
     const code = await addSecondFactor(approver);
@@ -93,35 +95,29 @@ describeInBrowser('The pages for operators', () => {
     await keepPicture(first, 'log-in');
     await logIn(first, proposer);
     expect(await heading(first)).toBe('What waits');
-    await keepPicture(first, 'overview');
-    await first.locator(`a[href*="${payoutId}"]`).click();
-    expect(await heading(first)).toBe('Propose how a payout ended');
-    await first.getByLabel('It was not paid out').check();
+    await first.getByRole('link', { name: 'Book what the platform itself moved' }).click();
+    await first.getByLabel('Amount in IDR').fill('250000');
+    await first.getByRole('textbox', { name: 'Reference' }).fill('top-up 4711');
     await first.getByLabel('Note').fill('ticket 4711,\nstatement of <b>today</b>');
-    await keepPicture(first, 'propose');
     await first.getByRole('button', { name: 'Propose' }).click();
     expect(await heading(first)).toBe('Decision pending');
     expect(await first.locator('main').textContent()).toContain('somebody else approves or rejects it');
-    await keepPicture(first, 'pending');
     const decision = first.url();
 
     const second = await visit({ width: 390 });
     await logIn(second, approver, code());
     const waiting = second.locator(`a[href="${new URL(decision).pathname}"]`);
-    expect(await waiting.textContent()).toBe(`End payout ${payoutId} as failed`);
-    await keepPicture(second, 'overview-390');
+    expect(await waiting.textContent()).toContain('IDR 250,000');
     await waiting.click();
     const shown = await second.locator('main').textContent();
-    for (const fact of ['ticket 4711, statement of <b>today</b>', proposer.name, 'not known', 'IDR 100,000']) {
+    for (const fact of ['ticket 4711, statement of <b>today</b>', proposer.name, 'Book IDR 250,000 at the provider']) {
       expect(shown).toContain(fact);
     }
-    await keepPicture(second, 'decision-390');
     const old = await second.context().newPage();
     await old.goto(decision);
     await second.getByRole('button', { name: 'Approve' }).click();
     expect(await heading(second)).toBe('Decision carried out');
     expect(await second.locator('main').textContent()).toContain(approver.name);
-    expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'failed' });
 
     // A page that was opened before says what has become of it.
     await old.getByRole('button', { name: 'Reject' }).click();
@@ -133,6 +129,45 @@ describeInBrowser('The pages for operators', () => {
     await second.goto(decision);
     expect(await heading(second)).toBe('Log in');
   }, 90_000);
+
+  itInFull(
+    'let one person propose how a payout ended, and another approve it',
+    async () => {
+      const payoutId = await unknownPayout();
+      const proposer = await withPassword(await buildPlatformAdmin(stack));
+      const approver = await withPassword(await buildSuperAdmin(stack));
+      const code = await addSecondFactor(approver);
+
+      const first = await visit();
+      await logIn(first, proposer);
+      expect(await heading(first)).toBe('What waits');
+      await keepPicture(first, 'overview');
+      await first.locator(`a[href*="${payoutId}"]`).click();
+      expect(await heading(first)).toBe('Propose how a payout ended');
+      await first.getByLabel('It was not paid out').check();
+      await first.getByLabel('Note').fill('ticket 4711,\nstatement of <b>today</b>');
+      await keepPicture(first, 'propose');
+      await first.getByRole('button', { name: 'Propose' }).click();
+      expect(await heading(first)).toBe('Decision pending');
+      await keepPicture(first, 'pending');
+
+      const second = await visit({ width: 390 });
+      await logIn(second, approver, code());
+      const waiting = second.locator(`a[href="${new URL(first.url()).pathname}"]`);
+      expect(await waiting.textContent()).toBe(`End payout ${payoutId} as failed`);
+      await keepPicture(second, 'overview-390');
+      await waiting.click();
+      const shown = await second.locator('main').textContent();
+      for (const fact of ['ticket 4711, statement of <b>today</b>', proposer.name, 'not known', 'IDR 100,000']) {
+        expect(shown).toContain(fact);
+      }
+      await keepPicture(second, 'decision-390');
+      await second.getByRole('button', { name: 'Approve' }).click();
+      expect(await heading(second)).toBe('Decision carried out');
+      expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'failed' });
+    },
+    90_000,
+  );
 
   it('can be used with the keyboard only, and fit a phone without scrolling sideways', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
@@ -183,9 +218,8 @@ describeInBrowser('The pages for operators', () => {
   });
 
   it('ask for the second factor, and let nobody approve without one', async () => {
-    const payoutId = await unknownPayout();
     const proposer = await buildPlatformAdmin(stack);
-    const proposal = { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed', note: 'ticket 4711' };
+    const proposal = { kind: 'book_external', amount: '250000', reference: 'top-up 4712', note: 'ticket 4712' };
     const { body } = await stack.post('/v1/decisions', proposal, { token: proposer.token });
     const approver = await withPassword(await buildSuperAdmin(stack));
     const page = await visit();
@@ -201,91 +235,99 @@ describeInBrowser('The pages for operators', () => {
     await stack.post(`/v1/decisions/${body.data.id}/reject`, undefined, { token: approver.token });
   });
 
-  it('let money in suspense be credited, a difference be explained and a movement be booked or rejected', async () => {
-    const payer = await buildIndividual(stack);
-    const [receiptId, difference] = [newId(), newId()];
-    await stack
-      .em()
-      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
-        newId(),
-        receiptId,
-        `py-${receiptId}`,
-        `pm-${receiptId}`,
-        newId(),
-      ]);
-    await stack.em().execute(
-      `insert into reconciliations (id, day, resource_type, subject, reference)
+  itInFull(
+    'let money in suspense be credited, a difference be explained and a movement be booked or rejected',
+    async () => {
+      const payer = await buildIndividual(stack);
+      const [receiptId, difference] = [newId(), newId()];
+      await stack
+        .em()
+        .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+          newId(),
+          receiptId,
+          `py-${receiptId}`,
+          `pm-${receiptId}`,
+          newId(),
+        ]);
+      await stack.em().execute(
+        `insert into reconciliations (id, day, resource_type, subject, reference)
        values (?, '2026-01-01', 'payment', ?, 'stray')`,
-      [difference, `py-${difference}`],
-    );
-    const approver = await withPassword(await buildSuperAdmin(stack));
-    const code = await addSecondFactor(approver);
-    const [first, second] = [await visit(), await visit()];
-    await logIn(first, await withPassword(await buildPlatformAdmin(stack)));
-    await logIn(second, approver, code());
-    const propose = async (note: string) => {
-      await first.getByLabel('Note').fill(note);
-      await first.getByRole('button', { name: 'Propose' }).click();
-    };
-    const decide = async (button: string) => {
-      await second.goto(first.url());
-      await second.getByRole('button', { name: button }).click();
-      return heading(second);
-    };
-
-    await first.locator(`a[href*="${receiptId}"]`).click();
-    await first.getByLabel('To an account').check();
-    await first.getByRole('textbox', { name: 'Account' }).fill(payer.accountId);
-    await propose('late money, ticket 12');
-    expect(await decide('Approve')).toBe('Decision carried out');
-    expect(await balanceOf(stack, payer.accountId)).toBe('54000.0000');
-
-    await first.goto(`${stack.url}/operations`);
-    await first.locator(`a[href*="${difference}"]`).click();
-    await propose('a test of the provider');
-    expect(await heading(first)).toBe('Decision carried out');
-    await first.goto(`${stack.url}/operations`);
-    expect(await first.locator(`a[href*="${difference}"]`).count()).toBe(0);
-
-    for (const [button, outcome] of [
-      ['Reject', 'Decision rejected'],
-      ['Approve', 'Decision carried out'],
-    ] as const) {
-      await first.goto(`${stack.url}/operations/propose?kind=book_external`);
-      await first.getByLabel('Amount in IDR').fill('250000');
-      await first.getByRole('textbox', { name: 'Reference' }).fill(`top-up ${difference}`);
-      await propose('statement of the provider');
-      expect(await decide(button)).toBe(outcome);
-    }
-    expect(await second.locator('main').textContent()).toContain('Book IDR 250,000 at the provider');
-  }, 90_000);
-
-  it('let two people approve a disbursement, and do not offer the first to do it twice', async () => {
-    const owner = await buildOwner(stack);
-    const { id: cause_id } = await buildActiveCause(stack, owner);
-    expect((await give(stack, await buildOwner(stack), 100_000, cause_id)).status).toBe(201);
-    const bank_account_id = await addBankAccount(stack, owner);
-    const asked = { bank_account_id, amount: '100000', cause_id, purpose_note: 'Two pumps and their pipes' };
-    const { id } = (await ask(stack, owner, asked)).body.data;
-
-    const pageOf = async () => {
+        [difference, `py-${difference}`],
+      );
       const approver = await withPassword(await buildSuperAdmin(stack));
       const code = await addSecondFactor(approver);
-      const page = await visit();
-      await logIn(page, approver, code());
-      await page.getByRole('link', { name: `Release disbursement ${id}` }).click();
-      return page;
-    };
-    const first = await pageOf();
-    await first.getByRole('button', { name: 'Approve', exact: true }).click();
-    expect(await heading(first)).toBe('Decision pending');
-    expect(await first.locator('main').textContent()).toContain('You approved it: a second person carries it out.');
-    expect(await first.getByRole('button', { name: /Approve/ }).count()).toBe(0);
-    const second = await pageOf();
-    await second.getByRole('button', { name: 'Approve and carry out' }).click();
-    expect(await heading(second)).toBe('Decision carried out');
-    await withdrawalWhen(stack, owner, id, 'succeeded');
-  }, 90_000);
+      const [first, second] = [await visit(), await visit()];
+      await logIn(first, await withPassword(await buildPlatformAdmin(stack)));
+      await logIn(second, approver, code());
+      const propose = async (note: string) => {
+        await first.getByLabel('Note').fill(note);
+        await first.getByRole('button', { name: 'Propose' }).click();
+      };
+      const decide = async (button: string) => {
+        await second.goto(first.url());
+        await second.getByRole('button', { name: button }).click();
+        return heading(second);
+      };
+
+      await first.locator(`a[href*="${receiptId}"]`).click();
+      await first.getByLabel('To an account').check();
+      await first.getByRole('textbox', { name: 'Account' }).fill(payer.accountId);
+      await propose('late money, ticket 12');
+      expect(await decide('Approve')).toBe('Decision carried out');
+      expect(await balanceOf(stack, payer.accountId)).toBe('54000.0000');
+
+      await first.goto(`${stack.url}/operations`);
+      await first.locator(`a[href*="${difference}"]`).click();
+      await propose('a test of the provider');
+      expect(await heading(first)).toBe('Decision carried out');
+      await first.goto(`${stack.url}/operations`);
+      expect(await first.locator(`a[href*="${difference}"]`).count()).toBe(0);
+
+      for (const [button, outcome] of [
+        ['Reject', 'Decision rejected'],
+        ['Approve', 'Decision carried out'],
+      ] as const) {
+        await first.goto(`${stack.url}/operations/propose?kind=book_external`);
+        await first.getByLabel('Amount in IDR').fill('250000');
+        await first.getByRole('textbox', { name: 'Reference' }).fill(`top-up ${difference}`);
+        await propose('statement of the provider');
+        expect(await decide(button)).toBe(outcome);
+      }
+      expect(await second.locator('main').textContent()).toContain('Book IDR 250,000 at the provider');
+    },
+    90_000,
+  );
+
+  itInFull(
+    'let two people approve a disbursement, and do not offer the first to do it twice',
+    async () => {
+      const owner = await buildOwner(stack);
+      const { id: cause_id } = await buildActiveCause(stack, owner);
+      expect((await give(stack, await buildOwner(stack), 100_000, cause_id)).status).toBe(201);
+      const bank_account_id = await addBankAccount(stack, owner);
+      const asked = { bank_account_id, amount: '100000', cause_id, purpose_note: 'Two pumps and their pipes' };
+      const { id } = (await ask(stack, owner, asked)).body.data;
+
+      const pageOf = async () => {
+        const approver = await withPassword(await buildSuperAdmin(stack));
+        const code = await addSecondFactor(approver);
+        const page = await visit();
+        await logIn(page, approver, code());
+        await page.getByRole('link', { name: `Release disbursement ${id}` }).click();
+        return page;
+      };
+      const first = await pageOf();
+      await first.getByRole('button', { name: 'Approve', exact: true }).click();
+      expect(await heading(first)).toBe('Decision pending');
+      expect(await first.locator('main').textContent()).toContain('You approved it: a second person carries it out.');
+      expect(await first.getByRole('button', { name: /Approve/ }).count()).toBe(0);
+      const second = await pageOf();
+      await second.getByRole('button', { name: 'Approve and carry out' }).click();
+      expect(await heading(second)).toBe('Decision carried out');
+      await withdrawalWhen(stack, owner, id, 'succeeded');
+    },
+    90_000,
+  );
 
   it('show the rest when one part cannot be read, and say how much more there is than they list', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));

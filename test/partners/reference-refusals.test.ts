@@ -7,6 +7,7 @@ import { type ErrorCode, errorStatuses } from '../../src/shared/errors.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 import { payoutBody } from '../payouts/build-payouts.ts';
+import { itInFull } from '../support/full.ts';
 import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -119,23 +120,27 @@ describe('What the API refuses', () => {
     }
   });
 
-  it('of payments, payouts and refunds that the state or the funds do not allow is what the reference shows', async () => {
-    const body = { method: 'virtual_account', channel: 'BCA', amount: '500000' };
-    const key = freshKey();
-    const { data: open } = (await partner.post('/payments', body, key)).body;
-    const other = await partner.post('/payments', { ...body, amount: '1' }, key);
-    expect(other.body.error).toEqual(written('createPayment', 409));
-    const refund = { amount: '100000', reason: 'Returned', bank_code: 'BCA', bank_account_number: '1234567890' };
-    const unpaid = await partner.post(`/payments/${open.id}/refunds`, refund);
-    expect(unpaid.body.error).toEqual(written('createPaymentRefund', 409));
-    const large = await partner.post('/payouts', payoutBody({ amount: '25000001' }));
-    expect(large.body.error).toEqual(written('createPayout', 422));
-    await stack.sandbox.post('/sandbox/pay', { payment_code: open.payment_code });
-    const cancelled = await partner.send('post', `/payments/${open.id}/cancel`);
-    expect(cancelled.body.error).toEqual(written('cancelPayment', 409));
-    expect((await partner.post(`/payments/${open.id}/refunds`, refund)).status).toBe(200);
-    const beyond = await partner.post(`/payments/${open.id}/refunds`, { ...refund, amount: '400001' });
-    expect(beyond.body.error).toEqual(written('createPaymentRefund', 422));
-    await expectChecksEmpty(stack);
-  }, 60_000);
+  itInFull(
+    'of payments, payouts and refunds that the state or the funds do not allow is what the reference shows',
+    async () => {
+      const body = { method: 'virtual_account', channel: 'BCA', amount: '500000' };
+      const key = freshKey();
+      const { data: open } = (await partner.post('/payments', body, key)).body;
+      const other = await partner.post('/payments', { ...body, amount: '1' }, key);
+      expect(other.body.error).toEqual(written('createPayment', 409));
+      const refund = { amount: '100000', reason: 'Returned', bank_code: 'BCA', bank_account_number: '1234567890' };
+      const unpaid = await partner.post(`/payments/${open.id}/refunds`, refund);
+      expect(unpaid.body.error).toEqual(written('createPaymentRefund', 409));
+      const large = await partner.post('/payouts', payoutBody({ amount: '25000001' }));
+      expect(large.body.error).toEqual(written('createPayout', 422));
+      await stack.sandbox.post('/sandbox/pay', { payment_code: open.payment_code });
+      const cancelled = await partner.send('post', `/payments/${open.id}/cancel`);
+      expect(cancelled.body.error).toEqual(written('cancelPayment', 409));
+      expect((await partner.post(`/payments/${open.id}/refunds`, refund)).status).toBe(200);
+      const beyond = await partner.post(`/payments/${open.id}/refunds`, { ...refund, amount: '400001' });
+      expect(beyond.body.error).toEqual(written('createPaymentRefund', 422));
+      await expectChecksEmpty(stack);
+    },
+    60_000,
+  );
 });

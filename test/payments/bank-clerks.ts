@@ -23,7 +23,7 @@ const digits = ['111111', '111111', '121212', '999999', '654321', '900003'];
 
 const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
 
-/** A clerk with money of its own and a payment that may be refunded; `act` does one thing at random. */
+/** A clerk with money of its own and a payment that may be refunded; `act` refunds, then pays out, then does either at random. */
 export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentId: string; act: () => Promise<void> }> {
   const partner = await buildPayer(place, { available: String(funded) });
   const paymentId = await buildPaid(place, partner, { amount: String(paid) });
@@ -36,8 +36,17 @@ export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentI
     }
   };
   const amount = () => String(10_000 + Math.floor(Math.random() * 90_000));
+  /** Begins with a refund and a payout that succeed. */
+  let acts = 0;
   const act = async () => {
-    if (Math.random() < 0.4) {
+    acts += 1;
+    if (acts === 1) {
+      note(await askRefund(partner, paymentId, { amount: amount() }));
+    } else if (acts === 2) {
+      note(
+        await partner.post('/payouts', payoutBody({ amount: amount(), bank_account_number: magicAccount('111111') })),
+      );
+    } else if (Math.random() < 0.4) {
       note(await askRefund(partner, paymentId, { amount: amount(), ...(Math.random() < 0.3 && toBank()) }));
     } else {
       const body = payoutBody({ amount: amount(), bank_account_number: magicAccount(pick(digits)) });

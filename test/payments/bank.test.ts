@@ -9,9 +9,9 @@ import { buildClerk, expectClerksEven } from './bank-clerks.ts';
  * The bank test: many clients pay, top up and transfer at random, and partners pay out and refund, while others read the
  * whole.
  */
-const clients = isFullRun() ? 64 : 8;
+const clients = isFullRun() ? 64 : 4;
 const partners = isFullRun() ? 16 : 3;
-const seconds = isFullRun() ? 60 : 4;
+const seconds = isFullRun() ? 60 : 2;
 /** However busy the machine is, each of them gets so much done. */
 const leastDeeds = 3;
 const opening = 100_000;
@@ -23,7 +23,7 @@ beforeAll(async () => {
     isImpatient: true,
     worker: true,
     sandbox: true,
-    env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' },
+    ...(isFullRun() && { env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' } }),
   });
   admin = await buildPlatformAdmin(stack);
 }, 60_000);
@@ -158,10 +158,8 @@ describe('The bank', () => {
     );
     const moved = await expectClerksEven(stack, clerks);
     expect(moved.length).toBeGreaterThan(partners);
-    const ended = await stack
-      .em()
-      .execute<{ kind: string }[]>("select distinct kind from payouts where status = 'succeeded'");
-    expect(ended.map(({ kind }) => kind).toSorted()).toEqual(['partner_payout', 'payment_refund']);
+    const ended = new Set(moved.filter(({ status }) => status === 'succeeded').map(({ kind }) => kind));
+    expect([...ended].toSorted()).toEqual(['partner_payout', 'payment_refund']);
     // What a partner has not, has paid out or refunded already, or that its wallet refunds something else just now.
     const whys = new Set(clerks.flatMap(({ refused }) => [...refused.keys()]));
     const may = /^(422 FUNDS_(INSUFFICIENT_BALANCE|REFUND_EXCEEDED)|50[34] .*)$/;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-const requests = isFullRun() ? 1000 : 50;
+const requests = isFullRun() ? 1000 : 15;
 
 describe('Duplicate protection', () => {
   it(`of a saving goal lets one of ${requests} simultaneous payments through and answers all others 400`, async () => {

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { newId } from '../../src/shared/ids.ts';
 import { describeInBrowser, hasBrowser, startBrowser } from '../support/browser.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { casesOf } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -93,7 +94,7 @@ describeInBrowser('A payer who comes back from a wallet', () => {
 
   it('without a partner’s return_url is told the outcome by us, in two sentences', async () => {
     const tellingsOf = async (id: string, name: string) => {
-      for (const width of [1280, 390]) {
+      for (const width of casesOf([390, 1280])) {
         const page = await open(placeOf(id), width);
         const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
         expect(overflow).toBeLessThanOrEqual(0);

@@ -65,10 +65,11 @@ const sweepWithin = async (ms: number, sweeps: Sweep[], failed = (_: string, _id
 describe('A sweep', () => {
   it('wakes each of thousands of rows once in one run, as after the loss of all workflows', async () => {
     const { woken, wake } = recorder();
-    const due = planted(12345);
-    expect(await sweepRows(stack.em(), [{ kind: 'webhook_delivery', due, wake }], failsNever)).toBe(12345);
-    expect(new Set(woken).size).toBe(12345);
-    expect(woken).toHaveLength(12345);
+    const rows = isFullRun() ? 12_345 : 2_345;
+    const due = planted(rows);
+    expect(await sweepRows(stack.em(), [{ kind: 'webhook_delivery', due, wake }], failsNever)).toBe(rows);
+    expect(new Set(woken).size).toBe(rows);
+    expect(woken).toHaveLength(rows);
   }, 60_000);
 
   it('gives back what it has claimed when waking turns slow, so that the next one wakes it at once', async () => {

@@ -1,4 +1,5 @@
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -116,7 +117,7 @@ describe('A top-up by gateway', () => {
     await orderWhen(body.data.payment_order_id, 'EXPIRED');
   });
 
-  it('paid in another amount puts that into suspense and stays payable', async () => {
+  itInFull('paid in another amount puts that into suspense and stays payable', async () => {
     const { body } = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code, amount: 1000 });
     await eventually(

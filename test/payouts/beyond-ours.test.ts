@@ -5,6 +5,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import {
   buildPayer,
   magicAccount,
@@ -68,10 +69,13 @@ const eventsAbout = (id: string) =>
     .execute<{ impact: string; data: object }[]>('select impact, data from events where resource_id = ? order by id', [
       id,
     ]);
+const fail = (_: string, subject: string, error: unknown) => {
+  throw new Error(`the owner of ${subject} was not woken`, { cause: error });
+};
 const reconcile = () =>
   reconcileDay(
     stack.em(),
-    { gateway: stack.deps.gateway, workflows: stack.deps.workflows, failed: () => undefined },
+    { gateway: stack.deps.gateway, workflows: stack.deps.workflows, failed: fail },
     { day: westernIndonesiaDay(new Date()), takenBy: newId() },
   );
 const lossOf = async () => {
@@ -141,3 +145,13 @@ it('What left by a payout that failed here counts in the day’s limit, and is b
   const again = await propose(stack, operators, { kind: 'book_transfer', payout_id: id });
   expect(again.status).toBe(400);
 }, 120_000);
+
+it('Reconciliation finds no difference in a withdrawal that both sides report alike', async () => {
+  const owner = await buildOwner(stack);
+  const { id } = await withdraw(stack, owner);
+  await withdrawalWhen(stack, owner, id, 'succeeded');
+  await reconcile();
+  const { body } = await stack.get('/v1/reconciliations?limit=100&state=open', { token: token() });
+  const about = body.data.items.filter(({ resource_id }: { resource_id: string | null }) => resource_id === id);
+  expect(about).toEqual([]);
+});

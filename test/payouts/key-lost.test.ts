@@ -1,6 +1,7 @@
 import { payoutIdFor } from '../../src/shared/ids.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import { buildOperators, decide } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
 import { loseKey } from '../support/lost-keys.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
@@ -40,27 +41,31 @@ it('after the reservation: operators are told of the payout, and two people end 
   expect(await transfersOf(stack, id)).toEqual([]);
 }, 120_000);
 
-it('before the reservation: the request is refused for good, and nothing is reserved', async () => {
-  const key = freshKey();
-  const id = payoutIdFor(partner.id, key);
-  await stack.kill('worker');
-  const asked = partner.post('/payouts', payoutBody(), key);
-  // Once it has started, the API has the key at hand, and makes no other for the request that is made again.
-  const started = () => stack.deps.workflows.client.workflow.getHandle(workflowIds.partnerPayout(id)).describe();
-  await eventually(
-    () => started().catch(() => null),
-    (workflow) => workflow !== null,
-  );
-  await loseKey(stack, id);
-  await stack.restart();
-  const refused = { status: 409, body: { error: { code: 'REQUEST_IDEMPOTENCY_KEY_REUSED' } } };
-  // A worker that takes longer to start than the request waits leaves it without a verdict.
-  if ((await asked).status !== 503) expect(await asked).toMatchObject(refused);
-  const again = await eventually(
-    () => partner.post('/payouts', payoutBody(), key),
-    ({ status }) => status !== 503,
-  );
-  expect(again).toMatchObject(refused);
-  expect(await stack.em().execute('select 1 from payouts where id = ?', [id])).toEqual([]);
-  expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
-}, 120_000);
+itInFull(
+  'before the reservation: the request is refused for good, and nothing is reserved',
+  async () => {
+    const key = freshKey();
+    const id = payoutIdFor(partner.id, key);
+    await stack.kill('worker');
+    const asked = partner.post('/payouts', payoutBody(), key);
+    // Once it has started, the API has the key at hand, and makes no other for the request that is made again.
+    const started = () => stack.deps.workflows.client.workflow.getHandle(workflowIds.partnerPayout(id)).describe();
+    await eventually(
+      () => started().catch(() => null),
+      (workflow) => workflow !== null,
+    );
+    await loseKey(stack, id);
+    await stack.restart();
+    const refused = { status: 409, body: { error: { code: 'REQUEST_IDEMPOTENCY_KEY_REUSED' } } };
+    // A worker that takes longer to start than the request waits leaves it without a verdict.
+    if ((await asked).status !== 503) expect(await asked).toMatchObject(refused);
+    const again = await eventually(
+      () => partner.post('/payouts', payoutBody(), key),
+      ({ status }) => status !== 503,
+    );
+    expect(again).toMatchObject(refused);
+    expect(await stack.em().execute('select 1 from payouts where id = ?', [id])).toEqual([]);
+    expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
+  },
+  120_000,
+);

@@ -1,3 +1,4 @@
+import { casesOf, itInFull } from '../support/full.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
@@ -68,17 +69,25 @@ describe('A payout to a sandbox account', () => {
     expect(await transfersOf(stack, payout.id)).toEqual([]);
   });
 
-  it.each([
+  const failing = [
     ['999999', 'REJECTED_BY_CHANNEL'],
     ['123456', 'TEMPORARY_TRANSFER_ERROR'],
-  ])('%s is accepted and then fails with %s: everything is returned', async (digits, failure_code) => {
-    const payout = await to(digits);
-    expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({ failure_code, is_final: true });
-    expect(await readBalance(partner)).toMatchObject(returned);
-    expect(await transfersOf(stack, payout.id)).toMatchObject([{ status: 'FAILED' }]);
-  });
+  ] as const;
+  it.each(casesOf(failing))(
+    '%s is accepted and then fails with %s: everything is returned',
+    async (digits, failure_code) => {
+      const payout = await to(digits);
+      expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({
+        failure_code,
+        is_final: true,
+        succeeded_at: null,
+      });
+      expect(await readBalance(partner)).toMatchObject(returned);
+      expect(await transfersOf(stack, payout.id)).toMatchObject([{ status: 'FAILED' }]);
+    },
+  );
 
-  it('131313 stays pending with the money reserved until the provider ends it', async () => {
+  itInFull('131313 stays pending with the money reserved until the provider ends it', async () => {
     const payout = await to('131313');
     await eventually(
       () => transfersOf(stack, payout.id),
@@ -94,7 +103,9 @@ describe('A payout to a sandbox account', () => {
   it('654321 succeeds and is reversed: the net comes back, the fee stays', async () => {
     const payout = await to('654321');
     // It may have been reversed before anybody looked: then both are booked at once.
-    expect(await payoutWhen(partner, payout.id, 'reversed')).toMatchObject({ is_final: true });
+    const { is_final, succeeded_at, finalized_at } = await payoutWhen(partner, payout.id, 'reversed');
+    expect(is_final).toBe(true);
+    expect(Date.parse(succeeded_at)).toBeLessThanOrEqual(Date.parse(finalized_at));
     expect(await readBalance(partner)).toMatchObject({ balance: '997500.0000', available: '997500.0000' });
   });
 

@@ -2,12 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { PayoutSettlement } from '../../src/payouts/payout.ts';
 import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
 import { settlePayout } from '../../src/payouts/settle-payout.ts';
-import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { recountTallies } from '../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
+import {
+  addBankAccount,
+  ask,
+  buildOwner,
+  transactionsOf,
+  withdraw,
+  withdrawalWhen,
+} from '../withdrawals/build-withdrawals.ts';
 import {
   ageAttempts,
   buildPayer,
@@ -25,13 +34,21 @@ let stack: Stack;
 let partner: BuiltPartner;
 let operator: BuiltUser;
 let operators: Operators;
+/** Two payouts and a withdrawal of which the provider knows nothing. */
 let unknown: string;
+let another: string;
+let owner: BuiltUser;
+let unknownWithdrawal: string;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  const env = { WITHDRAWAL_FEE: '2500', PAYOUT_RESEND_HOURS: '0' };
+  stack = await startStack({ worker: true, sandbox: true, env });
   partner = await buildPayer(stack);
   operators = await buildOperators(stack);
   operator = operators.proposer;
-  unknown = (await to('900004')).id;
+  owner = await buildOwner(stack);
+  // All at once: each takes the provider's time-out.
+  [unknown, another] = [(await to('900004')).id, (await to('900004')).id];
+  unknownWithdrawal = (await withdraw(stack, owner, { digits: '900004' })).id;
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -51,6 +68,14 @@ const refusalOf = async (settling: Promise<unknown>): Promise<string> => {
 };
 const eventsOf = async (payoutId: string, event: string) =>
   (await stack.get(`/v1/events?event=${event}&resource_id=${payoutId}`, { token: operator.token })).body.data.items;
+/** Until operators are shown it, as the provider was asked and does not know it; old enough to be ended by hand then. */
+async function whenUnknown(id: string): Promise<void> {
+  await eventually(
+    () => stuck(),
+    (items) => items.some(({ payout_id }: { payout_id: string }) => payout_id === id),
+  );
+  await ageAttempts(stack, id, 2);
+}
 const stuck = async (minutes = 0) =>
   (await stack.get(`/v1/payouts/stuck?minutes=${minutes}&limit=100`, { token: operator.token })).body.data.items;
 
@@ -71,11 +96,7 @@ describe('Anyone who reaches Temporal’s port', () => {
   });
 
   it('never ends a payout against the provider’s word, and is told that word and where to decide', async () => {
-    await eventually(
-      () => stuck(),
-      (items) => items.some(({ payout_id }: { payout_id: string }) => payout_id === unknown),
-    );
-    await ageAttempts(stack, unknown, 2);
+    await whenUnknown(unknown);
     for (const outcome of ['succeeded', 'failed']) {
       const refusal = await refusalOf(settle(unknown, { outcome, note }));
       expect(refusal).toContain('it says: not known');
@@ -85,21 +106,16 @@ describe('Anyone who reaches Temporal’s port', () => {
   });
 
   it('never ends one by a decision that nobody made, that is about another payout, or that one person made', async () => {
-    const { id } = await to('900004');
-    await eventually(
-      () => stuck(),
-      (items) => items.some(({ payout_id }: { payout_id: string }) => payout_id === id),
-    );
-    await ageAttempts(stack, unknown, 2);
-    await ageAttempts(stack, id, 2);
-    const other = await propose(stack, operators, { kind: 'settle_payout', payout_id: id, outcome: 'failed' });
+    await whenUnknown(unknown);
+    await whenUnknown(another);
+    const other = await propose(stack, operators, { kind: 'settle_payout', payout_id: another, outcome: 'failed' });
     expect(other).toMatchObject({ status: 201, body: { data: { status: 'pending' } } });
     for (const decision_id of [randomUUID(), other.body.data.id]) {
       expect(await refusalOf(settle(unknown, { decision_id }))).toContain('there is no such decision about this');
     }
-    expect(await settle(id, { decision_id: other.body.data.id })).toBe('pending');
+    expect(await settle(another, { decision_id: other.body.data.id })).toBe('pending');
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
-    expect(await readPayout(partner, id)).toMatchObject({ status: 'pending' });
+    expect(await readPayout(partner, another)).toMatchObject({ status: 'pending' });
   });
 
   it('can end one as the provider’s final word proves, with nobody named as the one who did', async () => {
@@ -133,30 +149,33 @@ describe('Anyone who reaches Temporal’s port', () => {
 });
 
 describe('A payout ended by two people', () => {
-  it('is reported as contradicted when the provider pays it after all: no money moves, and every operator sees it', async () => {
-    const { id } = await to('131313');
-    await eventually(
-      () => transfersOf(stack, id),
-      (transfers) => transfers.length === 1,
-    );
-    await ageAttempts(stack, id, 2);
-    const failed = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
-    expect(await decide(stack, operators, failed)).toMatchObject({ status: 'carried_out' });
-    expect((await eventsOf(id, 'PAYOUT_SETTLED'))[0].data).toMatchObject({ provider_says: 'accepted' });
+  itInFull(
+    'is reported as contradicted when the provider pays it after all: no money moves, and every operator sees it',
+    async () => {
+      const { id } = await to('131313');
+      await eventually(
+        () => transfersOf(stack, id),
+        (transfers) => transfers.length === 1,
+      );
+      await ageAttempts(stack, id, 2);
+      const failed = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
+      expect(await decide(stack, operators, failed)).toMatchObject({ status: 'carried_out' });
+      expect((await eventsOf(id, 'PAYOUT_SETTLED'))[0].data).toMatchObject({ provider_says: 'accepted' });
 
-    const before = await readBalance(partner);
-    await settleAtProvider(stack, id, 'SUCCEEDED');
-    const [event] = await eventually(
-      () => eventsOf(id, 'PAYOUT_CONTRADICTED'),
-      (events) => events.length === 1,
-    );
-    expect(event).toMatchObject({ resource_type: 'payout', data: { status: 'failed', provider_says: 'succeeded' } });
-    expect(await stuck(10)).toContainEqual(
-      expect.objectContaining({ payout_id: id, reason: expect.stringContaining('contradicted') }),
-    );
-    expect(await readPayout(partner, id)).toMatchObject({ status: 'failed' });
-    expect(await readBalance(partner)).toEqual(before);
-  });
+      const before = await readBalance(partner);
+      await settleAtProvider(stack, id, 'SUCCEEDED');
+      const [event] = await eventually(
+        () => eventsOf(id, 'PAYOUT_CONTRADICTED'),
+        (events) => events.length === 1,
+      );
+      expect(event).toMatchObject({ resource_type: 'payout', data: { status: 'failed', provider_says: 'succeeded' } });
+      expect(await stuck(10)).toContainEqual(
+        expect.objectContaining({ payout_id: id, reason: expect.stringContaining('contradicted') }),
+      );
+      expect(await readPayout(partner, id)).toMatchObject({ status: 'failed' });
+      expect(await readBalance(partner)).toEqual(before);
+    },
+  );
 });
 
 describe('A callback that contradicts a final payout', () => {
@@ -204,15 +223,11 @@ describe('GET /v1/payouts/stuck', () => {
   });
 
   it('pages by row as well as by number, and gives the total even on a page past the end', async () => {
-    const { id } = await to('111111');
-    await payoutWhen(partner, id, 'succeeded');
-    await settleAtProvider(stack, id, 'FAILED');
+    await whenUnknown(unknown);
+    await whenUnknown(another);
     const list = async (query: string) =>
       (await stack.get(`/v1/payouts/stuck?${query}`, { token: operator.token })).body.data;
-    const { items, total } = await eventually(
-      () => list('limit=100'),
-      (page) => page.items.some(({ payout_id }: { payout_id: string }) => payout_id === id),
-    );
+    const { items, total } = await list('limit=100');
     expect(total).toBe(items.length);
     expect(await list(`after=${items[0].payout_id}&limit=1`)).toMatchObject({
       items: [{ payout_id: items[1].payout_id }],
@@ -260,5 +275,83 @@ describe('GET /v1/payouts/stuck', () => {
   it.each(['-1', 'ten', '1.5'])('refuses minutes=%s', async (minutes) => {
     const { status, body } = await stack.get(`/v1/payouts/stuck?minutes=${minutes}`, { token: operator.token });
     expect({ status, body }).toMatchObject({ status: 400, body: { message: expect.stringContaining('minutes') } });
+  });
+});
+
+describe('A withdrawal with an unknown outcome', () => {
+  it('keeps its money reserved, is shown as such and listed as stuck, and two people end it', async () => {
+    const id = unknownWithdrawal;
+    await whenUnknown(id);
+    expect((await stuck()).find(({ payout_id }: { payout_id: string }) => payout_id === id)).toMatchObject({
+      kind: 'withdrawal',
+      partner_id: null,
+      amount: '100000.0000',
+      reason: expect.stringContaining('unknown'),
+    });
+    expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
+    const { body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
+    expect(body.data.items.at(-1).text).toMatch(/The outcome is unknown/);
+    expect(body.data.next.text).toMatch(/the money stays reserved/);
+    const decided = await decide(stack, operators, { kind: 'settle_payout', payout_id: id, outcome: 'failed' });
+    expect(decided.status).toBe('carried_out');
+    const ended = await withdrawalWhen(stack, owner, id, 'failed');
+    expect(ended).toMatchObject({ failure_code: 'SETTLED_BY_OPERATOR' });
+    expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
+    expect(await eventsOf(id, 'PAYOUT_SETTLED')).toMatchObject([
+      { resource_type: 'withdrawal', actor_id: operators.approver.id },
+    ]);
+  });
+});
+
+describe('The fee of a withdrawal', () => {
+  const revenue = async () => {
+    const [row] = await stack.em().execute<[{ id: string }]>("select id from accounts where kind = 'fee_revenue'");
+    return Number(await balanceOf(stack, row.id));
+  };
+  const tellOf = async (id: string) =>
+    ((await transactionsOf(stack, id)) as { type: string; amount: string; status: string }[]).map(
+      ({ type, amount, status }) => `${status} ${type} ${amount}`,
+    );
+
+  it('is taken from the amount, a row of its own, and kept when the bank returns a transfer it had accepted', async () => {
+    const payee = await buildOwner(stack);
+    const before = await revenue();
+    const { id, ...answer } = await withdraw(stack, payee);
+    expect(answer).toMatchObject({ amount: '100000.0000', fee: '2500.0000', net_amount: '97500.0000' });
+    await withdrawalWhen(stack, payee, id, 'succeeded');
+    expect(await transfersOf(stack, id)).toMatchObject([{ amount: 97_500 }]);
+    expect(await balanceOf(stack, payee.accountId)).toBe('900000.0000');
+    expect((await revenue()) - before).toBe(2500);
+    expect(await tellOf(id)).toEqual(['successful price 97500.0000', 'successful fee 2500.0000']);
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, payee, id, 'reversed');
+    expect(await balanceOf(stack, payee.accountId)).toBe('997500.0000');
+    expect(await tellOf(id)).toEqual([
+      'successful price 97500.0000',
+      'successful fee 2500.0000',
+      'reversed price 97500.0000',
+    ]);
+  });
+
+  it('is returned when it fails', async () => {
+    const payee = await buildOwner(stack);
+    const { id } = await withdraw(stack, payee, { digits: '121212' });
+    await withdrawalWhen(stack, payee, id, 'failed');
+    expect(await balanceOf(stack, payee.accountId)).toBe('1000000.0000');
+    expect(await tellOf(id)).toEqual([
+      'successful price 97500.0000',
+      'successful fee 2500.0000',
+      'reversed price 97500.0000',
+      'reversed fee 2500.0000',
+    ]);
+  });
+
+  it('is quoted beforehand, and an amount that does not cover it is refused', async () => {
+    const bank_account_id = await addBankAccount(stack, owner);
+    const { token } = owner;
+    const { body } = await stack.post('/v1/withdrawals/quotes', { bank_account_id, amount: '12500' }, { token });
+    expect(body.data).toEqual({ bank_account_id, amount: '12500.0000', fee: '2500.0000', net_amount: '10000.0000' });
+    const refused = await ask(stack, owner, { bank_account_id, amount: '2500' });
+    expect([refused.status, refused.body.message]).toEqual([400, 'amount: does not cover the fee, IDR 2500.0000']);
   });
 });

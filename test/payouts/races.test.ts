@@ -1,6 +1,7 @@
 import { payoutIdFor } from '../../src/shared/ids.ts';
 import { asAKeyedClient } from '../support/as-a-client.ts';
 import { whileBurning } from '../support/burn.ts';
+import { itInFull } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
@@ -15,8 +16,8 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 /** Simultaneous payouts of 10,000, and how many of them may pass. */
-const racers = isFullRun() ? 500 : 50;
-const winners = isFullRun() ? 100 : 10;
+const racers = isFullRun() ? 500 : 15;
+const winners = isFullRun() ? 100 : 5;
 
 interface Race {
   /** Holds what clients were told against what there is. */
@@ -97,12 +98,16 @@ describe(`${racers} simultaneous payouts of 10,000`, () => {
     await truth();
   }, 300_000);
 
-  it(`against an hourly count of ${winners}: exactly ${winners} are reserved`, async () => {
-    const partner = await buildPayer(stack, { limits: { ...generous, max_hourly_count: winners } });
-    const { reserved, refused, truth } = await race(partner);
-    expect(reserved).toBe(winners);
-    expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_hourly_count']));
-    await everyPayoutEnded(partner);
-    await truth();
-  }, 300_000);
+  itInFull(
+    `against an hourly count of ${winners}: exactly ${winners} are reserved`,
+    async () => {
+      const partner = await buildPayer(stack, { limits: { ...generous, max_hourly_count: winners } });
+      const { reserved, refused, truth } = await race(partner);
+      expect(reserved).toBe(winners);
+      expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_hourly_count']));
+      await everyPayoutEnded(partner);
+      await truth();
+    },
+    300_000,
+  );
 });

@@ -5,7 +5,7 @@ import { buildPayer, magicAccount, pay, payoutWhen, readPayout, setFaults, settl
 /** Payouts while the provider answers that it takes no calls for an hour. */
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ sandbox: true, worker: true });
+  stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

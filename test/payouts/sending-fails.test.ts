@@ -1,16 +1,13 @@
 import { approve, buildOperators, propose } from '../support/decide.ts';
-import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { type ProcessStack, startProcessStack } from '../support/processes.ts';
+import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { buildPayer, pay, readPayout, transfersOf } from './build-payouts.ts';
 
-let stack: Stack;
+let stack: ProcessStack;
 beforeAll(async () => {
-  stack = await startStack({
-    isImpatient: true,
-    worker: true,
-    sandbox: true,
-    workerFailpoints: 'send-transfer.before=throw',
-  });
-}, 60_000);
+  stack = await startProcessStack();
+  stack.arm('send-transfer.before=throw');
+}, 90_000);
 afterAll(() => stack.stop());
 
 describe('A sending step that always fails', () => {

@@ -18,7 +18,7 @@ let second: Part;
 let apis: Http[];
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { RATE_LIMIT_REQUESTS_PER_10S: '100000' } });
+  stack = await startStack({ worker: true, sandbox: true });
   const port = await findFreePort();
   second = await startApi({ env: { ...stack.env, PORT: String(port) }, logFile: 'ignore' });
   apis = [stack.http, createHttp(`http://127.0.0.1:${port}`)];
@@ -32,7 +32,7 @@ beforeEach(async () => {
   partner = await buildPayer(stack);
 });
 
-const twins = isFullRun() ? 200 : 20;
+const twins = isFullRun() ? 200 : 8;
 
 const atOnce = (ask: (api: Http, index: number) => Promise<HttpAnswer>): Promise<HttpAnswer[]> =>
   Promise.all(

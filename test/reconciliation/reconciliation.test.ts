@@ -15,6 +15,7 @@ import {
 } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
+import { casesOf, itInFull } from '../support/full.ts';
 import { makeMonthsSince } from '../support/make-months.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { recountTallies } from '../support/recount-tallies.ts';
@@ -195,22 +196,31 @@ describe('Reconciliation', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   }, 60_000);
 
-  it('names what the provider has never had, and one operator explains it', async () => {
-    const id = await buildUnknownPayout(stack, partner);
+  it('names what the provider has never had, on the day it was first sent, and one operator explains it', async () => {
+    const build = () => buildUnknownPayout(stack, partner);
+    const [id, old] = await Promise.all([build(), build()]);
     const note = 'paid by hand, slip 12';
-    const paid = { kind: 'settle_payout', payout_id: id, outcome: 'succeeded', note };
-    expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
+    for (const payout_id of [id, old]) {
+      const paid = { kind: 'settle_payout', payout_id, outcome: 'succeeded', note };
+      expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
+    }
+    // However long before that its money was reserved.
+    await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [old]);
+    await recountTallies(stack);
     const named = await runReconcile('--day', today, '--json');
     expect(named.status).toBe(1);
     const { items } = JSON.parse(named.stdout);
-    const difference = items.find(({ reference }: { reference: string }) => reference === id);
-    expect(difference).toMatchObject({
-      resource_type: 'payout',
-      resource_id: id,
-      ours: { status: 'succeeded', amount: '100000.0000' },
-      theirs: null,
-      state: 'open',
-    });
+    const found = (wanted: string) => items.find(({ reference }: { reference: string }) => reference === wanted);
+    for (const each of [id, old]) {
+      expect(found(each)).toMatchObject({
+        resource_type: 'payout',
+        resource_id: each,
+        ours: { status: 'succeeded', amount: '100000.0000' },
+        theirs: null,
+        state: 'open',
+      });
+    }
+    const difference = found(id);
     const explanation = { kind: 'explain_difference', reconciliation_id: difference.id, note };
     expect(await propose(stack, operators, { ...explanation, note: '..' })).toMatchObject({
       status: 400,
@@ -234,26 +244,12 @@ describe('Reconciliation', () => {
     expect(await list('&state=explained')).toMatchObject({ total: 1 });
   }, 60_000);
 
-  it('looks for a transfer on the day it was first sent, however long before its money was reserved', async () => {
-    const id = await buildUnknownPayout(stack, partner);
-    const paid = { kind: 'settle_payout', payout_id: id, outcome: 'succeeded', note: 'paid by hand, slip 13' };
-    expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
-    await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
-    await recountTallies(stack);
-    await reconcile();
-    const { items } = await list('&state=open');
-    expect(items.find(({ reference }: { reference: string }) => reference === id)).toMatchObject({
-      resource_id: id,
-      ours: { status: 'succeeded', amount: '100000.0000' },
-      theirs: null,
-    });
-  }, 60_000);
-
-  it.each([
-    ['--day', 'yesterday'],
+  const senseless = [
     ['--day', westernIndonesiaDay(new Date(Date.now() + 86_400_000))],
+    ['--day', 'yesterday'],
     ['--colour', 'blue'],
-  ])('refuses %s %s on the command line with a sentence', async (...args) => {
+  ] as const;
+  it.each(casesOf(senseless))('refuses %s %s on the command line with a sentence', async (...args) => {
     const { status, stderr } = await runReconcile(...args);
     expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(args[0] ?? '') });
     expect(stderr).not.toContain('    at ');
@@ -297,19 +293,23 @@ describe('Reconciliation', () => {
     expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
   });
 
-  it('lists provider’s money without a receipt among what waits for people, with the books in order', async () => {
+  it('lists provider’s money without a receipt among what waits for people', async () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 0 });
-    expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
     await stack.owner().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, theirs, state)
        values ('00000000-0000-4000-8000-0000000000bb', ?, 'payment', 'py-2', 'stray', ?::jsonb, 'open')`,
       [dayBefore(2), JSON.stringify({ status: 'succeeded', amount: '5000.0000' })],
     );
+    expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 1 });
+  });
+
+  itInFull('says so in npm run verify, with the books in order, until somebody explains it', async () => {
     const { status, stdout } = await runNpm('verify');
     expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('unreceipted_payments: 1') });
     expect(stdout).toContain('The books are in order.');
     const explanation = { kind: 'explain_difference', reconciliation_id: '00000000-0000-4000-8000-0000000000bb' };
     expect((await propose(stack, operators, explanation)).status).toBe(201);
+    expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
   });
 
   it('refuses a second run on a day while another is at work', async () => {
@@ -323,7 +323,7 @@ describe('Reconciliation', () => {
     await stack
       .owner()
       .execute("update reconciled_days set beat_at = now() - interval '3 minutes' where day = ?", [today]);
-    expect((await runReconcile('--day', today)).status).toBeLessThan(2);
+    expect(await reconcile()).toMatchObject({ day: today });
   });
 });
 

@@ -1,6 +1,7 @@
-import { ageAttempts, generous, setFaults, settleAtProvider } from '../payouts/build-payouts.ts';
+import { ageAttempts, generous, readBalance, setFaults, settleAtProvider } from '../payouts/build-payouts.ts';
 import { fund } from '../support/build.ts';
 import { buildOperators, decide, propose } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
@@ -68,28 +69,40 @@ function expectExceeded({ status, body }: HttpAnswer, remaining: string): void {
 }
 
 describe('A refund that failed and was made after all is not made again', () => {
-  it('by transfer of a part, where the wallet takes back whole payments only', async () => {
-    const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '999999' });
-    await buildMadeAfterAll(paymentId);
-    expectExceeded(await askRefund(partner, paymentId, { amount: '999998', ...toBank() }), '0.0000');
-  }, 120_000);
+  itInFull(
+    'by transfer of a part, where the wallet takes back whole payments only',
+    async () => {
+      const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '999999' });
+      await buildMadeAfterAll(paymentId);
+      expectExceeded(await askRefund(partner, paymentId, { amount: '999998', ...toBank() }), '0.0000');
+    },
+    120_000,
+  );
 
-  it('by transfer once the window of the wallet has passed', async () => {
-    const paymentId = await buildPaid(stack, partner, { amount: '999999' });
-    await buildMadeAfterAll(paymentId);
-    const longAgo = 'update partner_payments set finalized_at = now() - make_interval(days => 31) where id = ?';
-    await withoutTriggers(stack, longAgo, [paymentId]);
-    expectExceeded(await askRefund(partner, paymentId, toBank()), '0.0000');
-  }, 120_000);
+  itInFull(
+    'by transfer once the window of the wallet has passed',
+    async () => {
+      const paymentId = await buildPaid(stack, partner, { amount: '999999' });
+      await buildMadeAfterAll(paymentId);
+      const longAgo = 'update partner_payments set finalized_at = now() - make_interval(days => 31) where id = ?';
+      await withoutTriggers(stack, longAgo, [paymentId]);
+      expectExceeded(await askRefund(partner, paymentId, toBank()), '0.0000');
+    },
+    120_000,
+  );
 
-  it('by transfer, when it was a transfer itself', async () => {
-    const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
-    const first = await refund(partner, paymentId, toBank('999999'));
-    await refundWhen(partner, first, 'failed', 60_000);
-    await settleAtProvider(stack, first.id, 'SUCCEEDED');
-    await saidOf(first.id, 'succeeded');
-    expectExceeded(await askRefund(partner, paymentId, toBank()), '0.0000');
-  }, 120_000);
+  itInFull(
+    'by transfer, when it was a transfer itself',
+    async () => {
+      const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
+      const first = await refund(partner, paymentId, toBank('999999'));
+      await refundWhen(partner, first, 'failed', 60_000);
+      await settleAtProvider(stack, first.id, 'SUCCEEDED');
+      await saidOf(first.id, 'succeeded');
+      expectExceeded(await askRefund(partner, paymentId, toBank()), '0.0000');
+    },
+    120_000,
+  );
 
   it('to the wallet, when it was a transfer', async () => {
     const paymentId = await buildPaid(stack, partner);
@@ -266,11 +279,48 @@ describe('What may have reached the wallet is not given back by transfer', () =>
     });
   }, 120_000);
 
-  it('where the window of the wallet has passed: without an amount all that is left by transfer', async () => {
-    const paymentId = await buildPaid(stack, partner);
-    await buildEndedByPeople(paymentId, '900004');
-    const longAgo = 'update partner_payments set finalized_at = now() - make_interval(days => 31) where id = ?';
-    await withoutTriggers(stack, longAgo, [paymentId]);
-    expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '1099996.0000', bank_code: 'BRI' });
-  }, 120_000);
+  itInFull(
+    'where the window of the wallet has passed: without an amount all that is left by transfer',
+    async () => {
+      const paymentId = await buildPaid(stack, partner);
+      await buildEndedByPeople(paymentId, '900004');
+      const longAgo = 'update partner_payments set finalized_at = now() - make_interval(days => 31) where id = ?';
+      await withoutTriggers(stack, longAgo, [paymentId]);
+      expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '1099996.0000', bank_code: 'BRI' });
+    },
+    120_000,
+  );
 });
+
+itInFull(
+  'A refund to the wallet that nobody can tell (900004) is stuck, told in its timeline, and ended by two people',
+  async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const { available } = await readBalance(partner);
+    const lost = await refund(partner, paymentId, { amount: '900004' });
+    await eventually(
+      () =>
+        stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [lost.id]),
+      (rows) => rows.length === 1,
+      60_000,
+    );
+    const operators = await buildOperators(stack);
+    const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operators.proposer.token }))
+      .body.data;
+    expect(items).toContainEqual(expect.objectContaining({ payout_id: lost.id, kind: 'payment_refund' }));
+    const told = await partner.get(`/payments/${paymentId}/refunds/${lost.id}/timeline`);
+    const texts = told.body.data.items.map(({ text }: { text: string }) => text).join('\n');
+    expect(texts).toContain('A refund of IDR 900004.0000 to the wallet that paid was requested (RF-');
+    expect(texts).toContain('The outcome is unknown');
+    await ageAttempts(stack, lost.id, 3);
+    const settling = { kind: 'settle_payout', payout_id: lost.id, outcome: 'failed' };
+    expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
+    expect(await readRefund(partner, lost)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
+    expect((await readBalance(partner)).available).toBe(available);
+    // People have ended it, not the provider: the wallet may have been paid.
+    await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
+    const next = await refund(partner, paymentId, { amount: '1000', ...toBank() });
+    expect(next.bank_code).toBeNull();
+  },
+  120_000,
+);

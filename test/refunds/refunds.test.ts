@@ -1,15 +1,15 @@
 import { newId } from '../../src/shared/ids.ts';
-import { ageAttempts, generous, readBalance, setFaults } from '../payouts/build-payouts.ts';
-import { buildOperators, decide } from '../support/decide.ts';
+import { generous, readBalance, setFaults, settleAtProvider } from '../payouts/build-payouts.ts';
+import { itInFull } from '../support/full.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { askRefund, atProvider, buildPaid, readRefund, refund, refundWhen, toBank } from './build-refunds.ts';
+import { askRefund, atProvider, buildPaid, refund, refundWhen, toBank } from './build-refunds.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -89,7 +89,7 @@ describe('A refund to the wallet that paid', () => {
     expect(payments[1]).toEqual(payment);
   });
 
-  it('in parts is never more than was paid, and without an amount all that is left', async () => {
+  itInFull('in parts is never more than was paid, and without an amount all that is left', async () => {
     const paymentId = await buildPaid(stack, partner);
     await buildPaid(stack, partner, { amount: '100000' });
     const first = await refund(partner, paymentId, { amount: '500000' });
@@ -122,7 +122,7 @@ describe('A refund to the wallet that paid', () => {
     expect(await refundedOf()).toBe('1998500.0000');
   });
 
-  it('that is late (131313) waits with its money reserved, and ends as the provider says', async () => {
+  itInFull('that is late (131313) waits with its money reserved, and ends as the provider says', async () => {
     const paymentId = await buildPaid(stack, partner);
     const late = await refund(partner, paymentId, { amount: '131313' });
     await eventually(
@@ -141,40 +141,16 @@ describe('A refund to the wallet that paid', () => {
     await refundWhen(partner, another, 'succeeded');
   });
 
-  it('that was made without an answer (900003) is found by asking, and made once', async () => {
-    const paymentId = await buildPaid(stack, partner);
-    const lost = await refund(partner, paymentId, { amount: '900003' });
-    await refundWhen(partner, lost, 'succeeded', 60_000);
-    expect((await atProvider(stack, lost.id)).refunds).toHaveLength(1);
-  }, 90_000);
-
-  it('that nobody can tell (900004) is stuck, told in its timeline, and ended by two people', async () => {
-    const paymentId = await buildPaid(stack, partner);
-    const lost = await refund(partner, paymentId, { amount: '900004' });
-    await eventually(
-      () =>
-        stack.em().execute<unknown[]>('select 1 from payouts where id = ? and unknown_since is not null', [lost.id]),
-      (rows) => rows.length === 1,
-      60_000,
-    );
-    const operators = await buildOperators(stack);
-    const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operators.proposer.token }))
-      .body.data;
-    expect(items).toContainEqual(expect.objectContaining({ payout_id: lost.id, kind: 'payment_refund' }));
-    const told = await partner.get(`/payments/${paymentId}/refunds/${lost.id}/timeline`);
-    const texts = told.body.data.items.map(({ text }: { text: string }) => text).join('\n');
-    expect(texts).toContain('A refund of IDR 900004.0000 to the wallet that paid was requested (RF-');
-    expect(texts).toContain('The outcome is unknown');
-    await ageAttempts(stack, lost.id, 3);
-    const settling = { kind: 'settle_payout', payout_id: lost.id, outcome: 'failed' };
-    expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
-    expect(await readRefund(partner, lost)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
-    expect(await available()).toBe('1998500.0000');
-    // People have ended it, not the provider: the wallet may have been paid.
-    await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed');
-    const next = await refund(partner, paymentId, { amount: '1000', ...toBank() });
-    expect(next.bank_code).toBeNull();
-  }, 90_000);
+  itInFull(
+    'that was made without an answer (900003) is found by asking, and made once',
+    async () => {
+      const paymentId = await buildPaid(stack, partner);
+      const lost = await refund(partner, paymentId, { amount: '900003' });
+      await refundWhen(partner, lost, 'succeeded', 60_000);
+      expect((await atProvider(stack, lost.id)).refunds).toHaveLength(1);
+    },
+    90_000,
+  );
 });
 
 describe('A refund by transfer', () => {
@@ -196,7 +172,7 @@ describe('A refund by transfer', () => {
     );
   });
 
-  it('is what a wallet past its window gets, and a part of a payment by LinkAja, which takes back whole ones only', async () => {
+  it('is what a wallet past its window gets, and a part of a payment by LinkAja', async () => {
     const dana = await buildPaid(stack, partner);
     const linkAja = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '60000' });
     await agePayment(dana, 31);
@@ -210,28 +186,34 @@ describe('A refund by transfer', () => {
       await refundWhen(partner, asked, 'succeeded');
       expect((await atProvider(stack, asked.id)).transfers).toHaveLength(1);
     }
+  });
+
+  itInFull('is not what a whole payment by LinkAja gets', async () => {
     const whole = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '30000' });
     const back = await refund(partner, whole);
     await refundWhen(partner, back, 'succeeded');
     expect((await atProvider(stack, back.id)).refunds).toHaveLength(1);
   });
 
-  it('is what a wallet gets to which the provider has declined one, if a bank account is named; if not, the wallet is tried again', async () => {
-    const paymentId = await buildPaid(stack, partner);
-    for (const amount of ['121212', '999999']) {
-      const declined = await refund(partner, paymentId, { amount });
-      await refundWhen(partner, declined, 'failed');
-    }
-    const asked = await refund(partner, paymentId, { amount: '121212', ...toBank() });
-    expect(asked).toMatchObject(toBank());
-    await refundWhen(partner, asked, 'succeeded');
-    expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [], transfers: [{ amount: 121_212 }] });
-    const halfNamed = await askRefund(partner, paymentId, { amount: '20000', bank_account_number: '123' });
-    expect([halfNamed.status, halfNamed.body.error.details?.[0]?.field]).toEqual([400, 'bank_code']);
-    const again = await refund(partner, paymentId, { amount: '20000' });
-    await refundWhen(partner, again, 'succeeded');
-    expect(await atProvider(stack, again.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
-  });
+  itInFull(
+    'is what a wallet gets to which the provider has declined one, if a bank account is named; if not, the wallet is tried again',
+    async () => {
+      const paymentId = await buildPaid(stack, partner);
+      for (const amount of ['121212', '999999']) {
+        const declined = await refund(partner, paymentId, { amount });
+        await refundWhen(partner, declined, 'failed');
+      }
+      const asked = await refund(partner, paymentId, { amount: '121212', ...toBank() });
+      expect(asked).toMatchObject(toBank());
+      await refundWhen(partner, asked, 'succeeded');
+      expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [], transfers: [{ amount: 121_212 }] });
+      const halfNamed = await askRefund(partner, paymentId, { amount: '20000', bank_account_number: '123' });
+      expect([halfNamed.status, halfNamed.body.error.details?.[0]?.field]).toEqual([400, 'bank_code']);
+      const again = await refund(partner, paymentId, { amount: '20000' });
+      await refundWhen(partner, again, 'succeeded');
+      expect(await atProvider(stack, again.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
+    },
+  );
 
   it('is not what a wallet gets before the provider has declined, whatever bank account is named', async () => {
     const asked = await refund(partner, await buildPaid(stack, partner), { amount: '20000', ...toBank() });
@@ -240,20 +222,23 @@ describe('A refund by transfer', () => {
     expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
   });
 
-  it('is not what a wallet gets whose refund failed and was paid after all, also when the provider declines a further one', async () => {
-    const contradicted = await buildPaid(stack, partner);
-    const failed = await refund(partner, contradicted, { amount: '999999' });
-    await refundWhen(partner, failed, 'failed');
-    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: failed.id, status: 'SUCCEEDED' });
-    await eventually(
-      () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [failed.id]),
-      ([row]) => row?.last_word === 'succeeded',
-    );
-    await refundWhen(partner, await refund(partner, contradicted, { amount: '121212' }), 'failed');
-    const asked = await refund(partner, contradicted, { amount: '20000', ...toBank() });
-    expect(asked).toMatchObject({ bank_code: null, bank_account_number: null });
-    await refundWhen(partner, asked, 'succeeded');
-  });
+  itInFull(
+    'is not what a wallet gets whose refund failed and was paid after all, also when the provider declines a further one',
+    async () => {
+      const contradicted = await buildPaid(stack, partner);
+      const failed = await refund(partner, contradicted, { amount: '999999' });
+      await refundWhen(partner, failed, 'failed');
+      await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: failed.id, status: 'SUCCEEDED' });
+      await eventually(
+        () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [failed.id]),
+        ([row]) => row?.last_word === 'succeeded',
+      );
+      await refundWhen(partner, await refund(partner, contradicted, { amount: '121212' }), 'failed');
+      const asked = await refund(partner, contradicted, { amount: '20000', ...toBank() });
+      expect(asked).toMatchObject({ bank_code: null, bank_account_number: null });
+      await refundWhen(partner, asked, 'succeeded');
+    },
+  );
 
   it('is refused while payouts are off, and one to a wallet is not', async () => {
     const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
@@ -268,7 +253,9 @@ describe('A refund by transfer', () => {
 
   it('that the bank returns has failed in the end, is available again, and may be refunded again', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'qris', channel: undefined, amount: '50000' });
-    const asked = await refund(partner, paymentId, toBank('654321'));
+    const asked = await refund(partner, paymentId, toBank());
+    await refundWhen(partner, asked, 'succeeded');
+    await settleAtProvider(stack, asked.id, 'REVERSED');
     const returned = await refundWhen(partner, asked, 'failed', 60_000);
     expect(returned).toMatchObject({ is_final: true, failure_code: 'RETURNED_BY_BANK' });
     const [row] = await stack
@@ -295,18 +282,20 @@ describe('A refund is refused', () => {
     expect(errorOf(await askRefund(partner, newId()))).toEqual([404, 'RESOURCE_NOT_FOUND']);
   });
 
-  it.each([
-    ['a fraction of a rupiah', { amount: '100.5' }, 'amount'],
-    ['nothing', { amount: '0' }, 'amount'],
-    ['no reason', { reason: undefined }, 'reason'],
-    ['an unknown field', { note: 'x' }, 'note'],
-  ])('with %s', async (_, fields, field) => {
+  it('with a fraction of a rupiah, nothing, no reason, or an unknown field', async () => {
     const paymentId = await buildPaid(stack, partner);
-    const refused = await askRefund(partner, paymentId, fields);
-    expect([errorOf(refused), JSON.stringify(refused.body.error.details)]).toEqual([
-      [400, 'REQUEST_INVALID_PAYLOAD'],
-      expect.stringContaining(field),
-    ]);
+    for (const [fields, field] of [
+      [{ amount: '100.5' }, 'amount'],
+      [{ amount: '0' }, 'amount'],
+      [{ reason: undefined }, 'reason'],
+      [{ note: 'x' }, 'note'],
+    ] as const) {
+      const refused = await askRefund(partner, paymentId, fields);
+      expect([errorOf(refused), JSON.stringify(refused.body.error.details)]).toEqual([
+        [400, 'REQUEST_INVALID_PAYLOAD'],
+        expect.stringContaining(field),
+      ]);
+    }
   });
 
   it('by transfer to no bank that is served, to a number it cannot have, and below what the bank takes', async () => {
@@ -314,6 +303,7 @@ describe('A refund is refused', () => {
     for (const [fields, field] of [
       [{ ...toBank(), bank_code: 'NOBANK' }, 'bank_code'],
       [{ ...toBank(), bank_account_number: '12' }, 'bank_account_number'],
+      [{ amount: '20000', bank_account_number: '123' }, 'bank_code'],
       [{ ...toBank(), amount: '9999' }, 'amount'],
     ] as const) {
       const refused = await askRefund(partner, paymentId, fields);

@@ -1,4 +1,5 @@
 import { PaymentCallbackFromJSON } from 'xendit-node/payment_request/models/index.js';
+import { isFullRun } from '../support/run.ts';
 import { buildInstrumentRequest, buildTransferRequest, callbackToken, openSandbox } from './open-sandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
@@ -18,11 +19,12 @@ const recordOf = async (reference: string) =>
   (await sandbox.get(`/sandbox/records?reference_id=${reference}`)).body.payments[0];
 
 describe('virtual account numbers', () => {
+  const many = isFullRun() ? 10 : 3;
   const shapes = { BCA: 16, BNI: 16, BRI: 18, MANDIRI: 16, PERMATA: 16, BSI: 16, CIMB: 16 };
   test.each(Object.entries(shapes))('%s gives numbers of %d digits, no two alike', async (channelCode, length) => {
-    const codes = await Promise.all(Array.from({ length: 10 }, () => issue({ channelCode })));
+    const codes = await Promise.all(Array.from({ length: many }, () => issue({ channelCode })));
     for (const { paymentCode } of codes) expect(paymentCode).toMatch(new RegExp(`^\\d{${length}}$`));
-    expect(new Set(codes.map(({ paymentCode }) => paymentCode)).size).toBe(10);
+    expect(new Set(codes.map(({ paymentCode }) => paymentCode)).size).toBe(many);
   });
 });
 

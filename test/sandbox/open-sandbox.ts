@@ -37,7 +37,7 @@ export async function openSandbox() {
     url: sandbox.url,
     gateway: open(20_000),
     /** For what is never answered. */
-    hurried: open(1_000),
+    hurried: open(500),
     receiver,
     post: (path: string, body: object) => call('POST', path, body),
     get: (path: string) => call('GET', path),

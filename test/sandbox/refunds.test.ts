@@ -7,6 +7,7 @@ import { findRefund, refundJob } from '../../dev/sandbox/refunds.ts';
 import { openStore } from '../../dev/sandbox/store.ts';
 import type { RefundRequest } from '../../src/gateway/gateway.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { itInFull } from '../support/full.ts';
 import { buildInstrumentRequest, openSandbox } from './open-sandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
@@ -91,7 +92,7 @@ test('999999 is accepted, then fails; 131313 stays accepted until it is settled 
   expect(await find(late)).toMatchObject({ status: 'succeeded' });
 });
 
-test('900003 makes the refund and never answers, 900004 makes none and never answers', async () => {
+itInFull('900003 makes the refund and never answers, 900004 makes none and never answers', async () => {
   const refundOf = await buildPaid();
   for (const [amount, state] of [
     ['900003.0000', { status: expect.stringMatching(/accepted|succeeded/) }],

@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../dev/ports.ts';
 import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
 import { eventually } from '../support/eventually.ts';
+import { itInFull } from '../support/full.ts';
+import { isFullRun } from '../support/run.ts';
 import { buildInstrumentRequest, buildTransferRequest, callbackToken, secretKey } from './open-sandbox.ts';
 import { openReceiver } from './receiver.ts';
 
@@ -66,12 +68,14 @@ afterAll(async () => {
 });
 
 describe('the sandbox as a process', () => {
-  test('its data survives kill -9, including idempotency keys and faults', async () => {
+  test('its data survives kill -9, including idempotency keys and faults, and a transfer under way continues', async () => {
     const gateway = gatewayOf();
     const request = buildInstrumentRequest();
     const transfer = buildTransferRequest({ accountNumber: '0000131313' });
+    const underWay = buildTransferRequest({ accountNumber: '0000654321' });
     const issued = await gateway.requestInstrument(request);
     await gateway.requestTransfer(transfer);
+    await gateway.requestTransfer(underWay);
     await control('PUT', '/sandbox/faults', { callbacks: { copies: 2 } });
     await end('SIGKILL');
     await start();
@@ -80,6 +84,11 @@ describe('the sandbox as a process', () => {
     const faults = await fetch(`http://127.0.0.1:${port}/sandbox/faults`);
     expect(await faults.json()).toMatchObject({ callbacks: { copies: 2 } });
     await control('PUT', '/sandbox/faults', {});
+    await receiver.waitFor(underWay.reference, 2);
+    await eventually(
+      () => gateway.findTransfer(underWay.reference),
+      (found) => found?.status === 'reversed',
+    );
   });
 
   test('unanswered callbacks are sent again within ten seconds of the next start', async () => {
@@ -91,7 +100,7 @@ describe('the sandbox as a process', () => {
     await control('POST', '/sandbox/pay', { payment_code: issued.instrument.paymentCode });
     const [refused] = await receiver.waitFor(request.reference);
     // Let a few retries grow their interval past the moment of the restart.
-    await sleep(1_500);
+    await sleep(isFullRun() ? 1_500 : 200);
     await end('SIGKILL');
     const before = receiver.of(request.reference).length;
     receiver.answerWith(200);
@@ -112,7 +121,7 @@ describe('the sandbox as a process', () => {
     expect(receiver.of(request.reference)).toHaveLength(before + 1);
   });
 
-  test('a callback is resent while it runs, at growing intervals, until it is answered 2xx', async () => {
+  itInFull('a callback is resent while it runs, at growing intervals, until it is answered 2xx', async () => {
     const gateway = gatewayOf();
     const request = buildTransferRequest();
     receiver.answerWith(503, 503, 204);
@@ -120,19 +129,6 @@ describe('the sandbox as a process', () => {
     await receiver.waitFor(request.reference, 3);
     await sleep(1_000);
     expect(receiver.of(request.reference)).toHaveLength(3);
-  });
-
-  test('a transfer under way continues after kill -9', async () => {
-    const gateway = gatewayOf();
-    const request = buildTransferRequest({ accountNumber: '0000654321' });
-    await gateway.requestTransfer(request);
-    await end('SIGKILL');
-    await start();
-    await receiver.waitFor(request.reference, 2);
-    await eventually(
-      () => gateway.findTransfer(request.reference),
-      (transfer) => transfer?.status === 'reversed',
-    );
   });
 
   test('it exits on SIGTERM and when its parent goes away', async () => {

@@ -1,3 +1,4 @@
+import { itInFull } from '../support/full.ts';
 import { buildTransferRequest, openSandbox } from './open-sandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
@@ -66,7 +67,7 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('654321 succeeds and is reversed three seconds later', async () => {
+  itInFull('654321 succeeds and is reversed three seconds later', async () => {
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
     await sandbox.receiver.waitFor(request.reference);
@@ -92,7 +93,7 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await recordsOf(request.reference)).toEqual([]);
   });
 
-  test('900005 does the same for the first request of a key; the second succeeds', async () => {
+  itInFull('900005 does the same for the first request of a key; the second succeeds', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900005' });
     await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await recordsOf(request.reference)).toEqual([]);

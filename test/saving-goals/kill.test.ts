@@ -1,5 +1,6 @@
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { type BuiltTarget, buildGoal } from '../support/build-targets.ts';
+import { itInFull } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
@@ -66,29 +67,33 @@ describe('A goal is released once when a process is killed', () => {
     await expectChecksEmpty(stack);
   }, 90_000);
 
-  it('if it is the worker that settles a later payment: the money follows to the account once', async () => {
-    const { body } = await stack.post(
-      '/v1/payments/gateway',
-      { reference_type: 'saving_goal_contribution', reference_id: goal.id, payment_id: 1, amount: 20_000 },
-      { token: saver.token },
-    );
-    expect((await release()).status).toBe(200);
-    stack.arm('settle-payment.after=kill');
-    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
-    await stack.worker.exited;
-    await stack.restart();
-    await eventually(
-      () => held(),
-      ([kept]) => kept === '21000.0000',
-      60_000,
-    );
-    await eventually(
-      async () =>
-        (await stack.get(`/v1/payments/orders/${body.data.payment_order_id}`, { token: saver.token })).body.data,
-      ({ status }) => status === 'PAID',
-      60_000,
-    );
-    expect([await held(), await journals()]).toEqual([['21000.0000', '0.0000'], 2]);
-    await expectChecksEmpty(stack);
-  }, 120_000);
+  itInFull(
+    'if it is the worker that settles a later payment: the money follows to the account once',
+    async () => {
+      const { body } = await stack.post(
+        '/v1/payments/gateway',
+        { reference_type: 'saving_goal_contribution', reference_id: goal.id, payment_id: 1, amount: 20_000 },
+        { token: saver.token },
+      );
+      expect((await release()).status).toBe(200);
+      stack.arm('settle-payment.after=kill');
+      await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+      await stack.worker.exited;
+      await stack.restart();
+      await eventually(
+        () => held(),
+        ([kept]) => kept === '21000.0000',
+        60_000,
+      );
+      await eventually(
+        async () =>
+          (await stack.get(`/v1/payments/orders/${body.data.payment_order_id}`, { token: saver.token })).body.data,
+        ({ status }) => status === 'PAID',
+        60_000,
+      );
+      expect([await held(), await journals()]).toEqual([['21000.0000', '0.0000'], 2]);
+      await expectChecksEmpty(stack);
+    },
+    120_000,
+  );
 });

@@ -1,6 +1,7 @@
 import { asAClient } from '../support/as-a-client.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildOrganizationAdmin, fund } from '../support/build.ts';
 import { type BuiltTarget, buildGoal } from '../support/build-targets.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -38,6 +39,8 @@ const moves = () =>
       [goal.id],
     );
 
+const crowd = isFullRun() ? 50 : 15;
+
 describe('Releasing a saving goal', () => {
   it('moves the savings to an account of the owner, and closes the goal on both rails', async () => {
     expect((await fromBalance(400)).status).toBe(201);
@@ -61,11 +64,11 @@ describe('Releasing a saving goal', () => {
     expect((await stack.patch(`/v1/saving-goals/${goal.id}`, { name: 'Umrah' }, { token })).status).toBe(400);
   });
 
-  it('happens once: of 50 at once one gets 200 and all others 400, and the money moves once', async () => {
+  it(`happens once: of ${crowd} at once one gets 200 and all others 400, and the money moves once`, async () => {
     await fromBalance(400);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => asAClient(() => release(saver.accountId))));
+    const answers = await Promise.all(Array.from({ length: crowd }, () => asAClient(() => release(saver.accountId))));
     const counts = Map.groupBy(answers, ({ status }) => status);
-    expect([counts.get(200)?.length, counts.get(400)?.length]).toEqual([1, 49]);
+    expect([counts.get(200)?.length, counts.get(400)?.length]).toEqual([1, crowd - 1]);
     expect(await balanceOf(stack, saver.accountId)).toBe('1000.0000');
     expect(await moves()).toHaveLength(1);
   }, 60_000);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { type Draw, makeEntropy, verifyDraw } from '../../sdk/index.ts';
 import { commitTo, gatherEntropy, inTurnOrder } from '../../src/circles/turn-order.ts';
+import { isFullRun } from '../support/run.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const seed = '5eed'.repeat(16);
@@ -47,6 +48,7 @@ describe('verifyDraw', () => {
         expect(await verifyDraw(draw, draw.commitment)).toEqual(expected);
         expect(await verifyDraw({ ...draw, order: draw.order.toReversed() }, draw.commitment)).toEqual(expected);
       }),
+      { numRuns: isFullRun() ? 100 : 20 },
     );
   });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '../support/eventually.ts';
+import { itInFull } from '../support/full.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { runListen } from './run-listen.ts';
 
@@ -79,97 +80,110 @@ const forwardedWhen = (count: number) =>
   );
 /** The client itself asks five times before it gives up. */
 const five = (failure: Failure): Failure[] => Array.from({ length: 5 }, () => failure);
-const away: Failure = { status: 503, code: 'SERVICE_UNAVAILABLE' };
+const away: Failure = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: '0' };
 const tooMany: Failure = { status: 429, code: 'RATE_LIMITED', retryAfter: '1' };
 
 describe('amanah-listen', () => {
-  it('forwards the rest of a batch, each once and in order, when the API fails halfway', async () => {
+  it('forwards the rest of a batch, each once and in order, when one is gone and the API fails halfway', async () => {
     const { says } = run();
     await says('Listening.');
+    failures.one.set('gone', [{ status: 404, code: 'RESOURCE_NOT_FOUND' }]);
     failures.one.set('second', five(away));
-    tell('first', 'second', 'third');
+    tell('gone', 'first', 'second', 'third');
     await says('SERVICE_UNAVAILABLE');
     expect(await forwardedWhen(3)).toEqual(['first', 'second', 'third']);
+    await says('gone');
     tell('fourth');
     expect(await forwardedWhen(4)).toEqual(['first', 'second', 'third', 'fourth']);
   }, 120_000);
 
-  it('waits as a 429 demands, from the start, and loses nothing', async () => {
-    failures.list = five(tooMany);
-    const { says } = run();
-    await says('Listening.');
-    failures.list = five(tooMany);
-    tell('first');
-    expect(await forwardedWhen(1)).toEqual(['first']);
-    const lists = asked.filter(({ path }) => path === prefix);
-    // Five refusals at the start, of which each is followed by an answer or a refusal a second later at the earliest.
-    const [start, ...next] = lists.slice(0, 6);
-    for (const [index, { at }] of next.entries()) {
-      expect(at - ([start, ...next][index]?.at ?? 0)).toBeGreaterThan(990);
-    }
-  }, 120_000);
+  itInFull(
+    'waits as a 429 demands, from the start, and loses nothing',
+    async () => {
+      failures.list = five(tooMany);
+      const { says } = run();
+      await says('Listening.');
+      failures.list = five(tooMany);
+      tell('first');
+      expect(await forwardedWhen(1)).toEqual(['first']);
+      const lists = asked.filter(({ path }) => path === prefix);
+      // Five refusals at the start, of which each is followed by an answer or a refusal a second later at the earliest.
+      const [start, ...next] = lists.slice(0, 6);
+      for (const [index, { at }] of next.entries()) {
+        expect(at - ([start, ...next][index]?.at ?? 0)).toBeGreaterThan(990);
+      }
+    },
+    120_000,
+  );
 
-  it('continues when one delivery is gone', async () => {
-    const { says } = run();
-    await says('Listening.');
-    failures.one.set('first', [{ status: 404, code: 'RESOURCE_NOT_FOUND' }]);
-    tell('first', 'second');
-    expect(await forwardedWhen(1)).toEqual(['second']);
-    await says('first');
-  }, 120_000);
-
-  it('tries again, saying so, when the receiver does not take a delivery, and keeps the order', async () => {
+  it('tries again, saying so, when the receiver does not take a delivery, gives it up after four tries, and keeps the order', async () => {
     const { says, printed } = run();
     await says('Listening.');
-    const [statuses, ids] = [[503, 404], new Set<unknown>()];
+    const [statuses, ids] = [[503, 404, 400, 500, 503], new Set<unknown>()];
     receiver.behave((response, { headers }) => {
       ids.add(headers['webhook-id']);
       response.writeHead(statuses.shift() ?? 204).end();
     });
     tell('first', 'second');
-    expect(await forwardedWhen(4)).toEqual(['first', 'first', 'first', 'second']);
+    expect(await forwardedWhen(6)).toEqual(['first', 'first', 'first', 'first', 'second', 'second']);
     expect([...ids]).toEqual(['msg_first', 'msg_second']);
     await says('second  version 1  → 204');
-    const tries = printed().match(/first {2}version 1 {2}→ .*/g);
-    const said = ['503; sent again in 1 s', '404; sent again in 2 s', '204'];
-    expect(tries).toEqual(said.map((outcome) => `first  version 1  → ${outcome}`));
+    const tries = printed().match(/(?<= {2})\w+ {2}version 1 {2}→ .*/g);
+    const again = ['503; sent again in 1 s', '404; sent again in 2 s', '400; sent again in 4 s', '500; not sent again'];
+    expect(tries).toEqual([
+      ...again.map((outcome) => `first  version 1  → ${outcome}`),
+      'second  version 1  → 503; sent again in 1 s',
+      'second  version 1  → 204',
+    ]);
   }, 120_000);
 
-  it('gives one delivery up after four tries when nobody listens, and goes on with the next', async () => {
-    const { says, printed } = run();
-    await says('Listening.');
-    await receiver.stop();
-    tell('first', 'second');
-    await says('second  version 1  → no answer');
-    expect(printed().match(/first .*; sent again in/g)).toHaveLength(3);
-    expect(printed()).toMatch(/first .*→ no answer: .*ECONNREFUSED.*; not sent again/);
-  }, 120_000);
+  itInFull(
+    'gives one delivery up after four tries when nobody listens, and goes on with the next',
+    async () => {
+      const { says, printed } = run();
+      await says('Listening.');
+      await receiver.stop();
+      tell('first', 'second');
+      await says('second  version 1  → no answer');
+      expect(printed().match(/first .*; sent again in/g)).toHaveLength(3);
+      expect(printed()).toMatch(/first .*→ no answer: .*ECONNREFUSED.*; not sent again/);
+    },
+    120_000,
+  );
 
-  it('exits when its key is refused', async () => {
-    const { says, ended, printed } = run();
-    await says('Listening.');
-    failures.list = [{ status: 401, code: 'AUTH_INVALID_CREDENTIALS' }];
-    expect(await ended).toBe(1);
-    expect(printed()).toContain('AUTH_INVALID_CREDENTIALS');
-  }, 120_000);
+  itInFull(
+    'exits when its key is refused',
+    async () => {
+      const { says, ended, printed } = run();
+      await says('Listening.');
+      failures.list = [{ status: 401, code: 'AUTH_INVALID_CREDENTIALS' }];
+      expect(await ended).toBe(1);
+      expect(printed()).toContain('AUTH_INVALID_CREDENTIALS');
+    },
+    120_000,
+  );
 
-  it('explains itself, and names the variable that is missing', async () => {
-    const told = async (args: string[], api: { url: string; signingSecret: string }) => {
-      const { ended, printed } = runListen(args, { apiKey: 'amk_x', ...api });
-      return { code: await ended, text: printed() };
-    };
-    const whole = { url: 'http://127.0.0.1:1', signingSecret: 's' };
-    expect(await told(['--help'], whole)).toEqual({
-      code: 0,
-      text: expect.stringContaining('npx amanah-listen --port 4000'),
-    });
-    expect(await told(['--port', '4000'], { ...whole, url: '' })).toEqual({
-      code: 1,
-      text: 'Set AMANAH_API_URL beside AMANAH_API_KEY\n',
-    });
-    expect(await told(['--port', '4000'], { ...whole, signingSecret: '' })).toEqual({
-      code: 1,
-      text: 'Set AMANAH_SIGNING_SECRET beside AMANAH_API_KEY\n',
-    });
-  }, 60_000);
+  itInFull(
+    'explains itself, and names the variable that is missing',
+    async () => {
+      const told = async (args: string[], api: { url: string; signingSecret: string }) => {
+        const { ended, printed } = runListen(args, { apiKey: 'amk_x', ...api });
+        return { code: await ended, text: printed() };
+      };
+      const whole = { url: 'http://127.0.0.1:1', signingSecret: 's' };
+      expect(await told(['--help'], whole)).toEqual({
+        code: 0,
+        text: expect.stringContaining('npx amanah-listen --port 4000'),
+      });
+      expect(await told(['--port', '4000'], { ...whole, url: '' })).toEqual({
+        code: 1,
+        text: 'Set AMANAH_API_URL beside AMANAH_API_KEY\n',
+      });
+      expect(await told(['--port', '4000'], { ...whole, signingSecret: '' })).toEqual({
+        code: 1,
+        text: 'Set AMANAH_SIGNING_SECRET beside AMANAH_API_KEY\n',
+      });
+    },
+    60_000,
+  );
 });

@@ -1,5 +1,6 @@
 import { newId } from '../../src/shared/ids.ts';
 import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
+import { casesOf } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { type Receiver, startReceiver, verified } from '../webhooks/receiver.ts';
@@ -97,11 +98,13 @@ describe('amanah-listen', () => {
     await says('→ no answer');
   }, 90_000);
 
-  it.each([
-    ['without a port', [], '--port is missing'],
-    ['with a secret that is none', ['--port', '4000', '--secret', 'x'], '--secret is a text like'],
-    ['with an unknown option', ['--prot', '4000'], '--prot'],
-  ])('%s says what is wrong', async (_, args, sentence) => {
+  it.each(
+    casesOf<[string, string[], string]>([
+      ['with a secret that is none', ['--port', '4000', '--secret', 'x'], '--secret is a text like'],
+      ['without a port', [], '--port is missing'],
+      ['with an unknown option', ['--prot', '4000'], '--prot'],
+    ]),
+  )('%s says what is wrong', async (_, args, sentence) => {
     const { ended, printed } = run(args);
     expect(await ended).toBe(1);
     expect(printed()).toContain(sentence);

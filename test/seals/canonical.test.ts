@@ -11,7 +11,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 let journal: string;
 beforeAll(async () => {
-  stack = await startStack({ own: true });
+  stack = await startStack();
   const transaction = await buildTransaction(stack, await buildIndividual(stack));
   const [row] = await stack
     .owner()

@@ -1,6 +1,7 @@
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
 import { closeDays } from '../../src/seals/close-days.ts';
+import { armFailpoints } from '../../src/shared/failpoint.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { addMoney } from '../../src/shared/money.ts';
 import { backdate } from '../exports/build-days.ts';
@@ -102,9 +103,14 @@ describe('A day of the books', () => {
     };
     await sealAll(stack);
     const before = await read();
+    // An attempt that fails between two days leaves the first closed, and the next closes the rest.
+    armFailpoints('close-days.after=throw');
+    await expect(closeDays(stack.em())).rejects.toThrow('failpoint');
+    armFailpoints(undefined);
+    expect(await closedDays()).toEqual(['2026-03-01']);
     const closed = await closeDays(stack.em());
-    expect(closed.slice(0, 3)).toEqual(['2026-03-01', '2026-03-02', '2026-03-03']);
-    expect(await closedDays()).toEqual(closed);
+    expect(closed.slice(0, 2)).toEqual(['2026-03-02', '2026-03-03']);
+    expect(await closedDays()).toEqual(['2026-03-01', ...closed]);
     const rows = await stack.em().execute<{ account_id: string; day: string; balance: string }[]>(
       `select account_id, day::text, balance::numeric(20, 4)::text from closings
        where account_id = any (?::uuid[]) order by day, balance`,

@@ -47,21 +47,27 @@ async function collect(of: BuiltPartner, body: object = {}): Promise<string> {
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   partner = await buildPayer(stack, { fees });
-  const paid = await collect(partner, { external_ref: csvRef });
-  await eventually(
-    async () => (await partner.get('/balance')).body.data,
-    ({ pending }) => pending === '0.0000',
-  );
-  const [sent, failed, reversed] = [
-    await pay(partner, { external_ref: 'PAYROLL-7' }),
-    await pay(partner, { bank_account_number: magicAccount('999999') }),
-    await pay(partner, { bank_account_number: magicAccount('654321') }),
-  ];
-  await payoutWhen(partner, sent.id, 'succeeded');
-  await payoutWhen(partner, failed.id, 'failed');
-  await payoutWhen(partner, reversed.id, 'reversed');
-  const open = await pay(partner, { bank_account_number: magicAccount('131313') });
-  ids = { paid, open: open.id, sent: sent.id, failed: failed.id, reversed: reversed.id };
+  const ended = async (status: string, body: object) => {
+    const { id } = await pay(partner, body);
+    await payoutWhen(partner, id, status);
+    return id as string;
+  };
+  const collected = async () => {
+    const id = await collect(partner, { external_ref: csvRef });
+    await eventually(
+      () => stack.em().execute('select 1 from partner_payments where id = ? and released_at is not null', [id]),
+      (rows: unknown[]) => rows.length === 1,
+    );
+    return id;
+  };
+  const [paid, sent, failed, reversed, open] = await Promise.all([
+    collected(),
+    ended('succeeded', { external_ref: 'PAYROLL-7' }),
+    ended('failed', { bank_account_number: magicAccount('999999') }),
+    ended('reversed', { bank_account_number: magicAccount('654321') }),
+    ended('pending', { bank_account_number: magicAccount('131313') }),
+  ]);
+  ids = { paid, sent, failed, reversed, open };
 }, 120_000);
 afterAll(() => stack.stop());
 

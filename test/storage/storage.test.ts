@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../src/shared/ids.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { keysOf, multipartUploads } from '../support/documents.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -43,7 +44,11 @@ describe('Storage', () => {
 
   it('lists every key with a prefix, in order, page after page', async () => {
     const prefix = `documents/${newId()}/`;
-    const keys = Array.from({ length: 1003 }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+    // A page has a thousand.
+    const keys = Array.from(
+      { length: isFullRun() ? 1003 : 23 },
+      (_, index) => `${prefix}${String(index).padStart(5, '0')}`,
+    );
     const small = { ...object, sizeBytes: 1 };
     for (let start = 0; start < keys.length; start += 50) {
       const some = keys.slice(start, start + 50);
@@ -85,7 +90,8 @@ describe('Storage', () => {
   it('signs an address that serves the object as an attachment, until it expires', async () => {
     const key = newKey();
     await storage.put(key, object, body());
-    const url = await storage.signViewUrl(key, { fileName: 'a.png', lifetimeSeconds: 5 });
+    const sign = (lifetimeSeconds: number) => storage.signViewUrl(key, { fileName: 'a.png', lifetimeSeconds });
+    const [url, short] = [await sign(60), await sign(1)];
     const answer = await fetch(url);
     expect([answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
       200,
@@ -94,7 +100,7 @@ describe('Storage', () => {
     ]);
     expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
     await eventually(
-      async () => (await fetch(url)).status,
+      async () => (await fetch(short)).status,
       (status) => status === 403,
     );
   });

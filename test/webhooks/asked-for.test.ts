@@ -1,7 +1,7 @@
 import { releasePartnerPayment } from '../../src/collections/settle-partner-payment.ts';
 import { outcomeEvents, webhookEvents } from '../../src/partners/partner.ts';
 import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
-import { buildPayer, buildUnknownPayout } from '../payouts/build-payouts.ts';
+import { ageAttempts, buildPayer, buildUnknownPayout } from '../payouts/build-payouts.ts';
 import { buildOperators, decide } from '../support/decide.ts';
 import { type BuiltPartner, buildPartner, type PartnerOptions } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -11,7 +11,7 @@ let stack: Stack;
 let asking: Receiver;
 let other: Receiver;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -173,6 +173,7 @@ describe('payout.delayed', () => {
       data: { ...shown, version: 1 },
     });
     expect((await Promise.all([resolve(), resolve()])).flatMap(({ deliveryIds }) => deliveryIds)).toEqual([]);
+    await ageAttempts(stack, id, 2);
     await decide(stack, await buildOperators(stack), { kind: 'settle_payout', payout_id: id, outcome: 'failed' });
     expect(versionsOf(await told(2))).toEqual([
       ['payout.delayed', 1],

@@ -3,6 +3,7 @@ import { must } from '../../src/shared/assert.ts';
 import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.ts';
 import { endpointSecretPlace } from '../../src/webhooks/webhook-endpoint.ts';
 import { type BuiltPartner, buildPartner, everyEvent } from '../support/partner.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { type Receiver, startReceiver, verified } from './receiver.ts';
 
@@ -111,7 +112,7 @@ describe('An endpoint', () => {
     expect(JSON.stringify(await eventsOf(made.id))).not.toContain(secret);
   });
 
-  it.each([
+  const senseless: [string, object, string][] = [
     ['no url', { events: ['payment.failed'] }, 'url: is required'],
     ['no events', { url: elsewhere }, 'events: is required'],
     ['none of the events', { url: elsewhere, events: [] }, 'events: must name at least one event'],
@@ -124,7 +125,8 @@ describe('An endpoint', () => {
     ['a private address', { url: 'https://10.1.2.3/', events: ['payment.failed'] }, 'url: must not lead to a private'],
     ['a metadata service', { url: 'https://169.254.169.254/', events: ['payment.failed'] }, 'url: must not lead to'],
     ['credentials', { url: 'https://a:b@93.184.216.34/', events: ['payment.failed'] }, 'url: must not carry cred'],
-  ])('with %s is refused, and so is such a change', async (_, body, complaint) => {
+  ];
+  it.each(senseless)('with %s is refused, and so is such a change', async (_, body, complaint) => {
     const refused = await add(body);
     expect([refused.status, refused.body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     expect(refused.body.error.message).toContain(complaint);
@@ -146,10 +148,11 @@ describe('An endpoint', () => {
         ({ status }) => status !== 503,
         60_000,
       );
-    const answers = await Promise.all(Array.from({ length: 50 }, addPatiently));
+    const asking = isFullRun() ? 50 : 15;
+    const answers = await Promise.all(Array.from({ length: asking }, addPatiently));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([
       ...Array.from({ length: 10 }, () => 200),
-      ...Array.from({ length: 40 }, () => 400),
+      ...Array.from({ length: asking - 10 }, () => 400),
     ]);
     expect(answers.find(({ status }) => status === 400)?.body.error.message).toContain('10 endpoints');
     expect(new Set(answers.flatMap(({ body }) => body.data?.secret ?? [])).size).toBe(10);
@@ -354,13 +357,14 @@ describe('An endpoint that fails', () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await partner.send('post', `/webhook-endpoints/${id}/test`);
-    await deliveriesWhen('', (rows) => rows[0]?.attempts === 1);
+    const [row] = await deliveriesWhen('', (rows) => rows[0]?.attempts === 1);
     const [failing] = await eventually(
       async () => (await list()).items,
       ([row]) => row.failing_since !== null,
     );
     await failingSince(id, '2 days');
     at(0).behave((response) => void response.writeHead(204).end());
+    await stack.deps.workflows.hastenWebhookDelivery(must(row, 'it was tested').id);
     await deliveriesWhen('', allDelivered(1));
     await eventually(
       async () => (await list()).items,
@@ -374,8 +378,9 @@ describe('An endpoint that fails', () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await settle();
-    await deliveriesWhen('', (rows) => rows[0]?.attempts === 1);
+    const [row] = await deliveriesWhen('', (rows) => rows[0]?.attempts === 1);
     await failingSince(id, '71 hours 58 minutes');
+    await stack.deps.workflows.hastenWebhookDelivery(must(row, 'it was told').id);
     await deliveriesWhen('', (rows) => rows[0]?.attempts === 2);
     expect((await list()).items).toMatchObject([{ status: 'enabled' }]);
     await failingSince(id, '72 hours');

@@ -2,6 +2,7 @@ import { give } from '../donations/build-donations.ts';
 import { settleAtProvider } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildOrganizationCause } from '../support/build-targets.ts';
+import { casesOf } from '../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { addBankAccount, ask, withdrawalWhen } from './build-withdrawals.ts';
 
@@ -64,7 +65,7 @@ describe('A cause that is closed after all its money has reached the bank', () =
     expect(await statusOf(it)).toBe('deactivated');
   });
 
-  it.each(['cancelled', 'deactivated'])(
+  it.each(casesOf(['cancelled', 'deactivated']))(
     'is completed when it is set to %s, and that when the bank returns the money',
     async (closed) => {
       const it = await buildCause();
@@ -78,14 +79,6 @@ describe('A cause that is closed after all its money has reached the bank', () =
     },
   );
 
-  it('is closed as asked while it has money left, and completed by the disbursement of the rest', async () => {
-    const it = await buildCause();
-    await disburse(it, '300000');
-    expect((await setStatus(it, 'cancelled')).body.data.status).toBe('cancelled');
-    await disburse(it, '100000');
-    expect(await statusOf(it)).toBe('completed');
-  });
-
   it('is closed as asked when it never disbursed anything', async () => {
     const owner = await buildOrganizationAdmin(stack, { balance: '100000' });
     const it = { owner, causeId: (await buildOrganizationCause(stack, owner)).id };
@@ -94,12 +87,13 @@ describe('A cause that is closed after all its money has reached the bank', () =
   });
 });
 
-describe('The event of a cause that a disbursement', () => {
-  it('has started or completed names who asked for the disbursement, and by which request', async () => {
+describe('A cause that is closed while it has money left', () => {
+  it('is closed as asked and completed by the disbursement of the rest; its events name who asked for each, by which request', async () => {
     const it = await buildCause();
     const id = await disburse(it, '300000');
-    await setStatus(it, 'cancelled');
+    expect((await setStatus(it, 'cancelled')).body.data.status).toBe('cancelled');
     const last = await disburse(it, '100000');
+    expect(await statusOf(it)).toBe('completed');
     const requestOf = async (payoutId: string) => {
       const [row] = await stack
         .em()

@@ -24,6 +24,11 @@ const timelineOf = async ({ id, owner }: WaitingDisbursement) =>
   };
 const decisionOf = async (it: WaitingDisbursement) =>
   (await timelineOf(it)).items.filter(({ type }) => type === 'decision').map(({ text }) => text);
+const age = ({ decisionId }: WaitingDisbursement, days: number) =>
+  withoutTriggers(stack, 'update decisions set created_at = created_at - make_interval(days => ?) where id = ?', [
+    days,
+    decisionId,
+  ]);
 const asked = 'Two people of the platform have to approve it; nothing is sent before that.';
 
 it('A disbursement that waits for two people says of which cause it is, and by when they decide', async () => {
@@ -43,8 +48,9 @@ it('A disbursement that waits for two people says of which cause it is, and by w
   });
 });
 
-it('A disbursement that was approved tells of both approvals, and ends as a disbursement', async () => {
+it('A disbursement that was approved, six days later, tells of both approvals, and ends as a disbursement', async () => {
   const it = await buildWaitingDisbursement(stack);
+  await age(it, 6);
   await decide(it, 'approve', approvers[0]);
   expect(await decisionOf(it)).toEqual([asked, 'The first of two people of the platform approved it.']);
   await decide(it, 'approve', approvers[1]);
@@ -61,9 +67,7 @@ it('A disbursement that was rejected or has lapsed says so, and when', async () 
   await withdrawalWhen(stack, rejected.owner, rejected.id, 'failed');
   expect(await decisionOf(rejected)).toEqual([asked, 'A person of the platform rejected it.']);
   const lapsed = await buildWaitingDisbursement(stack);
-  await withoutTriggers(stack, "update decisions set created_at = created_at - interval '8 days' where id = ?", [
-    lapsed.decisionId,
-  ]);
+  await age(lapsed, 8);
   await decide(lapsed, 'approve', approvers[0]);
   await withdrawalWhen(stack, lapsed.owner, lapsed.id, 'failed');
   expect(await decisionOf(lapsed)).toEqual([asked, 'It can no longer be approved: it is older than 168 hours.']);

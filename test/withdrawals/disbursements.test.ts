@@ -14,6 +14,8 @@ import {
 } from '../support/build.ts';
 import { buildActiveCause, buildOrganizationCause } from '../support/build-targets.ts';
 import { secureSession } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
+import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import { addBankAccount, ask, buildOwner, readWithdrawal, someKey, withdrawalWhen } from './build-withdrawals.ts';
@@ -22,8 +24,7 @@ let stack: Stack;
 let superAdmin: BuiltUser;
 let approvers: BuiltUser[];
 beforeAll(async () => {
-  const env = { WITHDRAWAL_DAILY_LIMIT: '300000', DISBURSEMENT_APPROVAL_ABOVE: '500000' };
-  stack = await startStack({ worker: true, sandbox: true, env });
+  stack = await startStack({ worker: true, sandbox: true });
   superAdmin = await buildSuperAdmin(stack);
   approvers = await Promise.all(
     Array.from({ length: 3 }, async () => {
@@ -85,15 +86,23 @@ const decisionOf = async (withdrawalId: string) => {
   const { body } = await stack.get('/v1/decisions?kind=disburse&limit=100', { token: superAdmin.token });
   return body.data.items.find(({ withdrawal_id }: { withdrawal_id: string }) => withdrawal_id === withdrawalId);
 };
+/** What the provider said last of it, and in how many seconds it is asked again. */
+const lookOf = (id: string) =>
+  stack.em().execute<{ last_word: string | null; in_seconds: number }[]>(
+    `select last_word, extract(epoch from look_again_at - now())::float8 - 300 as in_seconds
+       from payouts where id = ?`,
+    [id],
+  );
 const approve = (decisionId: string, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which]?.token ?? '' });
 
 describe('A disbursement of an organization', () => {
-  it('goes out at once, and everybody can read it with what it is for', async () => {
+  it('goes out at once, makes its cause in_progress, and everybody can read it with what it is for', async () => {
     const it = await buildCause({ of: 'organization' });
     const { status, body } = await disburse(it, '350000');
     expect(status).toBe(201);
     expect(body.data).toMatchObject({ status: 'pending', cause_id: it.causeId, purpose_note });
+    expect(await statusOf(it.causeId)).toBe('in_progress');
     const { id } = body.data;
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
     expect(await transfersOf(stack, id)).toMatchObject([{ amount: 350_000 }]);
@@ -122,46 +131,20 @@ describe('A disbursement of an organization', () => {
         total: 1,
       },
     ]);
-  });
-
-  it('makes its cause in_progress, which is read and donated to like an active one', async () => {
-    const it = await buildCause({ of: 'organization' });
-    await disburse(it, '10000');
-    expect(await statusOf(it.causeId)).toBe('in_progress');
+    // It is read and donated to like an active one.
     await donate(it.causeId, await buildIndividual(stack, { balance: '500' }), '500');
-    const stranger = await buildIndividual(stack);
-    const { status, body } = await stack.get('/v1/charitable-causes?discover=true&limit=100', {
-      token: stranger.token,
-    });
-    expect(status).toBe(200);
-    expect(body.charitable_causes.map(({ id }: { id: string }) => id)).toContain(it.causeId);
+    const found = await stack.get('/v1/charitable-causes?discover=true&limit=100', { token: stranger.token });
+    expect(found.status).toBe(200);
+    expect(found.body.charitable_causes.map((cause: { id: string }) => cause.id)).toContain(it.causeId);
     const read = await stack.get(`/v1/charitable-causes/${it.causeId}`, { token: stranger.token });
     expect(read.status).toBe(200);
   });
 
-  it('appears in the trace of the donations before it', async () => {
-    const it = await buildCause({ of: 'organization' });
-    const { id } = (await disburse(it, '10000')).body.data;
-    await withdrawalWhen(stack, it.owner, id, 'succeeded');
-    const { body } = await stack.get(`/v1/donations/${it.donationId}/trace`, { token: it.donor.token });
-    expect(body.data.steps.at(-1)).toMatchObject({
-      type: 'disbursement',
-      amount: '10000.0000',
-      disbursement_id: id,
-      status: 'succeeded',
-      purpose_note,
-      reference: expect.stringMatching(/^WD-/),
-    });
-  });
-
-  it('that the trace has no room for is counted there', async () => {
+  it('appears in the trace of the donations before it, and is counted there when it has no room', async () => {
     const it = await buildCause({ of: 'organization' });
     const ids: string[] = [];
-    for (const amount of ['10000', '20000']) {
-      const { id } = (await disburse(it, amount)).body.data;
-      await withdrawalWhen(stack, it.owner, id, 'succeeded');
-      ids.push(id);
-    }
+    for (const amount of ['10000', '20000']) ids.push((await disburse(it, amount)).body.data.id);
+    for (const id of ids) await withdrawalWhen(stack, it.owner, id, 'succeeded');
     const donation = await stack.em().findOneOrFail(Donation, { id: it.donationId });
     const steps = await traceDonation(stack.em(), donation, { mostDisbursements: 1 });
     expect(steps.at(-2)).toMatchObject({ type: 'cause', disbursement_count: 2 });
@@ -169,20 +152,27 @@ describe('A disbursement of an organization', () => {
     const { body } = await stack.get(`/v1/donations/${it.donationId}/trace`, { token: it.donor.token });
     expect(body.data.steps.slice(-3)).toMatchObject([
       { type: 'cause', disbursement_count: 2 },
-      { type: 'disbursement', disbursement_id: ids[0] },
+      {
+        type: 'disbursement',
+        amount: '10000.0000',
+        disbursement_id: ids[0],
+        status: 'succeeded',
+        purpose_note,
+        reference: expect.stringMatching(/^WD-/),
+      },
       { type: 'disbursement', disbursement_id: ids[1] },
     ]);
   });
 
-  it('above the configured amount waits for two people', async () => {
-    const it = await buildCause({ of: 'organization', given: '600000' });
-    const small = await disburse(it, '20000');
+  it('above the configured amount waits for two people, and none counts in the daily limit of withdrawals', async () => {
+    const it = await buildCause({ of: 'organization', given: '61000000' });
+    const small = await disburse(it, '10000000');
     expect(await decisionOf(small.body.data.id)).toBeUndefined();
-    const { id } = (await disburse(it, '500001')).body.data;
+    const { id } = (await disburse(it, '50000001')).body.data;
     expect(await decisionOf(id)).toMatchObject({ status: 'pending', approved_by: [], proposed_by: it.owner.id });
   });
 
-  it('that is the last of a closed cause completes it', async () => {
+  itInFull('that is the last of a closed cause completes it', async () => {
     const it = await buildCause({ of: 'organization' });
     const first = (await disburse(it, '300000')).body.data;
     await withdrawalWhen(stack, it.owner, first.id, 'succeeded');
@@ -193,7 +183,7 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('completed');
   });
 
-  it('leaves its cause closed, not completed, when the bank returns it', async () => {
+  itInFull('leaves its cause closed, not completed, when the bank returns it', async () => {
     const it = await buildCause({ of: 'organization' });
     await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
     const id = await disburseAll(it);
@@ -240,9 +230,6 @@ describe('A disbursement of an organization', () => {
       (completed) => completed.length === 3,
     );
     expect(await statusOf(it.causeId)).toBe('cancelled');
-    const last = (await disburse(it, '100000')).body.data;
-    await withdrawalWhen(stack, it.owner, last.id, 'succeeded');
-    expect(await statusOf(it.causeId)).toBe('completed');
   });
 
   it('returned by the bank while the platform has stopped its cause leaves the cause to be reinstated as closed', async () => {
@@ -259,19 +246,22 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('deactivated');
   });
 
-  it('returned by the bank after its cause was stopped and reinstated leaves the cause closed, not completed', async () => {
-    const it = await buildCause({ of: 'organization' });
-    await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
-    const id = await disburseAll(it);
-    for (const what of ['stop', 'reinstate']) {
-      const path = `/v1/charitable-causes/${it.causeId}/${what}`;
-      expect((await stack.post(path, { reason: 'Looked at' }, { token: superAdmin.token })).status).toBe(200);
-    }
-    expect(await statusOf(it.causeId)).toBe('completed');
-    await settleAtProvider(stack, id, 'REVERSED');
-    await withdrawalWhen(stack, it.owner, id, 'reversed');
-    expect(await statusOf(it.causeId)).toBe('deactivated');
-  });
+  itInFull(
+    'returned by the bank after its cause was stopped and reinstated leaves the cause closed, not completed',
+    async () => {
+      const it = await buildCause({ of: 'organization' });
+      await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
+      const id = await disburseAll(it);
+      for (const what of ['stop', 'reinstate']) {
+        const path = `/v1/charitable-causes/${it.causeId}/${what}`;
+        expect((await stack.post(path, { reason: 'Looked at' }, { token: superAdmin.token })).status).toBe(200);
+      }
+      expect(await statusOf(it.causeId)).toBe('completed');
+      await settleAtProvider(stack, id, 'REVERSED');
+      await withdrawalWhen(stack, it.owner, id, 'reversed');
+      expect(await statusOf(it.causeId)).toBe('deactivated');
+    },
+  );
 });
 
 describe('What was given to a cause', () => {
@@ -306,7 +296,9 @@ describe('What was given to a cause', () => {
   it('stays even when many payments are made together, some of which go through', async () => {
     const it = await buildCause({ of: 'person' });
     const target = await buildActiveCause(stack);
-    const donors = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack, { balance: '5000' })));
+    const donors = await Promise.all(
+      Array.from({ length: isFullRun() ? 12 : 5 }, () => buildIndividual(stack, { balance: '5000' })),
+    );
     const pay = ({ token, accountId }: BuiltUser, amount: number) =>
       asAClient(() =>
         stack.post(
@@ -323,7 +315,7 @@ describe('What was given to a cause', () => {
   it('is disbursed once, however many requests come at once', async () => {
     const it = await buildCause({ of: 'organization', given: '100000' });
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => {
+      Array.from({ length: isFullRun() ? 50 : 15 }, () => {
         const key = someKey();
         return asAClient(() => disburse(it, '10000', {}, key));
       }),
@@ -346,7 +338,10 @@ describe('What was given to a cause', () => {
 describe('A disbursement of a person', () => {
   it('waits with its money reserved until two people of the platform have approved it, and is not sent before', async () => {
     const it = await buildCause({ of: 'person' });
-    const { id } = (await disburse(it, '400000')).body.data;
+    const bankAccountId = await addBankAccount(stack, it.owner, '131313');
+    const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
+    // Approved days later, it is asked about like one sent just now, and is not stuck.
+    await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
     const decision = await decisionOf(id);
     expect(decision).toMatchObject({ kind: 'disburse', status: 'pending', approved_by: [], note: purpose_note });
     expect(await balanceOf(stack, it.owner.accountId)).toBe('100000.0000');
@@ -367,33 +362,45 @@ describe('A disbursement of a person', () => {
       200,
       { status: 'carried_out', approved_by: [approvers[0]?.id, approvers[1]?.id] },
     ]);
+    const [row] = await eventually(
+      () => lookOf(id),
+      ([found]) => found?.last_word === 'accepted',
+    );
+    expect(row?.in_seconds).toBeLessThanOrEqual(60);
+    const stuck = await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: superAdmin.token });
+    expect(stuck.body.data.items.map(({ payout_id }: { payout_id: string }) => payout_id)).not.toContain(id);
+    await settleAtProvider(stack, id, 'SUCCEEDED');
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
     expect(await transfersOf(stack, id)).toHaveLength(1);
     expect(await statusOf(it.causeId)).toBe('in_progress');
     expect((await approve(decision.id, 2)).status).toBe(400);
   });
 
-  it('approved days later is asked about like one sent just now, and is not stuck', async () => {
-    const it = await buildCause({ of: 'person' });
-    const bankAccountId = await addBankAccount(stack, it.owner, '131313');
-    const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
-    await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
-    const { id: decisionId } = await decisionOf(id);
-    await setFaults(stack, { callbacks: { drop: true } });
-    try {
-      for (const which of [0, 1]) expect((await approve(decisionId, which)).status).toBe(200);
-      const accepted = () =>
-        stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]);
-      await eventually(accepted, (found) => found.length === 1);
-      const stuck = await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: superAdmin.token });
-      expect(stuck.body.data.items.map(({ payout_id }: { payout_id: string }) => payout_id)).not.toContain(id);
-      // No callback comes: only asking tells.
-      await settleAtProvider(stack, id, 'SUCCEEDED');
-      await withdrawalWhen(stack, it.owner, id, 'succeeded', 60_000);
-    } finally {
-      await setFaults(stack, {});
-    }
-  }, 90_000);
+  itInFull(
+    'approved days later is asked about like one sent just now, and is not stuck',
+    async () => {
+      const it = await buildCause({ of: 'person' });
+      const bankAccountId = await addBankAccount(stack, it.owner, '131313');
+      const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
+      await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
+      const { id: decisionId } = await decisionOf(id);
+      await setFaults(stack, { callbacks: { drop: true } });
+      try {
+        for (const which of [0, 1]) expect((await approve(decisionId, which)).status).toBe(200);
+        const accepted = () =>
+          stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]);
+        await eventually(accepted, (found) => found.length === 1);
+        const stuck = await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: superAdmin.token });
+        expect(stuck.body.data.items.map(({ payout_id }: { payout_id: string }) => payout_id)).not.toContain(id);
+        // No callback comes: only asking tells.
+        await settleAtProvider(stack, id, 'SUCCEEDED');
+        await withdrawalWhen(stack, it.owner, id, 'succeeded', 60_000);
+      } finally {
+        await setFaults(stack, {});
+      }
+    },
+    90_000,
+  );
 
   it('that is rejected fails with DECISION_REJECTED, returns all its money, and may be requested again', async () => {
     const it = await buildCause({ of: 'person' });
@@ -409,7 +416,7 @@ describe('A disbursement of a person', () => {
     expect((await disburse(it, '400000')).status).toBe(201);
   });
 
-  it('lapses after seven days, not one, and fails with DECISION_LAPSED', async () => {
+  itInFull('lapses after seven days, not one, and fails with DECISION_LAPSED', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -453,7 +460,7 @@ describe('A disbursement of a person', () => {
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
   });
 
-  it('returns all its money when the workflow to be told of the rejection was lost', async () => {
+  itInFull('returns all its money when the workflow to be told of the rejection was lost', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');

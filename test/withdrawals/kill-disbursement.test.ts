@@ -2,7 +2,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { setFaults, transfersOf } from '../payouts/build-payouts.ts';
 import { balanceOf, buildSuperAdmin } from '../support/build.ts';
 import { secureSession } from '../support/decide.ts';
-import { casesOf } from '../support/full.ts';
+import { itInFull } from '../support/full.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { expectChecksEmpty } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
@@ -39,6 +39,16 @@ async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
   }
 }
 
+/** The API dies while it is told of an approval, and is started again. */
+async function approveAndDie(it: WaitingDisbursement, which: number, failpoint: string): Promise<void> {
+  stack.arm(`${failpoint}=kill`);
+  const dying = stack.api.exited;
+  expect(await approve(it, which)).toBeNull();
+  await dying;
+  await stack.restart();
+  await sweepLater(it);
+}
+
 async function expectPaidOnce(it: WaitingDisbursement): Promise<void> {
   await withdrawalWhen(stack, it.owner, it.id, 'succeeded', 60_000);
   expect(await transfersOf(stack, it.id)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: it.id }]);
@@ -57,37 +67,38 @@ async function expectPaidOnce(it: WaitingDisbursement): Promise<void> {
 }
 
 describe('A disbursement that two people approve is sent once', () => {
-  it('when the API is killed with -9 after the first approval: the second is made as if nothing had happened', async () => {
+  it('when the API is killed with -9 after the first approval, and at disburse.after of the second, before its workflow is told', async () => {
     const it = await buildWaitingDisbursement(stack);
-    stack.arm('approve-decision.approved=kill');
-    const dying = stack.api.exited;
-    expect(await approve(it, 0)).toBeNull();
-    await dying;
-    await stack.restart();
-    await sweepLater(it);
+    await approveAndDie(it, 0, 'approve-decision.approved');
     expect(await transfersOf(stack, it.id)).toEqual([]);
     expect((await approve(it, 0))?.status).toBe(403);
-    expect((await approve(it, 1))?.body.data).toMatchObject({ status: 'carried_out' });
+    await approveAndDie(it, 1, 'disburse.after');
     await expectPaidOnce(it);
   }, 120_000);
 
-  it.each(casesOf(['disburse.after', 'approve-decision.approved']))(
-    'when the API is killed with -9 at %s of the second approval, before its workflow is told',
-    async (failpoint) => {
+  itInFull(
+    'when the API is killed with -9 at approve-decision.approved of the second approval, before its workflow is told',
+    async () => {
       const it = await buildWaitingDisbursement(stack);
       expect((await approve(it, 0))?.body.data).toMatchObject({ status: 'pending' });
-      stack.arm(`${failpoint}=kill`);
-      const dying = stack.api.exited;
-      expect(await approve(it, 1)).toBeNull();
-      await dying;
-      await stack.restart();
-      await sweepLater(it);
+      await approveAndDie(it, 1, 'approve-decision.approved');
       await expectPaidOnce(it);
     },
     120_000,
   );
 
-  it.each(casesOf(['send-transfer.before', 'resolve-payout.before', 'resolve-payout.after']))(
+  itInFull(
+    'when the API is killed with -9 after the first approval: the second is made as if nothing had happened',
+    async () => {
+      const it = await buildWaitingDisbursement(stack);
+      await approveAndDie(it, 0, 'approve-decision.approved');
+      expect((await approve(it, 1))?.body.data).toMatchObject({ status: 'carried_out' });
+      await expectPaidOnce(it);
+    },
+    120_000,
+  );
+
+  itInFull.each(['send-transfer.before', 'resolve-payout.before', 'resolve-payout.after'])(
     'when its worker is killed with -9 at %s, on learning of the approval',
     async (failpoint) => {
       const it = await buildWaitingDisbursement(stack);

@@ -1,6 +1,6 @@
 import { forgetOldRows } from '../../src/housekeeping/forget-old-rows.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
+import { setFaults, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -10,7 +10,9 @@ import {
   fund,
 } from '../support/build.ts';
 import { buildGoal } from '../support/build-targets.ts';
-import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { itInFull } from '../support/full.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { withoutTriggers } from '../support/without-triggers.ts';
 import {
   addBankAccount,
   ask,
@@ -25,7 +27,7 @@ import {
 let stack: Stack;
 let owner: BuiltUser;
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true, env: { WITHDRAWAL_DAILY_LIMIT: '2000000' } });
+  stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -90,7 +92,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('that the bank returns after its success is reversed, and returns the net', async () => {
+  itInFull('that the bank returns after its success is reversed, and returns the net', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     await settleAtProvider(stack, id, 'REVERSED');
@@ -102,7 +104,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('describes its course in plain words', async () => {
+  it('describes its course in plain words, and writes events, the first with the caller as actor, the last about its end', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     const { status, body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
@@ -114,11 +116,6 @@ describe('A withdrawal', () => {
     const own = body.data.items.filter(({ type }: { type: string }) => type !== 'callback');
     expect(own.at(-1).text).toBe('The withdrawal succeeded.');
     expect(body.data.next).toBeNull();
-  });
-
-  it('writes events, the first with the caller as actor, the last about its end', async () => {
-    const { id } = await withdraw(stack, owner);
-    await withdrawalWhen(stack, owner, id, 'succeeded');
     expect(
       await stack
         .em()
@@ -203,18 +200,21 @@ describe('A withdrawal is refused', () => {
   });
 
   it('beyond the daily limit, which counts all accounts of the user together and no failed withdrawals', async () => {
-    const rich = await buildOwner(stack, '5000000');
+    const rich = await buildOwner(stack, '125000000');
     const bank_account_id = await addBankAccount(stack, rich);
-    const failing = await withdraw(stack, rich, { digits: '121212', amount: '1500000' });
+    const failing = await withdraw(stack, rich, { digits: '121212', amount: '37500000' });
     await withdrawalWhen(stack, rich, failing.id, 'failed');
     const { token } = rich;
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
-    await fund(stack, pocket, '1500000');
-    const ofPocket = await ask(stack, { token, accountId: pocket }, { bank_account_id, amount: '1500000' });
+    await fund(stack, pocket, '37500000');
+    const ofPocket = await ask(stack, { token, accountId: pocket }, { bank_account_id, amount: '37500000' });
     expect(ofPocket.status).toBe(201);
-    const { status, body } = await ask(stack, rich, { bank_account_id, amount: '500001' });
-    expect([status, body.message]).toEqual([400, expect.stringContaining('IDR 500000.0000 of what may be withdrawn')]);
-    expect((await ask(stack, rich, { bank_account_id, amount: '500000' })).status).toBe(201);
+    const { status, body } = await ask(stack, rich, { bank_account_id, amount: '12500001' });
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringContaining('IDR 12500000.0000 of what may be withdrawn'),
+    ]);
+    expect((await ask(stack, rich, { bank_account_id, amount: '12500000' })).status).toBe(201);
   });
 
   it('from somebody else’s account, to somebody else’s bank account, and from an account that nobody can spend from', async () => {
@@ -397,5 +397,35 @@ describe('The database', () => {
       );
     });
     await expect(posting).rejects.toThrow('nothing proves this journal');
+  });
+});
+
+describe('A withdrawal whose workflow was lost', () => {
+  /** One that the bank has accepted, and that nobody looks after. */
+  async function lose(): Promise<string> {
+    const { id } = await withdraw(stack, owner, { digits: '131313' });
+    await eventually(
+      () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [id]),
+      ([row]) => row?.word === 'accepted',
+    );
+    await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');
+    return id;
+  }
+
+  it('continues when the provider calls back', async () => {
+    const id = await lose();
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+  });
+
+  it('continues when the sweep finds its row', async () => {
+    await setFaults(stack, { callbacks: { drop: true } });
+    const id = await lose();
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await withoutTriggers(stack, "update payouts set look_again_at = now() - interval '1 minute' where id = ?", [id]);
+    const { client, taskQueue } = stack.deps.workflows;
+    await client.workflow.execute('sweepPayouts', { workflowId: `test/${newId()}`, taskQueue, args: [] });
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+    await setFaults(stack, {});
   });
 });

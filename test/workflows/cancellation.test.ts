@@ -2,6 +2,7 @@ import { buildActiveCircle, circleWhen, contribute } from '../circles/build-circ
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide } from '../support/decide.ts';
+import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 /** What an operator does by “Request Cancellation” in the web UI. */
@@ -72,7 +73,7 @@ describe('A money workflow whose cancellation is requested carries on, and says 
     expect(await handleOf(`partner-payout/${id}`).result()).toBe('succeeded');
   });
 
-  it('with money in suspense: an update of two people, coming after the request, ends it', async () => {
+  itInFull('with money in suspense: an update of two people, coming after the request, ends it', async () => {
     const order = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
     const [receipt] = await eventually(
@@ -100,7 +101,7 @@ describe('A money workflow whose cancellation is requested carries on, and says 
     expect(await handleOf(id).result()).toBe('credited');
   });
 
-  it('with a saving circle: its round is paid out', async () => {
+  itInFull('with a saving circle: its round is paid out', async () => {
     const circle = await buildActiveCircle(stack, 2);
     await requestCancellation(`saving-circle/${circle.id}`);
     for (const member of circle.members) expect((await contribute(stack, member, circle.id)).status).toBe(201);

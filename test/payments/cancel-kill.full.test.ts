@@ -3,7 +3,6 @@ import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
-import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
 let stack: ProcessStack;
@@ -65,9 +64,6 @@ const kinds: [string, Kind][] = [
   ],
 ];
 
-/** In the full run at every arrow, otherwise where the payment meets it. */
-const everywhere = isFullRun() ? it : it.skip;
-
 describe.each(kinds)('A cancellation of an %s', (_, kind) => {
   const rowOf = async (id: string) => {
     const [row] = await stack
@@ -126,7 +122,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     for (const payment of payments) expect(payment.status).toBe('EXPIRED');
   }
 
-  everywhere.each([
+  it.each([
     ['after its worker died with nothing asked for', kind.opened],
     ['at the provider too, after its worker died with the instrument made and not written down', kind.made],
   ])(
@@ -146,24 +142,20 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     240_000,
   );
 
-  everywhere(
-    'comes true though the API dies between the wish and the waking',
-    async () => {
-      const id = await begin();
-      await whenOpen(id);
-      await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
-      const cancelling = kind.cancel(id).catch(() => null);
-      await wish(id);
-      await stack.kill('api');
-      await cancelling;
-      await stack.sandbox.put('/sandbox/faults', {});
-      await stack.restart();
-      expect((await cancelUntilAnswered(id))?.status).toBe(200);
-      expect((await rowOf(id))?.status).toBe('EXPIRED');
-      await expectNothingPayable(id);
-    },
-    240_000,
-  );
+  it('comes true though the API dies between the wish and the waking', async () => {
+    const id = await begin();
+    await whenOpen(id);
+    await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
+    const cancelling = kind.cancel(id).catch(() => null);
+    await wish(id);
+    await stack.kill('api');
+    await cancelling;
+    await stack.sandbox.put('/sandbox/faults', {});
+    await stack.restart();
+    expect((await cancelUntilAnswered(id))?.status).toBe(200);
+    expect((await rowOf(id))?.status).toBe('EXPIRED');
+    await expectNothingPayable(id);
+  }, 240_000);
 
   it('that meets the payment, whose worker dies while settling it, has one outcome, and the money is booked once', async () => {
     const id = await begin();

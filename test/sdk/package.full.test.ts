@@ -57,12 +57,10 @@ describe("The partners' client, packed as it is published,", () => {
     expect(run('node', [file], project)).toBe('WebhookError NoAnswerError');
   });
 
-  it.each([
-    ['an ES module', 'typed.mts'],
-    ['CommonJS', 'typed.cts'],
-  ])('has types that compile in a strict project, from %s', (_, file) => {
-    writeFileSync(join(project, file), typed);
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', '', file];
+  it('has types that compile in a strict project, from an ES module and from CommonJS', () => {
+    const files = ['typed.mts', 'typed.cts'];
+    for (const file of files) writeFileSync(join(project, file), typed);
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', '', ...files];
     run(join(root, 'node_modules/.bin/tsc'), options, project);
   });
 });

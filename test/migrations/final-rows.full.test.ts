@@ -7,7 +7,7 @@ import { statusLaws } from '../support/status-laws.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ own: true, worker: true, sandbox: true });
+  stack = await startStack({ worker: true, sandbox: true });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { buildIndividual } from '../support/build.ts';
+import { findFreePort } from '../../dev/ports.ts';
+import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { createHttp } from '../support/http.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 interface Span {
@@ -14,6 +16,9 @@ interface Span {
 const spans: Span[] = [];
 let collector: Server;
 let stack: Stack;
+let workerPort: number;
+let payer: BuiltUser;
+const traceId = '0af7651916cd43dd8448eb211c80319c';
 
 /** A collector of OTLP over HTTP, as any tracing backend has one. */
 async function startCollector(): Promise<string> {
@@ -35,12 +40,17 @@ async function startCollector(): Promise<string> {
 }
 
 beforeAll(async () => {
-  stack = await startStack({
-    own: true,
-    worker: true,
-    sandbox: true,
-    env: { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector() },
-  });
+  workerPort = await findFreePort();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector(), WORKER_PORT: String(workerPort) };
+  stack = await startStack({ own: true, worker: true, sandbox: true, env });
+  payer = await buildIndividual(stack);
+  const { status, body } = await stack.post(
+    '/v1/payments/gateway',
+    { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 },
+    { token: payer.token, headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } },
+  );
+  expect(status).toBe(201);
+  await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
 }, 60_000);
 afterAll(async () => {
   await stack.stop();
@@ -49,14 +59,6 @@ afterAll(async () => {
 
 describe('A trace', () => {
   it('shows a payment from the request through workflow and activities to provider and journal', async () => {
-    const payer = await buildIndividual(stack);
-    const traceId = '0af7651916cd43dd8448eb211c80319c';
-    const { body } = await stack.post(
-      '/v1/payments/gateway',
-      { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 },
-      { token: payer.token, headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } },
-    );
-    await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
     const mine = () => spans.filter((span) => span.traceId === traceId);
     const has = (pattern: RegExp) => mine().some(({ name }) => pattern.test(name));
     const expected = [
@@ -75,6 +77,30 @@ describe('A trace', () => {
     expect(JSON.stringify(mine())).not.toContain(payer.email);
     await expectChecksEmpty(stack);
     if (process.env.PRINT_TRACE) process.stderr.write(`${drawTrace(mine())}\n`);
+  });
+});
+
+describe('Metrics', () => {
+  it('of the API show requests by route and status, and the database pool', async () => {
+    const { body } = await stack.get('/metrics');
+    expect(body).toMatch(
+      /amanah_http_request_seconds_count\{method="POST",route="\/v1\/payments\/gateway",status="201"\} 1/,
+    );
+    expect(body).toMatch(/amanah_database_pool_connections\{state="idle"\} \d+/);
+  });
+
+  it('of the worker show its steps by outcome and its calls to the provider by status', async () => {
+    const { body } = await createHttp(`http://127.0.0.1:${workerPort}`).get('/metrics');
+    expect(body).toMatch(/amanah_activity_seconds_count\{activity="requestInstrument",outcome="done"\} 1/);
+    expect(body).toMatch(
+      /amanah_provider_request_seconds_count\{method="POST",path="\/payment_requests",status="2\d\d"\} 1/,
+    );
+  });
+
+  it('are served beside the worker’s own health and readiness', async () => {
+    const worker = createHttp(`http://127.0.0.1:${workerPort}`);
+    expect((await worker.get('/healthz')).status).toBe(200);
+    expect((await worker.get('/readyz')).body.checks).toEqual({ database: 'ok', temporal: 'ok', storage: 'ok' });
   });
 });
 

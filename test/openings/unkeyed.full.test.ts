@@ -3,13 +3,9 @@ import { createCircle } from '../../src/circles/create-circle.ts';
 import { createSubscription } from '../../src/donations/create-subscription.ts';
 import type { Caller } from '../../src/identity/caller.ts';
 import { payByGateway } from '../../src/payments/pay-by-gateway.ts';
-import { must } from '../../src/shared/assert.ts';
-import { budgets } from '../../src/shared/budgets.ts';
 import { workflowIds } from '../../src/shared/ids.ts';
 import type { Workflows } from '../../src/temporal/workflows.ts';
 import { createWithdrawal } from '../../src/withdrawals/create-withdrawal.ts';
-import { reserveWithdrawal } from '../../src/withdrawals/reserve-withdrawal.ts';
-import type { WithdrawalOpening } from '../../src/withdrawals/withdrawal.ts';
 import { dayFromToday } from '../circles/build-circle.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
@@ -98,27 +94,6 @@ const creations: [string, string, () => Promise<Create>][] = [
     },
   ],
 ];
-
-describe('A request without a key whose process died before it was refused', () => {
-  it('reserves nothing once its wait is over', async () => {
-    const body = { bank_account_id: await addBankAccount(stack, user), amount: '10000' };
-    const asking = { caller, accountId: user.accountId, body, key: undefined, requestId };
-    const begun: { withdrawalId: string; opening: WithdrawalOpening }[] = [];
-    const startWithdrawal = (withdrawalId: string, opening: WithdrawalOpening) => {
-      begun.push({ withdrawalId, opening });
-      return Promise.reject(new Error('the process dies'));
-    };
-    const creation = createWithdrawal(stack.em(), { ...stack.deps, workflows: { startWithdrawal } }, asking);
-    await expect(creation).rejects.toThrow('the process dies');
-    const { withdrawalId, opening } = must(begun[0], 'it has begun');
-    const askedAt = new Date(Date.parse(opening.stamp.askedAt) - budgets.requests.payoutReservation).toISOString();
-    const late = { withdrawalId, opening: { ...opening, stamp: { ...opening.stamp, askedAt } } };
-    await expect(reserveWithdrawal(stack.em(), stack.deps, late)).rejects.toMatchObject({
-      code: 'SERVICE_UNAVAILABLE',
-    });
-    expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
-  });
-});
 
 describe('A request without a key, answered 503', () => {
   const started: string[] = [];

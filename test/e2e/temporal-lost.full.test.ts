@@ -21,7 +21,6 @@ import {
 import { approve, buildOperators, decide } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
-import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import {
@@ -252,26 +251,20 @@ describe('When Temporal loses all its data and starts empty', () => {
   }, 180_000);
 
   // It waits for the worker's next look at Temporal, a minute later.
-  const whenFull = isFullRun() ? it : it.skip;
-  whenFull(
-    'workers that outlive the loss never leave anything unswept',
-    async () => {
-      await setFaults(stack, { callbacks: { drop: true } });
-      const order = await topUp();
-      await stack.loseTemporal(
-        async () => {
-          await payAtProvider(order);
-          await letTimePass();
-        },
-        { workerLives: true },
-      );
-      await eventually(
-        () =>
-          stack.em().execute<unknown[]>("select 1 from payment_orders where id = ? and status = 'PAID'", [order.id]),
-        (rows) => rows.length === 1,
-        240_000,
-      );
-    },
-    300_000,
-  );
+  it('workers that outlive the loss never leave anything unswept', async () => {
+    await setFaults(stack, { callbacks: { drop: true } });
+    const order = await topUp();
+    await stack.loseTemporal(
+      async () => {
+        await payAtProvider(order);
+        await letTimePass();
+      },
+      { workerLives: true },
+    );
+    await eventually(
+      () => stack.em().execute<unknown[]>("select 1 from payment_orders where id = ? and status = 'PAID'", [order.id]),
+      (rows) => rows.length === 1,
+      240_000,
+    );
+  }, 300_000);
 });

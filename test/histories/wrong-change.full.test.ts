@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { schedules } from '../../src/temporal/prepare.ts';
 import { preloadModules, workflowInterceptorModules, workflowsPath } from '../../src/workflow-modules.ts';
-import { isFullRun } from '../support/run.ts';
 import { recordedHistories, replayHistories } from './replay-histories.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -130,7 +129,7 @@ describe('A wrong change of a workflow', () => {
     expect(changed.toSorted()).toEqual(exported.filter((name) => !scheduled.includes(name)).toSorted());
   });
 
-  it.each(isFullRun() ? changes : changes.slice(0, 1))(
+  it.each(changes)(
     'turns the replay of recorded histories red: %s',
     async (_, workflow, file, from, to) => {
       const { broken } = await replayHistories(await bundleWith(file, from, to), recordingsOf(workflow));

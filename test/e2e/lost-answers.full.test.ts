@@ -4,7 +4,6 @@ import { holdTable } from '../support/hold-table.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
-import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import {
   askFor,
@@ -56,7 +55,7 @@ async function loseOneAnswerTo({ payer: { token } }: BalanceRequest, text: strin
 const committing = ({ isOneStatement }: BalanceWay) => (isOneStatement ? 'pay_from_balance' : 'commit');
 
 describe('With the answer of its commit lost,', () => {
-  it.each(isFullRun() ? ways : ways.slice(-1))(
+  it.each(ways)(
     '%s is not refused, and a retry under the key finds it',
     async (_, way) => {
       const request = await way.build(stack);
@@ -134,7 +133,7 @@ describe('PostgreSQL that is restarted', () => {
   it('under open transactions leaves nothing of them, refuses nobody, and each retry under its key pays once', async () => {
     const requests = [];
     for (const [, way] of ways) {
-      const count = isFullRun() && way.isOneStatement ? 5 : 1;
+      const count = way.isOneStatement ? 5 : 1;
       for (let n = 0; n < count; n += 1) requests.push({ request: await way.build(stack), key: freshKey() });
     }
     const pids = [stack.api.pid, stack.worker.pid];
@@ -152,7 +151,7 @@ describe('PostgreSQL that is restarted', () => {
     expect([stack.api.pid, stack.worker.pid]).toEqual(pids);
   }, 240_000);
 
-  it.each(isFullRun() ? ways : ways.slice(-1))(
+  it.each(ways)(
     'before anybody heard that %s was committed has kept it, refuses nobody, and a retry under the key finds it',
     async (_, way) => {
       const { database } = stack.lines.api;

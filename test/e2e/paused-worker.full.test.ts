@@ -7,7 +7,6 @@ import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts'
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
-import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
 let stack: ProcessStack;
@@ -184,39 +183,36 @@ const kinds: Record<string, Kind> = {
 
 const isStopped = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T';
 
-(isFullRun() ? describe : describe.skip)(
-  'A worker that is paused past the time of its step, while its twin acts,',
-  () => {
-    it.each(Object.entries(kinds))(
-      'changes nothing when it goes on: %s',
-      async (_, { point, begin }) => {
-        await using cleanup = new AsyncDisposableStack();
-        const act = await begin();
-        const sleeper = stack.worker;
-        cleanup.defer(() => sleeper.kill('SIGCONT'));
-        stack.arm(`${point}=stop`);
-        const acting = act();
-        acting.catch(() => undefined);
-        await eventually(
-          async () => isStopped(sleeper.pid),
-          (stopped) => stopped,
-        );
-        stack.arm('');
-        const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
-        cleanup.defer(() => twin.stop());
-        const { ends, expectOnce } = await acting;
-        await ends();
-        await expectOnce();
-        sleeper.kill('SIGCONT');
-        await twin.stop();
-        // It is awake, and past what it held, when it has served another payment by itself.
-        payer = await buildIndividual(stack);
-        const next = await (await beginTopUp())();
-        await next.ends();
-        await next.expectOnce();
-        await expectOnce();
-      },
-      900_000,
-    );
-  },
-);
+describe('A worker that is paused past the time of its step, while its twin acts,', () => {
+  it.each(Object.entries(kinds))(
+    'changes nothing when it goes on: %s',
+    async (_, { point, begin }) => {
+      await using cleanup = new AsyncDisposableStack();
+      const act = await begin();
+      const sleeper = stack.worker;
+      cleanup.defer(() => sleeper.kill('SIGCONT'));
+      stack.arm(`${point}=stop`);
+      const acting = act();
+      acting.catch(() => undefined);
+      await eventually(
+        async () => isStopped(sleeper.pid),
+        (stopped) => stopped,
+      );
+      stack.arm('');
+      const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
+      cleanup.defer(() => twin.stop());
+      const { ends, expectOnce } = await acting;
+      await ends();
+      await expectOnce();
+      sleeper.kill('SIGCONT');
+      await twin.stop();
+      // It is awake, and past what it held, when it has served another payment by itself.
+      payer = await buildIndividual(stack);
+      const next = await (await beginTopUp())();
+      await next.ends();
+      await next.expectOnce();
+      await expectOnce();
+    },
+    900_000,
+  );
+});
