@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { makeKeysDatabase } from '../../dev/keys-database.ts';
@@ -135,7 +135,11 @@ async function startOwnProcesses(
   const temporalAddress = options.ownTemporal ? `127.0.0.1:${temporal.port}` : run.temporal.address;
 
   const failpoints = join(run.directory, `failpoints-${secrets.taskQueue}`);
-  const arm = (text: string) => writeFileSync(failpoints, text);
+  // A point that is held reads the file all the time, and goes on where it finds nothing.
+  const arm = (text: string) => {
+    writeFileSync(`${failpoints}.new`, text);
+    renameSync(`${failpoints}.new`, failpoints);
+  };
   arm('');
   const env = {
     ...testEnvironment({ databaseUrl, temporalAddress, url, sandboxUrl }, secrets),
