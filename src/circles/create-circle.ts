@@ -30,7 +30,8 @@ export async function createCircle(
     {
       find: (place) => findCircle(place, circleId),
       prepare: () => prepareCircle(em, sealer, { circleId, stamp, ...creation }),
-      start: (opening) => workflows.startSavingCircle(circleId, opening, rowWaitMs),
+      // Its id is of this request alone: no run of it is older than its row.
+      start: (opening) => workflows.startSavingCircle(circleId, opening, rowWaitMs).then(() => null),
     },
   );
 }

@@ -11,7 +11,7 @@ export interface Creation<Found, Prepared> {
   /** Throws whatever can be refused before the workflow starts. */
   prepare(): Promise<Prepared>;
   /** Starts the workflow or joins the running one, and waits for its first step: null in vain. Throws that step's refusal. */
-  start(prepared: Prepared & { stamp: OpeningStamp }): Promise<unknown>;
+  start(prepared: Prepared & { stamp: OpeningStamp }): Promise<NonNullable<unknown> | null>;
 }
 
 const lookEveryMs = 200;
@@ -41,7 +41,7 @@ export async function createOnce<Found, Prepared>(
   }
   const begun = performance.now();
   for (;;) {
-    let answer: unknown;
+    let answer: NonNullable<unknown> | null;
     try {
       answer = await start({ ...prepared, stamp });
     } catch (error) {

@@ -7,7 +7,7 @@ import { createSemaphore } from '../shared/concurrency.ts';
 
 interface Reservation<Found, Prepared> extends Pick<Creation<Found, Prepared>, 'find' | 'prepare'> {
   /** As `createOnce` starts it, with the milliseconds that the request may still wait. */
-  start(opening: Prepared & { stamp: OpeningStamp }, waitMs: number): Promise<unknown>;
+  start(opening: Prepared & { stamp: OpeningStamp }, waitMs: number): Promise<NonNullable<unknown> | null>;
 }
 
 /**

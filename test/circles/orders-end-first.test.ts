@@ -88,11 +88,15 @@ describe('An order for a contribution', () => {
     expect((await contribute(stack, second, id)).status).toBe(201);
   });
 
-  it('lives for 24 hours under `wait`, also once the default was reported, as the round waits for it', async () => {
-    const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms: {} });
+  it('lives for 24 hours in a circle without terms, also when its interval ends before', async () => {
+    const { id, creator } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
     await dueIn(id, minute);
-    const inTime = await contribute(stack, members[1] as BuiltUser, id, { payment_id: bca });
-    expect(await livesOf(inTime.body.payment_order_id)).toBe(day);
+    const { body } = await contribute(stack, creator, id, { payment_id: bca });
+    expect(await livesOf(body.payment_order_id)).toBe(day);
+  });
+
+  it('is taken again under `wait` once the default was reported, as the round waits for it', async () => {
+    const { id, creator } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms: {} });
     await endInterval(stack, id);
     await eventually(
       () => eventsOf(stack, 'MEMBER_DEFAULTED', id),

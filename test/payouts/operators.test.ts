@@ -223,10 +223,9 @@ describe('GET /v1/payouts/stuck', () => {
   });
 
   it('pages by row as well as by number, and gives the total even on a page past the end', async () => {
-    await whenUnknown(unknown);
-    await whenUnknown(another);
+    for (const id of [unknown, another, unknownWithdrawal]) await whenUnknown(id);
     const list = async (query: string) =>
-      (await stack.get(`/v1/payouts/stuck?${query}`, { token: operator.token })).body.data;
+      (await stack.get(`/v1/payouts/stuck?minutes=0&${query}`, { token: operator.token })).body.data;
     const { items, total } = await list('limit=100');
     expect(total).toBe(items.length);
     expect(await list(`after=${items[0].payout_id}&limit=1`)).toMatchObject({
