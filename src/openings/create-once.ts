@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { budgets } from '../shared/budgets.ts';
 import { DomainError } from '../shared/errors.ts';
 import { findRefusal, isVerdict, refuseOnce } from './open-once.ts';
 import type { OpeningPlace, OpeningStamp } from './opening.ts';
@@ -14,6 +13,8 @@ export interface Creation<Found, Prepared> {
   start(prepared: Prepared & { stamp: OpeningStamp }): Promise<NonNullable<unknown> | null>;
 }
 
+/** One step of such a run takes less than the time of all looks. */
+const mostLooks = 15;
 const lookEveryMs = 200;
 
 /**
@@ -39,8 +40,7 @@ export async function createOnce<Found, Prepared>(
     if (!opening.isKeyed || !isVerdict(error)) throw error;
     return refuseOnce(em, { ...opening, number: null }, find, error);
   }
-  const begun = performance.now();
-  for (;;) {
+  for (let looks = 1; ; looks += 1) {
     let answer: NonNullable<unknown> | null;
     try {
       answer = await start({ ...prepared, stamp });
@@ -56,7 +56,7 @@ export async function createOnce<Found, Prepared>(
     if (refusal !== null) throw refusal;
     // A run that answers without a row began before the database was restored. The question wakes it, it finds its row
     // gone, and ends: the next one begins anew.
-    if (answer === null || performance.now() - begun > budgets.opening.endsWithin) break;
+    if (answer === null || looks === mostLooks) break;
     await delay(lookEveryMs);
   }
   const unavailable = new DomainError('SERVICE_UNAVAILABLE', opening.unavailable, { retryAfterSeconds: 2 });

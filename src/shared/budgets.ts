@@ -74,8 +74,6 @@ const opening = {
    * joins it; short enough that nobody has given it up and paid by other means.
    */
   lives: 2 * minute,
-  /** How long a request waits for a run to end whose row a restore took back, which takes one step. */
-  endsWithin: 3 * second,
 };
 
 const contribution = {

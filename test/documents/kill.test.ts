@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import {
   buildTransaction,
@@ -70,7 +69,7 @@ describe('kill -9 of the API', () => {
       stopAfterBytes: 20 * megabyte,
       stopBy: 'stall',
     });
-    await delay(700);
+    await eventually(async () => (await rowOf(middle)).isThere, Boolean);
     await stack.kill('api');
     await Promise.all(ends);
     expect((await uploading).status).toBeNull();

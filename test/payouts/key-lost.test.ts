@@ -30,7 +30,11 @@ it('after the reservation: operators are told of the payout, and two people end 
   expect(await asked).toMatchObject({ status: 200, body: { data: { id, status: 'pending' } } });
   const operators = await buildOperators(stack);
   const stuck = await eventually(
-    async () => (await stack.get('/v1/payouts/stuck?minutes=0', { token: operators.proposer.token })).body.data.items,
+    async () => {
+      const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operators.proposer.token }))
+        .body.data;
+      return items.filter(({ payout_id }: { payout_id: string }) => payout_id === id);
+    },
     (items) => items.length > 0,
   );
   expect(stuck).toMatchObject([{ payout_id: id, reason: expect.stringContaining('nothing is sent') }]);

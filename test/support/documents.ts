@@ -138,7 +138,8 @@ export async function uploadOverWire(
   const write = async (bytes: Uint8Array | string) => {
     if (socket.destroyed) return;
     if (socket.write(bytes)) return;
-    await Promise.race([once(socket, 'drain'), closed]);
+    // An error is followed by the close.
+    await Promise.race([once(socket, 'drain').catch(() => closed), closed]);
   };
   const piece = async (bytes: Uint8Array | string) => {
     if (!chunked) return write(bytes);
