@@ -15,7 +15,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 describe('The admin commands', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ own: true });
   });
   afterAll(() => stack?.stop());
 

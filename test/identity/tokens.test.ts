@@ -12,7 +12,7 @@ describe('Access tokens', () => {
   let stack: Stack;
   let user: BuiltUser;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ own: true });
     user = await buildIndividual(stack);
   });
   afterAll(() => stack?.stop());
