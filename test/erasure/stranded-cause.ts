@@ -15,12 +15,23 @@ import {
 export const lookNoMore = (stack: Stack, withdrawalId: string) =>
   stack.owner().execute('update payouts set look_again_at = null where id = ?', [withdrawalId]);
 
+/** A start, a workflow task, and a step that has begun. */
+const eventsOfOneLook = 6;
+
 /** Erases a person by two people, until only backups of the key are left, as if the time to stop it were over. */
 export async function erase(stack: Stack, operators: Operators, { id }: Pick<BuiltUser, 'id'>): Promise<void> {
   expect(await decide(stack, operators, { kind: 'erase_person', user_id: id })).toMatchObject({
     status: 'carried_out',
   });
   const { body } = await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token });
+  // The worker's first look, which finds that it has to wait, is over: it would look at what follows here.
+  const looks = stack.deps.workflows.client.workflow.getHandle(`person-erasure/${body.data.id}`);
+  if (stack.worker !== undefined) {
+    await eventually(
+      () => looks.describe(),
+      ({ historyLength, raw }) => historyLength > eventsOfOneLook && raw.pendingActivities?.length === 0,
+    );
+  }
   const config = { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30 };
   expect(await continueErasure(stack.em(), { ...stack.deps, config }, body.data.id)).toMatchObject({
     status: 'erased',

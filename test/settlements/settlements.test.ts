@@ -45,7 +45,7 @@ async function collect(of: BuiltPartner, body: object = {}): Promise<string> {
 }
 
 beforeAll(async () => {
-  stack = await startStack({ worker: true, sandbox: true });
+  stack = await startStack({ own: true, worker: true, sandbox: true });
   partner = await buildPayer(stack, { fees });
   const ended = async (status: string, body: object) => {
     const { id } = await pay(partner, body);
