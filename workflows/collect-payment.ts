@@ -62,7 +62,6 @@ export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
 ): Promise<PaymentOrderStatus | NotOpened> {
   let hints = 0;
-  let isBegun = false;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
   // If opening is refused, the rejection is handled below; unhandled here, it would fail the workflow task.
@@ -70,18 +69,17 @@ export async function collectPayment<Opened extends OpenedOrder>(
   setHandler(callbackArrived, () => {
     hints += 1;
   });
+  let status: PaymentOrderStatus | undefined;
   setHandler(awaitInstrument, () => {
     // A request waits only while there is no row: a restore took this one back, then. It is looked for, and the run ends.
-    if (isBegun) hints += 1;
+    if (status !== undefined) hints += 1;
     return instrument;
   });
 
   let opened: Opened;
-  let status: PaymentOrderStatus;
   try {
     opened = await opening;
     status = await instrument;
-    isBegun = true;
     if (opened.isPaid) hints += 1;
   } catch (refusal) {
     await condition(allHandlersFinished);

@@ -43,7 +43,6 @@ export async function donationSubscription({
   opening,
 }: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused' | 'lapsed'> {
   let stops = 0;
-  let isBegun = false;
   /** The stops counted before each look at the row: a signal during a look causes another one. */
   let seen = 0;
   const look = (begun?: SubscriptionOpening) =>
@@ -54,16 +53,15 @@ export async function donationSubscription({
   setHandler(subscriptionStopped, () => {
     stops += 1;
   });
+  let standing: SubscriptionStanding | undefined;
   setHandler(awaitFirstPayment, () => {
     // A request waits only while there is no row: a restore took this one back, then. It is looked for, and the run ends.
-    if (isBegun) stops += 1;
+    if (standing !== undefined) stops += 1;
     return opened;
   });
 
-  let standing: SubscriptionStanding;
   try {
     standing = await opened;
-    isBegun = true;
   } catch (refusal) {
     await condition(allHandlersFinished);
     if (opening === undefined) throw refusal;

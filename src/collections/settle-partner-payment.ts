@@ -31,19 +31,19 @@ export async function settlePartnerPayment(
   { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment | null },
 ): Promise<PartnerPaymentStep> {
   /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
-  let isStray = false;
+  let hasCase = false;
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
     const payment = await lockPayment(tx, paymentId);
     if (received === null) return standingOf(tx, payment);
     const { id: reference, amount } = payment;
     const isKnown = await hasReceipt(tx, received.providerPaymentId, { reference, amount });
     const isFinal = isFinalPayment(payment.status);
-    isStray = isFinal && !isKnown;
+    hasCase = isFinal && !isKnown;
     if (isFinal || isKnown) return standingOf(tx, payment);
     assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     const now = await readDatabaseClock(tx);
-    isStray = await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id });
+    hasCase = await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id });
     const { pending_account_id: pending, available_account_id: available } = partner;
     const isReleased = partner.settlement_delay_hours === 0;
     if (isReleased) {
@@ -80,7 +80,7 @@ export async function settlePartnerPayment(
     return { ...finished, deliveryIds: [...finished.deliveryIds, ...told] };
   });
   await failpoint('settle-partner-payment.after');
-  if (received !== null && isStray) await workflows.openUnmatchedReceipt(strayOf(received));
+  if (received !== null && hasCase) await workflows.openUnmatchedReceipt(strayOf(received));
   return step;
 }
 

@@ -26,13 +26,12 @@ export async function findReceiptStates(
   const rows = await em.execute<{ id: string; state: ReceiptState }[]>(
     `select provider_payment_id as id, state from receipts
      where provider_payment_id = any(?::text[]) and not (${isUnknownMoney})`,
-    [textArray(providerPaymentIds), awaits?.reference ?? null, awaits?.amount ?? null],
+    [textArray(providerPaymentIds), awaits?.reference ?? '', awaits?.amount ?? '0'],
   );
   return new Map(rows.map(({ id, state }) => [id, state]));
 }
 
-const isUnknownMoney =
-  "state = 'suspended' and reason = 'unknown' and coalesce(reference = ? and amount = ?::numeric, false)";
+const isUnknownMoney = "state = 'suspended' and reason = 'unknown' and reference = ? and amount = ?::numeric";
 
 /** Whether this provider payment has a receipt, as `findReceiptStates`, and so can no longer be applied to anything. */
 export const hasReceipt = async (em: EntityManager, providerPaymentId: string, awaits?: Awaiting): Promise<boolean> =>

@@ -36,7 +36,7 @@ export async function settlePayment(
 ): Promise<PaymentOrderStatus> {
   let wake = async () => {};
   /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
-  let isStray = false;
+  let hasCase = false;
   const status = await em.transactional(async (tx) => {
     const order = await tx.findOneOrFail(
       PaymentOrder,
@@ -49,11 +49,11 @@ export async function settlePayment(
     const total = addMoney(order.nominal, order.admin_fee);
     const isFinal = isFinalOrder(order.status);
     const isKnown = await hasReceipt(tx, payment.providerPaymentId, { reference: order.id, amount: total });
-    isStray = isFinal && !isKnown;
+    hasCase = isFinal && !isKnown;
     if (isFinal || isKnown) return order.status;
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
     const now = await readDatabaseClock(tx);
-    isStray = await applyReceipt(tx, { payment, orderId: order.id });
+    hasCase = await applyReceipt(tx, { payment, orderId: order.id });
     order.provider_fee = await costOfPayment(tx, { reference: order.id, amount: total });
     order.status = 'PAID';
     order.cancelled_at = null;
@@ -90,7 +90,7 @@ export async function settlePayment(
     return order.status;
   });
   await failpoint('settle-payment.after');
-  if (payment !== null && isStray) await workflows.openUnmatchedReceipt(strayOf(payment));
+  if (payment !== null && hasCase) await workflows.openUnmatchedReceipt(strayOf(payment));
   if (status === 'PAID') await wake();
   return status;
 }
