@@ -9,6 +9,7 @@ import {
 } from '../support/build.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
+import { createSubscriber } from './create-subscriber.ts';
 
 let stack: TimeSkippingStack;
 let creator: BuiltUser;
@@ -27,38 +28,13 @@ beforeEach(async () => {
   causeId = await buildCause(stack, creator, superAdmin);
 });
 
-const path = '/v1/donations/subscriptions';
 const dayMs = 24 * 60 * 60 * 1000;
-const subscribe = (body: object = {}, headers: Record<string, string> = {}, user = donor) =>
-  stack.post(
-    path,
-    { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'monthly', ...body },
-    { token: user.token, headers },
-  );
-const begin = async (body: object = {}): Promise<{ id: string; started_at: string; next_payment_at: string }> => {
-  const { status, body: answer } = await subscribe(body);
-  expect({ status, message: answer.message }).toEqual({ status: 201, message: expect.any(String) });
-  return answer.data;
-};
-const read = async (id: string, user = donor) => (await stack.get(`${path}/${id}`, { token: user.token })).body.data;
-const stop = (id: string, user = donor) => stack.delete(`${path}/${id}`, undefined, { token: user.token });
-const donations = async () =>
-  (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data as {
-    total: number;
-    items: { type: string; subscription_id: string }[];
-  };
+const { begin, read, stop, donations, attemptsOf } = createSubscriber(() => ({ stack, donor, causeId }));
 const endOf = (id: string) => stack.time.client.workflow.getHandle(`donation-subscription/${id}`).result();
 const sleepUntil = async (instant: number) => {
   const left = instant - Number(await stack.time.currentTimeMs());
   if (left > 0) await stack.time.sleep(left);
 };
-/** The attempts of a subscription: which period, how it ended, when it was due (UTC+7 day). */
-const attemptsOf = (id: string) =>
-  stack.em().execute<{ period: number; attempt: number; outcome: string; due: string }[]>(
-    `select period, attempt, outcome, to_char(due_at at time zone 'Asia/Jakarta', 'YYYY-MM-DD') as due
-     from donation_subscription_attempts where subscription_id = ? order by period, attempt`,
-    [id],
-  );
 const paidPeriods = (id: string, count: number) =>
   eventually(
     () => read(id),

@@ -11,6 +11,7 @@ import {
   fund,
 } from '../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { createSubscriber, subscriptionsPath } from './create-subscriber.ts';
 
 let stack: Stack;
 let creator: BuiltUser;
@@ -29,34 +30,11 @@ beforeEach(async () => {
   causeId = await buildCause(stack, creator, superAdmin);
 });
 
-const path = '/v1/donations/subscriptions';
+const path = subscriptionsPath;
 const dayMs = 24 * 60 * 60 * 1000;
-const subscribe = (body: object = {}, headers: Record<string, string> = {}, user = donor) =>
-  stack.post(
-    path,
-    { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'monthly', ...body },
-    { token: user.token, headers },
-  );
-const begin = async (body: object = {}): Promise<{ id: string; started_at: string; next_payment_at: string }> => {
-  const { status, body: answer } = await subscribe(body);
-  expect({ status, message: answer.message }).toEqual({ status: 201, message: expect.any(String) });
-  return answer.data;
-};
-const read = async (id: string, user = donor) => (await stack.get(`${path}/${id}`, { token: user.token })).body.data;
-const stop = (id: string, user = donor) => stack.delete(`${path}/${id}`, undefined, { token: user.token });
-const donations = async () =>
-  (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data as {
-    total: number;
-    items: { type: string; subscription_id: string }[];
-  };
+const { subscribe, begin, read, stop, donations, attemptsOf } = createSubscriber(() => ({ stack, donor, causeId }));
 const endOf = (id: string) => stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).result();
-/** The attempts of a subscription: which period, how it ended, when it was due (UTC+7 day). */
-const attemptsOf = (id: string) =>
-  stack.em().execute<{ period: number; attempt: number; outcome: string; due: string }[]>(
-    `select period, attempt, outcome, to_char(due_at at time zone 'Asia/Jakarta', 'YYYY-MM-DD') as due
-     from donation_subscription_attempts where subscription_id = ? order by period, attempt`,
-    [id],
-  );
+
 describe('POST /v1/donations/subscriptions', () => {
   it('pays the first period at once and answers with the subscription', async () => {
     const { status, body } = await subscribe();

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
-import { westernIndonesiaDay } from '../../src/shared/clock.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { reconcileOn } from '../reconciliation/reconcile-on.ts';
 import { buildOperators, decide, type Operators, propose } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -69,15 +67,7 @@ const eventsAbout = (id: string) =>
     .execute<{ impact: string; data: object }[]>('select impact, data from events where resource_id = ? order by id', [
       id,
     ]);
-const fail = (_: string, subject: string, error: unknown) => {
-  throw new Error(`the owner of ${subject} was not woken`, { cause: error });
-};
-const reconcile = () =>
-  reconcileDay(
-    stack.em(),
-    { gateway: stack.deps.gateway, workflows: stack.deps.workflows, failed: fail },
-    { day: westernIndonesiaDay(new Date()), takenBy: newId() },
-  );
+const reconcile = () => reconcileOn(stack);
 const lossOf = async () => {
   const [row] = await stack
     .em()

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readBacklog } from '../../src/metrics/measure-backlog.ts';
 import { comparePayments } from '../../src/reconciliation/compare-payments.ts';
-import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import {
@@ -22,6 +21,7 @@ import { recountTallies } from '../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import { readDifferences } from './read-differences.ts';
+import { reconcileOn } from './reconcile-on.ts';
 import { backUp, restore } from './restore.ts';
 
 let stack: Stack;
@@ -38,14 +38,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 const today = westernIndonesiaDay(new Date());
-const parts = () => ({
-  gateway: stack.deps.gateway,
-  workflows: stack.deps.workflows,
-  failed: (_: string, subject: string, error: unknown) => {
-    throw new Error(`the owner of ${subject} was not woken`, { cause: error });
-  },
-});
-const reconcile = () => reconcileDay(stack.em(), parts(), { day: today, takenBy: newId() });
+const reconcile = () => reconcileOn(stack);
 const list = async (query = '') =>
   (await stack.get(`/v1/reconciliations?limit=100${query}`, { token: platform.token })).body.data;
 const toAccount = (digits: string) => pay(partner, { bank_account_number: magicAccount(digits) });

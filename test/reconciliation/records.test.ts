@@ -1,5 +1,4 @@
 import type { Gateway } from '../../src/gateway/gateway.ts';
-import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
 import { findDaysToReconcile } from '../../src/reconciliation/reconciled-days.ts';
 import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -20,6 +19,7 @@ import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
 import { readDifferences } from './read-differences.ts';
+import { reconcileOn } from './reconcile-on.ts';
 
 let stack: Stack;
 let payer: BuiltUser;
@@ -72,18 +72,7 @@ async function paid(): Promise<string> {
   );
   return paymentId;
 }
-const reconcile = (day = today, gateway: Gateway = stack.deps.gateway) =>
-  reconcileDay(
-    stack.em(),
-    {
-      gateway,
-      workflows: stack.deps.workflows,
-      failed: (...all: unknown[]) => {
-        throw new Error(JSON.stringify(all));
-      },
-    },
-    { day, takenBy: newId() },
-  );
+const reconcile = (day = today, by: Gateway = stack.deps.gateway) => reconcileOn(stack, { day, by });
 const differencesOf = (subject: string) =>
   stack.em().execute<object[]>('select state, ours, theirs from reconciliations where subject = ?', [subject]);
 

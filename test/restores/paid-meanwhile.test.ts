@@ -1,7 +1,5 @@
-import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
-import { westernIndonesiaDay } from '../../src/shared/clock.ts';
-import { newId } from '../../src/shared/ids.ts';
 import { buildPayer, readBalance } from '../payouts/build-payouts.ts';
+import { reconcileOn } from '../reconciliation/reconcile-on.ts';
 import { backUp, restore } from '../reconciliation/restore.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators } from '../support/decide.ts';
@@ -22,18 +20,7 @@ beforeAll(async () => {
 afterEach(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-const reconcile = () =>
-  reconcileDay(
-    stack.em(),
-    {
-      gateway: stack.deps.gateway,
-      workflows: stack.deps.workflows,
-      failed: (_: string, subject: string, error: unknown) => {
-        throw new Error(`the owner of ${subject} was not woken`, { cause: error });
-      },
-    },
-    { day: westernIndonesiaDay(new Date()), takenBy: newId() },
-  );
+const reconcile = () => reconcileOn(stack);
 const collect = async (key: string) =>
   (await partner.post('/payments', { method: 'qris', amount: '50000' }, key)).body.data;
 const topUp = async (key: string) => {
