@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
 import { whenNpmEnds } from '../dev/launcher.ts';
 
@@ -36,13 +36,16 @@ const jestReport = z.object({
       status: z.string(),
       startTime: z.number(),
       endTime: z.number(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+      assertionResults: z.array(
+        z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) }),
+      ),
     }),
   ),
 });
 type TestFile = z.infer<typeof jestReport>['testResults'][number];
 
 const slowestShown = 10;
+const shownLines = 12;
 
 /** What failed, by name, for the end of the output: whoever sees only that sees what to look for. */
 const failures: string[] = [];
@@ -76,8 +79,9 @@ async function check(title: string, script: string, args: string[], withinMs?: n
 async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
   const directory = mkdtempSync(join(tmpdir(), 'amanah-report-'));
   const file = join(directory, 'report.json');
+  const complaint = join(directory, 'complaint.txt');
   try {
-    const env = { ...process.env, ...(isFull && { AMANAH_FULL: '1' }) };
+    const env = { ...process.env, AMANAH_COMPLAINT: complaint, ...(isFull && { AMANAH_FULL: '1' }) };
     const endedWell = await run('jest/bin/jest.js', ['--json', `--outputFile=${file}`, '--forceExit', ...args], {
       env,
     });
@@ -85,9 +89,14 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
     const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
     sayWhatIsSlow(report.testResults);
     failures.push(...report.testResults.flatMap(failuresOf));
-    return { passed: report.numPassedTests, failed: failed === 0 && !endedWell ? 1 : failed };
-  } catch {
+    const complaints = existsSync(complaint) ? [readFileSync(complaint, 'utf8')] : [];
+    // Neither a test nor their end that failed: whatever else it was, it is a failure.
+    if (failed + complaints.length === 0 && !endedWell) complaints.push('jest did not end well');
+    failures.push(...complaints);
+    return { passed: report.numPassedTests, failed: failed + complaints.length };
+  } catch (error) {
     // Without a report the tests did not run: a failure, not nothing.
+    failures.push(`there is no report of the tests: ${String(error)}`);
     return { passed: 0, failed: 1 };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -99,7 +108,20 @@ function failuresOf({ name, status, assertionResults }: TestFile): string[] {
   const failed = assertionResults.filter((result) => result.status === 'failed');
   // A file that did not load has no tests.
   if (failed.length === 0) return status === 'failed' ? [file] : [];
-  return failed.map(({ fullName }) => `${file}: ${fullName}`);
+  return failed.map(
+    ({ fullName, failureMessages }) => `${file}: ${fullName}\n${failureMessages.map(inShort).join('\n')}`,
+  );
+}
+
+/** The first lines of a failure: what was expected, what came, without colours and places. */
+function inShort(message: string): string {
+  const lines = stripVTControlCharacters(message)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
+  return lines
+    .slice(0, shownLines)
+    .map((line) => `    ${line.slice(0, 300)}`)
+    .join('\n');
 }
 
 function sayWhatIsSlow(files: readonly TestFile[]): void {
