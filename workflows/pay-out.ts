@@ -18,8 +18,7 @@ import {
   type ProviderStatus,
   restOf,
 } from '../src/payouts/payout.ts';
-import { nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
-import { budgets } from '../src/shared/budgets.ts';
+import { decisionLookMs, nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { isUuid } from '../src/shared/uuid.ts';
 import { tellPayout } from './payout-progress.ts';
@@ -53,8 +52,6 @@ interface Run {
   payout: PayoutStanding | undefined;
   /** How many hints have arrived. */
   hints: number;
-  /** Whether a request for the transfer is under way. */
-  sending: boolean;
   said: ProviderStatus | null;
   /** Milliseconds for which the provider is not called for this payout. */
   restMs: number;
@@ -73,7 +70,7 @@ export async function payOut(
   { payoutId, isNew }: { payoutId: string; isNew: boolean },
   reserved: Promise<PayoutStanding>,
 ): Promise<PayoutEnd> {
-  const run: Run = { payoutId, payout: undefined, hints: 0, sending: false, said: null, restMs: 0, told: '' };
+  const run: Run = { payoutId, payout: undefined, hints: 0, said: null, restMs: 0, told: '' };
   listen(run, reserved);
   try {
     run.payout = await reserved;
@@ -110,9 +107,6 @@ export async function payOut(
   return run.payout.status;
 }
 
-/** How often a held payout checks for a decision when no signal arrives. */
-const decisionLookMs = 6 * 3_600_000;
-
 /** Waits for the decision of people, where a payout must not be sent without one. */
 async function waitForDecision(run: Run): Promise<void> {
   while (run.payout?.isHeld && isPending(run)) {
@@ -147,8 +141,6 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
     settlePayout,
     async (settlement) => {
       await reserved;
-      // A send step that keeps failing does not keep operators waiting: the database lets only one of the two win.
-      if (run.sending) await condition(() => !run.sending, budgets.steps.provider);
       const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
       // Not ended by hand: the provider may have said how it ended, so ask it now.
       if (status === 'pending') run.hints += 1;
@@ -177,9 +169,7 @@ function tell(run: Run, waitMs: number): void {
 /** Sends the transfer or asks about it, and applies the provider's answer to the payout. */
 async function proceed(run: Run, step: 'send' | 'ask'): Promise<ProviderReport> {
   const { payoutId } = run;
-  run.sending = step === 'send';
-  const report = await (run.sending ? sendTransfer({ payoutId, at: now() }) : askTransfer({ payoutId, at: now() }));
-  run.sending = false;
+  const report = await (step === 'send' ? sendTransfer({ payoutId, at: now() }) : askTransfer({ payoutId, at: now() }));
   run.restMs = restOf(report);
   if (run.restMs === 0 || report.said !== 'silent') run.said = report.said;
   await keep(run, await resolvePayout({ payoutId }));

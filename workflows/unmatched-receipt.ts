@@ -13,6 +13,7 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contract.ts';
 import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
+import { decisionLookMs } from '../src/shared/asking-intervals.ts';
 import { isUuid } from '../src/shared/uuid.ts';
 import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
 import { tellDetails } from './go-on.ts';
@@ -21,8 +22,8 @@ import { providerStep } from './step-options.ts';
 import { tellHowToDecide } from './tell-how-to-decide.ts';
 
 /**
- * Ends the case as two people have decided: the money is credited to an account, or was refunded outside the platform.
- * A decision that is not carried out is ended with the reason.
+ * Settles the money as two people have decided: it is credited to an account, or was refunded outside the platform. What
+ * cannot be carried out ends the decision with the reason. The API does the same by itself.
  */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
 
@@ -36,21 +37,14 @@ const { openReceipt, settleReceipt: settleByDecision } = proxyActivities<Activit
  * into suspense, and this workflow stays open until operators decide where it goes. Money that pays one of our open
  * payments is left to that payment's workflow, and checked until that has taken it.
  */
-export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd> {
-  let opened: ReceiptOpening | undefined;
-  let end: ReceiptEnd | undefined;
+export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpening['outcome']> {
+  let hints = 0;
+  let seen = 0;
   setHandler(
     settleReceipt,
     async (settlement) => {
-      await condition(() => opened !== undefined);
-      // A case that has ended meanwhile voids the decision about it. Money that is still being asked about may already
-      // be in the books, if the answer of a step was lost: the settling step knows.
-      const mayHaveReceipt = opened !== undefined && (hasReceipt.has(opened.outcome) || isUndecided(opened));
-      if (!mayHaveReceipt) {
-        throw ApplicationFailure.nonRetryable('there is no money in suspense here', 'REQUEST_INVALID');
-      }
       const state = await withRefusals(settleByDecision({ receiptId: stray.receiptId, settlement }));
-      if (state !== 'suspended') end = state;
+      hints += 1;
       return state;
     },
     {
@@ -59,8 +53,6 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
         'Ends the case as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions',
     },
   );
-  let hints = 0;
-  let seen = 0;
   setHandler(receiptChanged, () => {
     hints += 1;
   });
@@ -69,7 +61,7 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
     seen = hints;
     return openReceipt(stray);
   };
-  opened = await look();
+  let opened = await look();
   if (isUndecided(opened)) opened = await askAgain(stray, opened, look);
   if (opened.outcome === 'suspended') {
     upsertSearchAttributes([
@@ -89,26 +81,21 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptEnd>
           },
         ]),
     );
-    // It ends by a decision, or when the row comes back that it pays. A receipt that a restore takes back is opened anew.
-    while (end === undefined && opened.outcome === 'suspended') {
-      await condition(() => end !== undefined || hints > seen);
-      if (end === undefined) opened = await look();
+    // It ends when it was settled, or applied to the row it pays, which had come back. A receipt that a restore takes back
+    // is opened anew.
+    while (opened.outcome === 'suspended') {
+      await renewWhenLong(stray);
+      opened = await look(decisionLookMs);
     }
   }
   await condition(allHandlersFinished);
-  end ??= opened.outcome;
-  upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: end.toUpperCase() }]);
-  tellDetails(`Ended: ${end}.`);
-  return end;
+  upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: opened.outcome.toUpperCase() }]);
+  tellDetails(`Ended: ${opened.outcome}.`);
+  return opened.outcome;
 }
-
-/** Money that is in the books. */
-const hasReceipt: ReadonlySet<ReceiptOpening['outcome']> = new Set(['suspended', 'applied', 'credited', 'refunded']);
 
 /** Looks what has become of the money, after a wait or a hint. */
 type Look = (waitMs?: number) => Promise<ReceiptOpening>;
-
-type ReceiptEnd = ReceiptState | ReceiptOpening['outcome'];
 
 const secondMs = 1_000;
 const hourMs = 3_600 * secondMs;
@@ -129,13 +116,16 @@ async function askAgain(stray: StrayPayment, first: ReceiptOpening, look: Look):
     if (opened.outcome === 'unconfirmed' && elapsed >= unconfirmedMs) return opened;
     upsertSearchAttributes([{ key: searchAttributeKeys.PaymentState, value: opened.outcome.toUpperCase() }]);
     tellDetails(stories[opened.outcome === 'owned' ? 'owned' : 'unconfirmed']);
+    await renewWhenLong(stray);
     opened = await look(Math.min(Math.max(elapsed, 3 * secondMs), hourMs));
-    if (isUndecided(opened) && workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof unmatchedReceipt>(stray);
-    }
   }
   return opened;
+}
+
+async function renewWhenLong(stray: StrayPayment): Promise<void> {
+  if (!workflowInfo().continueAsNewSuggested) return;
+  await condition(allHandlersFinished);
+  await continueAsNew<typeof unmatchedReceipt>(stray);
 }
 
 const stories = {

@@ -63,7 +63,6 @@ const hourAgo = "now() - interval '1 hour'";
 
 /** The sweeps of the schedules: they wake nobody here. */
 function sweepsOf(deps: Dependencies): Record<string, Step> {
-  const { gateway } = deps;
   return {
     callbacks: {
       run: (em) => redeliverCallbacks(em, nobody, failed),
@@ -82,7 +81,7 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
     },
     receipts: { run: (em) => sweepReceipts(em, nobody, failed), due: [] },
     'decisions and erasures': {
-      run: (em) => sweepDecisions(em, { gateway, workflows: nobody }, failed),
+      run: (em) => sweepDecisions(em, { ...deps, workflows: nobody }, failed),
       due: [
         "update decisions set status = 'pending', reason = null, ended_at = null where status = 'lapsed'",
         `insert into erasures (id, user_id, status) select uuidv7(), id, 'waiting' from users

@@ -7,14 +7,14 @@ import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { compareMoney, type Money } from '../shared/money.ts';
 import type { Decision } from './decision.entity.ts';
-import { endDecision, judgingAgain, lockDecision, recordDecisionEnded, whyPowerless } from './end-decision.ts';
+import { endDecision, lockDecision, recordDecisionEnded, whyPowerless } from './end-decision.ts';
 import type { DecisionHandling, Look } from './handling.ts';
 
 /** Books money that left by a transfer which failed here, or which nobody here asked for: needs two people. */
 export const bookingTransfer: DecisionHandling<'book_transfer'> = {
   look: (em, gateway, { payout_id, provider_reference }) =>
     payout_id === undefined ? lookBeyond(em, gateway, provider_reference ?? '') : lookAtPayout(em, gateway, payout_id),
-  carryOut: (em, _, { id }) => judgingAgain(() => em.fork().transactional((tx) => book(tx, id))),
+  carryOut: (em, _, { id }) => em.transactional((tx) => book(tx, id)),
   whyMoved: async () => null,
 };
 

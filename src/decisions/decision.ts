@@ -53,15 +53,6 @@ export type Proposal =
   | { kind: 'book_transfer'; payout_id?: string | undefined; provider_reference?: string | undefined };
 export type ProposalOf<Kind extends ProposedKind> = Extract<Proposal, { kind: Kind }>;
 
-/** A decision handed to its subject's workflow. */
-export interface DecisionInHand {
-  id: string;
-  /** Whether a second person has approved it; otherwise the provider's final status has to prove it. */
-  isApproved: boolean;
-  /** Whether it was handed over and answered before without being carried out. */
-  isAnew?: boolean;
-}
-
 /** What provider and books say about the subject: references and amounts, never personal data. */
 export interface Evidence {
   provider: object | null;

@@ -13,7 +13,7 @@ import type { CarryingOut, DecisionPorts } from './handling.ts';
 /** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
 export const disbursing: CarryingOut = {
   async carryOut(em, _, { id }) {
-    await em.fork().transactional(async (tx) => {
+    await em.transactional(async (tx) => {
       const decision = await lockDecision(tx, id);
       if (decision.status !== 'pending' || !decision.approved_by) return;
       const { id: payoutId, cause_id } = await tx.findOneOrFail(Withdrawal, { id: decision.withdrawal_id ?? '' });

@@ -5,7 +5,7 @@ import { User } from '../identity/user.entity.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Decision } from './decision.entity.ts';
-import { endDecision, judgingAgain, lockDecision, whyPowerless } from './end-decision.ts';
+import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
 import type { DecisionHandling } from './handling.ts';
 
 const field = 'user_id';
@@ -23,7 +23,7 @@ export const erasingPerson: DecisionHandling<'erase_person'> = {
     return { evidence: { provider: null, books: { user_type, status, holds: null } }, isProven: false };
   },
   async carryOut(em, { workflows }, { id }) {
-    const begun = await judgingAgain(() => em.fork().transactional((tx) => begin(tx, id)));
+    const begun = await em.transactional((tx) => begin(tx, id));
     // Without Temporal the sweep starts it.
     if (begun !== null) await workflows.lookAfterErasure(begun).catch(() => undefined);
   },

@@ -18,7 +18,7 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
     return { evidence: evidenceOf(difference), isProven: true };
   },
   carryOut: (em, _, { id }) =>
-    em.fork().transactional(async (tx) => {
+    em.transactional(async (tx) => {
       const decision = await lockDecision(tx, id);
       if (decision.status !== 'pending') return;
       const difference = await lockDifference(tx, decision.reconciliation_id ?? '');

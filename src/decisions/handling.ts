@@ -1,15 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../encryption/sealer.ts';
 import type { ErasureWorkflows } from '../erasure/erasure.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { ReceiptDecisions } from '../payments/payment-contract.ts';
+import type { ReceiptWorkflows } from '../payments/payment-contract.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
 import type { Decision } from './decision.entity.ts';
-import type { DecisionInHand, Evidence, ProposalOf, ProposedKind } from './decision.ts';
+import type { Evidence, ProposalOf, ProposedKind } from './decision.ts';
 
 /** What decisions need in addition to the database. */
 export interface DecisionPorts {
   gateway: Gateway;
-  workflows: Pick<PayoutWorkflows, 'decidePayout' | 'hintPayout'> & ReceiptDecisions & ErasureWorkflows;
+  sealer: Sealer;
+  /** Woken afterwards; what they miss their sweeps see. */
+  workflows: Pick<PayoutWorkflows, 'hintPayout'> & ReceiptWorkflows & ErasureWorkflows;
 }
 
 /** What was found at the time of proposal. */
@@ -19,17 +22,13 @@ export interface Look {
   isProven: boolean;
 }
 
-/** How a decision is handed over. */
-export type Hand = Pick<DecisionInHand, 'isAnew'>;
-
 /** How one kind of decision is carried out. */
 export interface CarryingOut {
   /**
    * Carries out and ends a decision that is approved or needs only one person; any other stays as it is. Does nothing
-   * when it has already ended. Returns null when no answer came in time. Throws SERVICE_UNAVAILABLE when Temporal is
-   * unavailable.
+   * when it has already ended.
    */
-  carryOut(em: EntityManager, ports: DecisionPorts, decision: Decision, hand: Hand): Promise<unknown>;
+  carryOut(em: EntityManager, ports: DecisionPorts, decision: Decision): Promise<unknown>;
   /** Why it has become void through a change of its subject; null if it has not. */
   whyMoved(tx: EntityManager, decision: Decision): Promise<string | null>;
 }

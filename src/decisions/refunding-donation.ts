@@ -4,7 +4,7 @@ import { giveBack, lockRefund, readRefund, whyNotRefundable } from '../donations
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Decision } from './decision.entity.ts';
-import { endDecision, judgingAgain, lockDecision, whyPowerless } from './end-decision.ts';
+import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
 import type { DecisionHandling } from './handling.ts';
 
 const field = 'donation_id';
@@ -25,7 +25,7 @@ export const refundingDonation: DecisionHandling<'refund_donation'> = {
       isProven: false,
     };
   },
-  carryOut: (em, _, { id }) => judgingAgain(() => em.fork().transactional((tx) => refund(tx, id))),
+  carryOut: (em, _, { id }) => em.transactional((tx) => refund(tx, id)),
   async whyMoved(tx, { donation_id }) {
     const { status } = await tx.findOneOrFail(Donation, { id: donation_id ?? '' }, { refresh: true });
     return status === 'completed' ? null : `the donation is now ${status}`;

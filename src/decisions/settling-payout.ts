@@ -2,7 +2,7 @@ import { hearProvider } from '../payouts/ask-transfer.ts';
 import { findMadeAttempts } from '../payouts/attempts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { finalOutcomeOf, isFinalPayout, lastingStatus } from '../payouts/payout.ts';
-import { whyDecisionMoved, whyUndecidable } from '../payouts/settle-payout.ts';
+import { settlePayout, whyDecisionMoved, whyUndecidable } from '../payouts/settle-payout.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { readDecision } from '../withdrawals/undecided.ts';
@@ -50,9 +50,15 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
       isProven: proven === outcome,
     };
   },
-  async carryOut(em, { workflows }, { id, payout_id, approved_by }, hand) {
-    const payout = await em.fork().findOneOrFail(Payout, { id: payout_id ?? '' });
-    return workflows.decidePayout(payout, { id, isApproved: Boolean(approved_by), ...hand }, budgets.requests.decision);
+  async carryOut(em, ports, { id: decision_id, payout_id }) {
+    const payout = await em.findOneOrFail(Payout, { id: payout_id ?? '' });
+    await settlePayout(em.fork(), ports, {
+      payoutId: payout.id,
+      settlement: { decision_id },
+      at: new Date().toISOString(),
+      signal: AbortSignal.timeout(budgets.provider.call),
+    });
+    await ports.workflows.hintPayout(payout).catch(() => undefined);
   },
   async whyMoved(tx, decision) {
     const { payout_id } = decision;

@@ -1,6 +1,7 @@
+import { strayOfReceipt } from '../payments/confirm-payment.ts';
 import { hearPayment } from '../payments/hear-payment.ts';
 import { Receipt } from '../payments/receipt.entity.ts';
-import { isTakenBack, requireCreditable } from '../payments/settle-receipt.ts';
+import { isTakenBack, requireCreditable, settleReceipt } from '../payments/settle-receipt.ts';
 import { must } from '../shared/assert.ts';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
@@ -29,14 +30,14 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       isProven: false,
     };
   },
-  async carryOut(em, { workflows }, { id, receipt_id, approved_by }, hand) {
-    const receipt = await em.fork().findOneOrFail(Receipt, { id: receipt_id ?? '' });
-    const stray = {
+  async carryOut(em, { gateway, workflows }, { id: decision_id, receipt_id }) {
+    const receipt = await em.findOneOrFail(Receipt, { id: receipt_id ?? '' });
+    await settleReceipt(em.fork(), gateway, {
       receiptId: receipt.id,
-      providerPaymentId: receipt.provider_payment_id,
-      providerPaymentMethodId: receipt.provider_payment_method_id,
-    };
-    return workflows.decideReceipt(stray, { id, isApproved: Boolean(approved_by), ...hand }, budgets.requests.decision);
+      settlement: { decision_id },
+      signal: AbortSignal.timeout(budgets.provider.call),
+    });
+    await workflows.openUnmatchedReceipt(strayOfReceipt(receipt)).catch(() => undefined);
   },
   async whyMoved(tx, { receipt_id }) {
     const { state } = await tx.findOneOrFail(Receipt, { id: receipt_id ?? '' }, { refresh: true });

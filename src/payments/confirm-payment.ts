@@ -8,6 +8,7 @@ import type { InstrumentTable } from './obtain-instrument.ts';
 import type { Confirmation, StrayPayment } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { deadlineOf, isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
 
 /**
@@ -145,6 +146,13 @@ export const strayOf = ({
   receiptId: receiptIdFor(providerPaymentId),
   providerPaymentId,
   providerPaymentMethodId,
+});
+
+/** The same of a receipt. */
+export const strayOfReceipt = (receipt: Receipt): StrayPayment => ({
+  receiptId: receipt.id,
+  providerPaymentId: receipt.provider_payment_id,
+  providerPaymentMethodId: receipt.provider_payment_method_id,
 });
 
 function outcomeOf(

@@ -1,8 +1,7 @@
-import type { DecisionInHand } from '../decisions/decision.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
-import type { ReceiptReason, ReceiptState } from './receipt.ts';
+import type { ReceiptReason } from './receipt.ts';
 
 /** What the workflow and its activities exchange: ids and amounts, never personal data (docs/contract.md 9). */
 
@@ -54,16 +53,6 @@ export interface GatewayPaymentWorkflows {
 export interface ReceiptWorkflows {
   /** Starts such a receipt's workflow; a running one is left alone, an ended one runs again. */
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
-}
-
-/** The port by which decisions reach those workflows; implemented in `temporal/`, injected. */
-export interface ReceiptDecisions {
-  /**
-   * Has a decision about such a receipt carried out by its workflow, which is started if none is running, and waits at
-   * most `waitMs`. Null when the wait ended without an answer. Throws SERVICE_UNAVAILABLE when Temporal is unavailable.
-   * The outcome of the decision is in its row.
-   */
-  decideReceipt(stray: StrayPayment, decision: DecisionInHand, waitMs: number): Promise<ReceiptState | null>;
 }
 
 export interface OpenedOrder {

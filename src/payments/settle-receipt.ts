@@ -12,7 +12,6 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { Account } from '../ledger/account.entity.ts';
 import type { AccountKind } from '../ledger/account.ts';
 import { findErasedOwner } from '../ledger/find-erased-owner.ts';
-import { assert } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
@@ -69,7 +68,11 @@ async function carryOut(tx: EntityManager, decision: Decision, says: string): Pr
     journalId,
     decision.id,
   ]);
-  assert(settled, 'a receipt in suspense is settled');
+  if (!settled) {
+    // Another decision about it was carried out meanwhile.
+    await tx.refresh(receipt);
+    return endDecision(tx, decision, { status: 'lapsed', reason: `the receipt is now ${receipt.state}` });
+  }
   await tx.refresh(decision);
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',

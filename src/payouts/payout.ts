@@ -1,4 +1,3 @@
-import type { DecisionInHand } from '../decisions/decision.ts';
 import type { TransferState } from '../gateway/gateway.ts';
 import type { OpeningStamp } from '../openings/opening.ts';
 import type { FeeMode } from '../partners/partner.ts';
@@ -111,12 +110,6 @@ export interface PayoutWorkflows {
   startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
   /** Wakes the payout's workflow, or starts it again from its row when there is none. */
   hintPayout(payout: PayoutPlace): Promise<void>;
-  /**
-   * Has the payout's workflow carry out a decision, starting it from its row when it does not run, and waits at most
-   * `waitMs` milliseconds. Null when that time passed without an answer. Throws SERVICE_UNAVAILABLE when Temporal is
-   * unavailable. The outcome of the decision is in its row.
-   */
-  decidePayout(payout: PayoutPlace, decision: DecisionInHand, waitMs: number): Promise<PayoutStatus | null>;
 }
 
 /** A payout as its workflow sees it. */

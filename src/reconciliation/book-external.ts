@@ -1,13 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Decision } from '../decisions/decision.entity.ts';
-import {
-  actorOf,
-  endDecision,
-  judgingAgain,
-  lockDecision,
-  recordDecisionEnded,
-  whyPowerless,
-} from '../decisions/end-decision.ts';
+import { actorOf, endDecision, lockDecision, recordDecisionEnded, whyPowerless } from '../decisions/end-decision.ts';
 import { insufficientBalance } from '../ledger/post-journal.ts';
 import { errorCodeOf } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -38,7 +31,7 @@ export async function bookExternal(em: EntityManager, decisionId: string): Promi
     await recordDecisionEnded(tx, decision, { actorId: actorOf(decision) });
   };
   try {
-    await judgingAgain(() => em.fork().transactional(book));
+    await em.fork().transactional(book);
   } catch (error) {
     if (!([insufficientBalance, keptForCauses] as unknown[]).includes(errorCodeOf(error))) throw error;
     // The transaction was rolled back; the decision is ended in its own.

@@ -6,6 +6,9 @@ const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
+/** How often what waits for a decision of people is looked at when no hint of it arrives. */
+export const decisionLookMs = 6 * hourMs;
+
 // Payments: their payers have hours or days.
 
 const paymentIntervalsMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs] as const;

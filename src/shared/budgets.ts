@@ -18,8 +18,6 @@ const requests = {
   balancePayment: 12 * second,
   /** Until a client who cancels a payment is told to retry, because the provider has not ended it yet. */
   cancellation: 10 * second,
-  /** Until an operator whose decision is not carried out yet is told to retry. */
-  decision: 20 * second,
   circleRow: 10 * second,
   firstSubscriptionPayment: 10 * second,
   allocation: 60 * second,

@@ -6,7 +6,7 @@ import { canonicalId } from '../shared/uuid.ts';
 import type { WithdrawalWorkflows } from '../withdrawals/withdrawal.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
-import { handDecision, updateIdOf } from './update-id.ts';
+import { updateIdOf } from './update-id.ts';
 
 export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & WithdrawalWorkflows & RefundWorkflows => ({
   startPartnerPayout(payoutId, opening, waitMs) {
@@ -46,10 +46,6 @@ export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & Wit
     return temporal.startAndAwait(run, reservationOf(refundId), waitMs);
   },
   hintPayout: (payout) => temporal.signalWithStart(again(payout), 'callbackArrived'),
-  decidePayout: (payout, decision, waitMs) =>
-    handDecision(decision, (update) =>
-      temporal.startAndAwait(again(payout), { name: 'settlePayout', ...update }, waitMs),
-    ),
 });
 
 const attributesOf = ({ partnerId, amount }: { partnerId?: string; amount: Money }): SearchAttributePair[] => [

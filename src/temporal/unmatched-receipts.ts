@@ -1,14 +1,9 @@
-import type { ReceiptDecisions, ReceiptWorkflows, StrayPayment } from '../payments/payment-contract.ts';
+import type { ReceiptWorkflows, StrayPayment } from '../payments/payment-contract.ts';
 import { receiptReusePolicy } from '../payments/receipt.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
-import { handDecision } from './update-id.ts';
 
-export const createReceiptWorkflows = (temporal: Temporal): ReceiptWorkflows & ReceiptDecisions => ({
+export const createReceiptWorkflows = (temporal: Temporal): ReceiptWorkflows => ({
   openUnmatchedReceipt: (stray) => temporal.signalWithStart(caseOf(stray), 'receiptChanged'),
-  decideReceipt: (stray, decision, waitMs) =>
-    handDecision(decision, (update) =>
-      temporal.startAndAwait(caseOf(stray), { name: 'settleReceipt', ...update }, waitMs),
-    ),
 });
 
 const caseOf = (stray: StrayPayment): WorkflowRun<'unmatchedReceipt'> => ({

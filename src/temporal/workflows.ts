@@ -5,7 +5,7 @@ import type { AllocationWorkflows } from '../donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../donations/subscription.ts';
 import type { Prover } from '../encryption/prover.ts';
 import type { ErasureWorkflows } from '../erasure/erasure.ts';
-import type { GatewayPaymentWorkflows, ReceiptDecisions, ReceiptWorkflows } from '../payments/payment-contract.ts';
+import type { GatewayPaymentWorkflows, ReceiptWorkflows } from '../payments/payment-contract.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
 import type { RefundWorkflows } from '../refunds/refund.ts';
 import type { DeliveryWorkflows } from '../webhooks/webhook-delivery.ts';
@@ -26,7 +26,6 @@ import { createDeliveryWorkflows } from './webhook-deliveries.ts';
 export interface Workflows
   extends GatewayPaymentWorkflows,
     ReceiptWorkflows,
-    ReceiptDecisions,
     PartnerPaymentWorkflows,
     PayoutWorkflows,
     WithdrawalWorkflows,

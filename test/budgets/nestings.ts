@@ -109,8 +109,6 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['requests.partnerPayment', 'shutdown.requests'],
   ['requests.payoutReservation', 'shutdown.requests'],
   ['requests.cancellation', 'shutdown.requests'],
-  ['steps.provider', 'requests.decision'],
-  ['requests.decision', 'shutdown.requests'],
   ['requests.circleRow', 'shutdown.requests'],
   ['requests.firstSubscriptionPayment', 'shutdown.requests'],
   ['shutdown.steps', 'shutdown.process'],

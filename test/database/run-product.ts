@@ -353,7 +353,7 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   await redeliverCallbacks(em(), { gateway: stack.deps.gateway, workflows: nobody }, failed);
   await sweepOverduePayments(em(), nobody, failed);
   await sweepReceipts(em(), nobody, failed);
-  await sweepDecisions(em(), { gateway: stack.deps.gateway, workflows: nobody }, failed);
+  await sweepDecisions(em(), { ...stack.deps, workflows: nobody }, failed);
   await sweepPayouts(em(), nobody, failed);
   await sweepCircles(em(), nobody, failed);
   await sweepSubscriptions(em(), nobody, failed);

@@ -1,8 +1,6 @@
-import proto from '@temporalio/proto';
-import { buildPayer, buildUnknownPayout, readBalance, readPayout, setFaults } from '../payouts/build-payouts.ts';
+import { buildPayer, buildUnknownPayout, readBalance, setFaults } from '../payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { approve, buildOperators, type Operators, propose } from '../support/decide.ts';
-import { itInFull } from '../support/full.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
@@ -25,10 +23,8 @@ afterEach(async () => {
 
 /** Each way to die, once the approval was asked for. */
 const deaths: [string, string | null, () => Promise<unknown>][] = [
-  ['its worker at what was just written', 'after', () => stack.worker.exited],
-  ['the API that was asked, while the provider does not answer', null, () => stack.kill('api')],
-  ['the worker, while the provider does not answer it', null, () => stack.kill('worker')],
-  ['both, while the provider does not answer', null, () => Promise.all([stack.kill('api'), stack.kill('worker')])],
+  ['at what it has just written', 'after', () => stack.api.exited],
+  ['while the provider does not answer', null, () => stack.kill('api')],
 ];
 const cases = isFullRun() ? deaths : deaths.slice(0, 1);
 
@@ -76,7 +72,7 @@ async function buildReceipt({ accountId, token }: BuiltUser): Promise<string> {
 }
 const failing = (payout_id: string) => ({ kind: 'settle_payout', payout_id, outcome: 'failed' });
 
-describe.each(cases)('When %s is killed with -9 while a decision is carried out', (_, when, die) => {
+describe.each(cases)('When the API is killed with -9 while it carries a decision out, %s', (_, when, die) => {
   it('a payout ends once, as decided, and money in suspense is credited once', async () => {
     const payoutId = await buildUnknownPayout(stack, partner);
     const ending = await proposed(failing(payoutId));
@@ -86,7 +82,6 @@ describe.each(cases)('When %s is killed with -9 while a decision is carried out'
     const crediting = await proposed(credit);
     const before = await readBalance(partner);
 
-    // What the dead worker had begun is given up for both at the same time.
     const asked = [await approveWhileDying(ending, 'settle-payout.after', die, when)];
     asked.push(await approveWhileDying(crediting, 'settle-receipt.after', die, when));
     for (const one of asked) await one.asked;
@@ -101,73 +96,4 @@ describe.each(cases)('When %s is killed with -9 while a decision is carried out'
     expect(await balanceOf(stack, payer.accountId)).toBe('1000.0000');
     expect(await countEvents(crediting, 'DECISION_CARRIED_OUT')).toBe(1);
   }, 240_000);
-});
-
-describe('A step’s result forged through Temporal', () => {
-  /** An approval under way whose step waits for the provider. */
-  async function approveWithASilentProvider() {
-    const payoutId = await buildUnknownPayout(stack, partner);
-    const id = await proposed(failing(payoutId));
-    await setFaults(stack, { requests: { hang_rate: 1 } });
-    const asked = approve(stack, operators, id);
-    const { client } = stack.deps.workflows;
-    const workflowId = `partner-payout/${payoutId}`;
-    // Only a step that a worker has taken can be answered.
-    const { PENDING_ACTIVITY_STATE_STARTED: taken } = proto.temporal.api.enums.v1.PendingActivityState;
-    const settling = await eventually(
-      async () => {
-        const { raw } = await client.workflow.getHandle(workflowId).describe();
-        return raw.pendingActivities?.find(
-          ({ activityType, state }) => activityType?.name === 'settlePayout' && state === taken,
-        );
-      },
-      (step) => step !== undefined,
-    );
-    const activityId = settling?.activityId ?? '';
-    return { payoutId, id, asked, client, workflowId, activityId };
-  }
-
-  it('refuses no decision: one whose step was failed by hand is carried out anyway', async () => {
-    const { payoutId, asked, client, workflowId, activityId } = await approveWithASilentProvider();
-    await client.workflowService.respondActivityTaskFailedById({
-      namespace: 'default',
-      workflowId,
-      activityId,
-      failure: { message: 'it was paid', applicationFailureInfo: { type: 'REQUEST_INVALID', nonRetryable: true } },
-    });
-    await setFaults(stack, {});
-    expect((await asked).body.data).toMatchObject({ status: 'carried_out', reason: null });
-    expect((await readPayout(partner, payoutId)).status).toBe('failed');
-  });
-
-  itInFull(
-    'carries out no decision: one whose step was answered by hand is carried out by the next approval',
-    async () => {
-      const { payoutId, id, asked, client, workflowId, activityId } = await approveWithASilentProvider();
-      await stack.kill('worker');
-      const standing = { status: 'pending', reservedAt: new Date().toISOString(), unknownSince: null, deliveryIds: [] };
-      await client.workflowService.respondActivityTaskCompletedById({
-        namespace: 'default',
-        workflowId,
-        activityId,
-        result: {
-          payloads: [
-            { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(standing)) },
-          ],
-        },
-      });
-      await setFaults(stack, {});
-      await stack.restart();
-      await asked;
-      // By the answer to this approval, or to the next one.
-      await eventually(
-        () => approve(stack, operators, id),
-        ({ status }) => status !== 503,
-        60_000,
-      );
-      expect(await read(id)).toMatchObject({ status: 'carried_out', reason: null });
-      expect((await readPayout(partner, payoutId)).status).toBe('failed');
-    },
-    120_000,
-  );
 });
