@@ -14,11 +14,9 @@ interface Entry {
   isInUse: boolean;
 }
 
-/** Idle stacks of other settings that a worker keeps running; each polls Temporal and sweeps. */
-const mostIdle = 1;
 const list = 'shared-databases';
 
-/** The stacks of this jest worker by their settings, least recently used first. */
+/** The stacks of this jest worker by their settings: those in use, and the one that was used last, as each polls and sweeps. */
 const stacks = new Map<string, Entry>();
 
 /**
@@ -35,9 +33,8 @@ export async function borrowStack<S extends Shareable>(
   const entry = known ?? { stack: await start(), isInUse: true };
   if (known === undefined) appendFileSync(join(runDirectory, list), `${entry.stack.databaseUrls.owner}\n`);
   entry.isInUse = true;
-  stacks.delete(settings);
   stacks.set(settings, entry);
-  await stopIdle(mostIdle);
+  await stopIdle();
   return {
     stack: entry.stack as S,
     async giveBack() {
@@ -47,9 +44,9 @@ export async function borrowStack<S extends Shareable>(
   };
 }
 
-async function stopIdle(most: number): Promise<void> {
-  const idle = [...stacks].filter(([, { isInUse }]) => !isInUse);
-  for (const [settings, { stack }] of idle.slice(0, Math.max(0, idle.length - most))) {
+async function stopIdle(): Promise<void> {
+  for (const [settings, { stack, isInUse }] of [...stacks]) {
+    if (isInUse) continue;
     stacks.delete(settings);
     await stack.stop();
   }
