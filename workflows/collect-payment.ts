@@ -105,7 +105,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     const isRoutine: boolean = callbacksCome && !isHinted && !isOverdue && settlingSince === null;
     const said: Confirmation = await (isRoutine ? steps.confirm({ briefly: true }) : steps.confirm());
     // The order may have been cancelled meanwhile, which brings its deadline forward.
-    opened = { ...opened, deadline: said.deadline ?? opened.deadline };
+    opened = { ...opened, deadline: said.deadline };
     callbacksCome = said.callbacksCome ?? false;
     // A callback that is ahead of what the provider shows: asked soon again, as after the opening.
     if (isHinted && said.outcome === 'waiting') round = -1;

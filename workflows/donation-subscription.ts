@@ -90,6 +90,5 @@ export async function donationSubscription({
 
 /** A day after the previous attempt, even a late one. */
 function nextAttemptAt({ startedAt, interval, period, attempt, lastAttemptAt }: SubscriptionStanding): Date {
-  const last = lastAttemptAt === null ? null : new Date(lastAttemptAt);
-  return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, last);
+  return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, new Date(lastAttemptAt));
 }

@@ -20,15 +20,14 @@ export interface CircleOpening {
   visibility: CircleVisibility;
   roundInterval: RoundInterval;
   turnOrder: TurnOrder;
-  /** Null without terms; absent in workflows that an older release started. */
-  terms?: CircleTerms | null;
+  /** Null without terms. */
+  terms: CircleTerms | null;
   /** As requested. */
   startDate: string;
   /** ISO 8601. */
   startsAt: string;
   requestId: string;
-  /** Absent in workflows that an older release started. */
-  stamp?: OpeningStamp;
+  stamp: OpeningStamp;
 }
 
 /** Why a circle is woken. Only a hint: the circle reads the database. */

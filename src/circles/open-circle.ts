@@ -67,7 +67,7 @@ async function makeCircle(
     visibility: opening.visibility,
     round_interval: opening.roundInterval,
     turn_order: opening.turnOrder,
-    ...columnsOf(opening.terms ?? null),
+    ...columnsOf(opening.terms),
     start_date: opening.startDate,
     starts_at: new Date(opening.startsAt),
     ...(opening.turnOrder === 'lottery' ? await prepareDraw(sealer, circleId) : {}),

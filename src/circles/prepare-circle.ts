@@ -54,7 +54,7 @@ export async function prepareCircle(
   em: EntityManager,
   sealer: Sealer,
   { circleId, caller, circle, requestId, stamp }: CircleCreation & { circleId: string; stamp: OpeningStamp },
-): Promise<CircleOpening> {
+): Promise<Omit<CircleOpening, 'stamp'>> {
   const owner = await ownerOf(em, caller, circle.account_id);
   const capacity = circle.capacity ?? defaultCapacity;
   refuseTooMuch(circle.amount, capacity);

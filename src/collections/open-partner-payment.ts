@@ -99,7 +99,7 @@ async function openAtOnce(
 ): Promise<boolean> {
   const { partnerId, idempotency, stamp } = opening;
   // Whether the organization that it names is linked is only known once the partner is held.
-  if (stamp === undefined || opening.organizationId !== null) return false;
+  if (opening.organizationId !== null) return false;
   const sql = `with opening as (
        insert into openings (resource_id, kind, made)
        select ?::uuid, 'partner_payment', ?::bigint from partners p join organizations o on o.id = p.organization_id

@@ -35,8 +35,8 @@ export interface PartnerTexts {
   customer_name: string | null;
   customer_email: string | null;
   customer_phone: string | null;
-  /** Where an e-wallet sends the payer afterwards; absent in texts sealed by an older release. */
-  return_url?: string | null;
+  /** Where an e-wallet sends the payer afterwards. */
+  return_url: string | null;
 }
 export const partnerTextsPlace = (paymentId: string) => ({
   table: 'partner_payments',
@@ -59,8 +59,7 @@ export interface PartnerPaymentOpening {
   lifetimeMinutes: number;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string };
-  /** Absent in workflows started by an older release. */
-  stamp?: OpeningStamp;
+  stamp: OpeningStamp;
 }
 
 /** The input of a payment's workflow. */
@@ -68,10 +67,7 @@ export interface PartnerPaymentInput {
   paymentId: string;
   /** What the request asked for. Absent when the workflow is started again for an existing row. */
   opening?: PartnerPaymentOpening;
-  /**
-   * What `PaymentState` was when the workflow was started, so that it need not be written again; absent in histories of
-   * older releases, which wrote it.
-   */
+  /** What `PaymentState` was when the workflow was started, so that it need not be written again. */
   shown?: 'PENDING';
 }
 

@@ -36,7 +36,7 @@ export async function preparePartnerPayment(
     idempotency: { keyHash: string; fingerprint: string };
     requestId: string;
   },
-): Promise<PartnerPaymentOpening> {
+): Promise<Omit<PartnerPaymentOpening, 'stamp'>> {
   const { paymentId, partnerId, body, idempotency, requestId } = input;
   const { customer_phone: phone } = body;
   const question = { ...body, partnerId, organizationId: body.organization_id };

@@ -64,37 +64,23 @@ export async function abandonUpload(
     if (upload === undefined) return;
     const key = await sealer.open(placeOfUpload(id), upload.url_sealed);
     await lockObject(tx, key);
-    const carrier = await findCarrier(tx, key);
-    // A document without `url_hash` may carry it: known only when the sweep has read all of them.
-    if (carrier === 'unread') return;
-    if (carrier === 'none') await storage.remove(key);
+    if (!(await isCarried(tx, key))) await storage.remove(key);
     await tx.execute('delete from document_uploads where id = ?', [id]);
   });
 }
 
-/**
- * Removes an object of which nothing is known but its key, unless a document carries it. Returns false where that cannot
- * be told before the sweep has read all documents.
- */
-export async function removeUncarried(
-  em: EntityManager,
-  storage: Pick<Storage, 'remove'>,
-  key: string,
-): Promise<boolean> {
-  return em.transactional(async (tx) => {
+/** Removes an object of which nothing is known but its key, unless a document carries it. */
+export async function removeUncarried(em: EntityManager, storage: Pick<Storage, 'remove'>, key: string): Promise<void> {
+  await em.transactional(async (tx) => {
     await lockObject(tx, key);
-    const carrier = await findCarrier(tx, key);
-    if (carrier === 'none') await storage.remove(key);
-    return carrier !== 'unread';
+    if (!(await isCarried(tx, key))) await storage.remove(key);
   });
 }
 
-async function findCarrier(tx: EntityManager, key: string): Promise<'some' | 'none' | 'unread'> {
-  const [found] = await tx.execute<[{ carried: boolean; unread: boolean }]>(
-    `select exists (select from documents where url_hash = ? and deleted_at is null) as carried,
-       exists (select from documents where url_hash is null and deleted_at is null) as unread`,
+async function isCarried(tx: EntityManager, key: string): Promise<boolean> {
+  const [{ carried }] = await tx.execute<[{ carried: boolean }]>(
+    'select exists (select from documents where url_hash = ? and deleted_at is null) as carried',
     [hashOfUrl(key)],
   );
-  if (found.carried) return 'some';
-  return found.unread ? 'unread' : 'none';
+  return carried;
 }

@@ -7,7 +7,7 @@ const DocumentSchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     url_sealed: p.text(),
-    url_hash: p.text().nullable(),
+    url_hash: p.text(),
     document_type: p.text().$type<DocumentType>(),
     product_type: p.text().$type<ProductType>().nullable(),
     product_id: p.uuid().nullable(),

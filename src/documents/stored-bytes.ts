@@ -25,7 +25,7 @@ export async function refuseBeyondStoredBytes(
 ): Promise<void> {
   const [row] = await em.execute<{ stored: string; is_carried: boolean }[]>(
     `select coalesce(sum(size_bytes), 0) as stored, coalesce(bool_or(url_hash = ?), false) as is_carried from (
-       select distinct on (coalesce(url_hash, id::text)) url_hash, size_bytes from documents
+       select distinct on (url_hash) url_hash, size_bytes from documents
        where created_by = ? and deleted_at is null and id is distinct from ?::uuid) objects`,
     [urlHash, userId, documentId ?? null],
   );

@@ -5,13 +5,11 @@ import type { Logger } from '../log.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { putTimeoutMs, type Storage } from '../storage/storage.ts';
 import { abandonUpload } from './abandon-upload.ts';
-import { hashOfUrl, openUrl } from './stored-url.ts';
 
 /** An upload this old is no longer under way: its put has timed out. */
 export const abandonedAfterMs = putTimeoutMs + 60_000;
 const sweepEveryMs = 30_000;
 const uploadsPerSweep = 100;
-const documentsPerSweep = 1000;
 
 interface SweepDependencies {
   storage: Storage;
@@ -27,7 +25,6 @@ export async function sweepUploads(
   deps: SweepDependencies,
   olderThanMs: number = abandonedAfterMs,
 ): Promise<number> {
-  await readUnreadObjects(em, deps.sealer);
   const uploads = await em.execute<{ id: string }[]>(
     `select id from document_uploads where created_at <= clock_timestamp() - ? * interval '1 millisecond'
      order by created_at limit ${uploadsPerSweep}`,
@@ -35,21 +32,6 @@ export async function sweepUploads(
   );
   await forEachOf(uploads, ({ id }) => abandonUpload(em.fork(), deps, id));
   return uploads.length;
-}
-
-/** Fills in `url_hash` of the previous release's documents; `unreadable` for one that no key unseals. */
-async function readUnreadObjects(em: EntityManager, sealer: Sealer): Promise<void> {
-  const unread = await em.execute<{ id: string; url_sealed: string }[]>(
-    `select id, url_sealed from documents where url_hash is null and deleted_at is null limit ${documentsPerSweep}`,
-  );
-  for (const document of unread) {
-    const hash = await openUrl(sealer, document).then(hashOfUrl, () => 'unreadable');
-    await em.execute('update documents set url_hash = ? where id = ? and url_sealed = ?', [
-      hash,
-      document.id,
-      document.url_sealed,
-    ]);
-  }
 }
 
 /**

@@ -26,8 +26,7 @@ export interface AllocationRequest {
   donations: PackedIds;
   requestedBy: string;
   requestId: string;
-  /** Absent in workflows started by an older release. */
-  stamp?: OpeningStamp;
+  stamp: OpeningStamp;
 }
 
 export interface Allocated {

@@ -32,6 +32,7 @@ export async function createSubscription(
 ): Promise<CreatedSubscription> {
   const { caller, body, key, requestId } = asking;
   const subscriptionId = subscriptionIdFor(caller.userId, key);
+  const stamp = await stampOpening(em, key === undefined ? { livesMs: firstPaymentWaitMs } : {});
   const opening: SubscriptionOpening = {
     userId: caller.userId,
     causeId: body.cause_id,
@@ -39,8 +40,8 @@ export async function createSubscription(
     sourceAccountId: body.source_account_id,
     interval: body.interval,
     requestId,
+    stamp,
   };
-  const stamp = await stampOpening(em, key === undefined ? { livesMs: firstPaymentWaitMs } : {});
   const existing = key === undefined ? null : await findSubscription(em, subscriptionId);
   if (existing !== null) refuseReusedKey(opening, existing);
   const subscription = await createOnce(

@@ -16,7 +16,7 @@ export const standingOf = (subscription: Subscription): SubscriptionStanding => 
   startedAt: subscription.started_at.toISOString(),
   period: subscription.periods_paid,
   attempt: subscription.refusals + 1,
-  lastAttemptAt: subscription.attempted_at?.toISOString() ?? null,
+  lastAttemptAt: subscription.attempted_at.toISOString(),
 });
 
 /**
@@ -50,6 +50,7 @@ async function makeSubscription(
 ): Promise<Subscription> {
   const { userId: user_id, causeId: cause_id, sourceAccountId: source_account_id } = opening;
   await holdPeriod(tx, { user_id, cause_id, source_account_id });
+  const startedAt = madeAt(await readDatabaseClock(tx), at);
   const subscription = tx.create(Subscription, {
     id,
     user_id,
@@ -58,15 +59,15 @@ async function makeSubscription(
     source_account_id,
     interval: opening.interval,
     status: 'active',
-    started_at: madeAt(await readDatabaseClock(tx), at),
+    started_at: startedAt,
+    attempted_at: startedAt,
     periods_paid: 0,
     refusals: 0,
   });
   await tx.flush();
   await payPeriod(tx, subscription, { period: 0, requestId: opening.requestId });
-  await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: subscription.started_at });
+  await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: startedAt });
   subscription.periods_paid = 1;
-  subscription.attempted_at = subscription.started_at;
   await recordEvent(tx, {
     event: 'RESOURCE_CREATED',
     resourceType: 'donation_subscription',

@@ -13,8 +13,8 @@ export interface PeriodAttempt {
   subscriptionId: string;
   period: number;
   attempt: number;
-  /** ISO 8601, the workflow's clock when it asked for the attempt; absent in older histories. */
-  at?: string;
+  /** ISO 8601, the workflow's clock when it asked for the attempt. */
+  at: string;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function paySubscriptionPeriod(
     const isNext = subscription.periods_paid === period && subscription.refusals + 1 === attempt;
     if (subscription.status !== 'active' || !isNext) return standingOf(subscription);
     const due = dueAt(subscription.started_at, subscription.interval, period);
-    const earlyByMs = await earliness(tx, attemptAt(due, attempt, subscription.attempted_at ?? null), dueBy);
+    const earlyByMs = await earliness(tx, attemptAt(due, attempt, subscription.attempted_at), dueBy);
     if (earlyByMs > 0) return { ...standingOf(subscription), earlyByMs };
     const refusal = await attemptPayment(tx, subscription, period);
     await keepAttempt(tx, subscription, { period, attempt, refusal: refusal?.code ?? null, due });

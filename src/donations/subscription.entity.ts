@@ -16,7 +16,7 @@ const SubscriptionSchema = defineEntity({
     periods_paid: p.integer(),
     refusals: p.smallint(),
     /** When the last attempt was made, paid or refused. */
-    attempted_at: p.datetime().nullable(),
+    attempted_at: p.datetime(),
     ended_at: p.datetime().nullable(),
     created_at: p.datetime().defaultRaw('now()'),
     updated_at: p.datetime().defaultRaw('now()'),

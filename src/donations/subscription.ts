@@ -59,14 +59,10 @@ export function dueAt(startedAt: Date, interval: SubscriptionInterval, period: n
 
 /**
  * When an attempt (1, 2, 3) at a period is due: the first with the period, another a day after the previous one was
- * made, however late that was. Null (not known): the previous one is taken to have been on time.
+ * made, however late that was.
  */
-export function attemptAt(due: Date, attempt: number, lastAttemptAt: Date | null): Date {
-  if (attempt === 1) return due;
-  return lastAttemptAt === null
-    ? new Date(due.getTime() + (attempt - 1) * dayMs)
-    : new Date(lastAttemptAt.getTime() + dayMs);
-}
+export const attemptAt = (due: Date, attempt: number, lastAttemptAt: Date): Date =>
+  attempt === 1 ? due : new Date(lastAttemptAt.getTime() + dayMs);
 
 /** What a subscription is created from: ids and the amount. */
 export interface SubscriptionOpening {
@@ -77,8 +73,7 @@ export interface SubscriptionOpening {
   sourceAccountId: string;
   interval: SubscriptionInterval;
   requestId: string;
-  /** Absent in workflows started by an older release. */
-  stamp?: OpeningStamp;
+  stamp: OpeningStamp;
 }
 
 /** The input of a subscription's workflow. */
@@ -118,7 +113,7 @@ export interface SubscriptionStanding {
   period: number;
   attempt: number;
   /** When the last attempt was made, ISO 8601. */
-  lastAttemptAt: string | null;
+  lastAttemptAt: string;
   /** Set when the attempt came too early and was not made: the milliseconds left, by the database's clock. */
   earlyByMs?: number;
 }

@@ -33,7 +33,7 @@ const SubscriptionAnswer = z
 function presentSubscription(subscription: Subscription): z.input<typeof SubscriptionAnswer> {
   const { status, started_at: startedAt, interval, periods_paid: period, refusals } = subscription;
   const due = dueAt(startedAt, interval, period);
-  const next = status === 'active' ? attemptAt(due, refusals + 1, subscription.attempted_at ?? null) : null;
+  const next = status === 'active' ? attemptAt(due, refusals + 1, subscription.attempted_at) : null;
   return {
     id: subscription.id,
     user_id: subscription.user_id,

@@ -3,7 +3,7 @@ import { withTime } from '../database/database-time-outs.ts';
 import { must } from '../shared/assert.ts';
 import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
 import { asRefusal, DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
-import { type OpeningPlace, type OpeningStamp, unstamped } from './opening.ts';
+import type { OpeningPlace, OpeningStamp } from './opening.ts';
 
 export interface StoredRefusal {
   code: ErrorCode;
@@ -23,23 +23,23 @@ interface OpeningRow {
 type Find<T> = (tx: EntityManager) => Promise<T | null>;
 
 const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(secs => ?), false)';
-/** All unstamped requests share one number, so an old refusal says nothing about those made later. */
-const isStale = '(?::timestamptz is null and clock_timestamp() - decided_at > make_interval(secs => ?))';
-const bound = budgets.opening.lives / 1000;
-const secondsOf = (livesMs: number | undefined): number => (livesMs === undefined ? bound : livesMs / 1000);
+const secondsOf = (livesMs: number = budgets.opening.lives): number => livesMs / 1000;
 
-/** Blocks every other attempt at this resource, and every refusal of it, until the transaction ends. */
+/**
+ * Blocks every other attempt at this resource, and every refusal of it, until the transaction ends. A refusal has no
+ * instant at which it was asked for, and does not lapse.
+ */
 async function lockOpening(
   tx: EntityManager,
   { resourceId, kind }: OpeningPlace,
-  { number, askedAt, livesMs }: OpeningStamp | typeof unstamped,
+  { number, askedAt, livesMs }: Omit<OpeningStamp, 'askedAt'> & { askedAt: string | null },
 ): Promise<OpeningRow> {
   const [row] = await tx.execute<OpeningRow[]>(
     `insert into openings (resource_id, kind) values (?, ?)
      on conflict (resource_id) do update set kind = excluded.kind
-     returning made is not null as is_made, case when refused_upto >= ?::bigint and not ${isStale} then refusal end as refusal,
+     returning made is not null as is_made, case when refused_upto >= ?::bigint then refusal end as refusal,
        ${hasLapsed} as has_lapsed`,
-    [resourceId, kind, number, askedAt, bound, askedAt, secondsOf(livesMs)],
+    [resourceId, kind, number, askedAt, secondsOf(livesMs)],
   );
   return must(row, 'an upsert answers its row');
 }
@@ -52,7 +52,7 @@ async function findMade<T>(
   find: Find<T>,
 ): Promise<T | null> {
   const existing = await find(tx);
-  // It was made before openings were recorded, or its opening has been deleted since.
+  // Its opening has been deleted since.
   if (existing !== null && !is_made) {
     await tx.execute("update openings set made = nextval('opening_numbers') where resource_id = ?", [resourceId]);
   }
@@ -72,10 +72,10 @@ function within<T>(em: EntityManager, budget: DatabaseBudget | undefined, work: 
  */
 export async function openOnce<T>(
   em: EntityManager,
-  opening: OpeningPlace & { stamp: OpeningStamp | undefined; budget?: DatabaseBudget },
+  opening: OpeningPlace & { stamp: OpeningStamp; budget?: DatabaseBudget },
   { find, make }: { find: Find<T>; make: (tx: EntityManager) => Promise<T> },
 ): Promise<T> {
-  const stamp = opening.stamp ?? unstamped;
+  const { stamp } = opening;
   try {
     return await within(em, opening.budget, async (tx) => {
       const row = await lockOpening(tx, opening, stamp);
@@ -114,7 +114,7 @@ export async function refuseOnce<T>(
   refusal: DomainError,
 ): Promise<T> {
   const existing = await em.fork().transactional(async (tx) => {
-    const row = await lockOpening(tx, opening, { ...unstamped, number: opening.number ?? noNumber });
+    const row = await lockOpening(tx, opening, { number: opening.number ?? noNumber, askedAt: null });
     const made = await findMade(tx, opening, row, find);
     if (made !== null) return made;
     if (row.refusal !== null) throw toldAgain(row.refusal);

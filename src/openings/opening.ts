@@ -39,6 +39,3 @@ export interface OpeningPlace {
   resourceId: string;
   kind: OpeningKind;
 }
-
-/** The stamp of a request from before requests were stamped: it precedes all others and has no age. */
-export const unstamped: { number: string; askedAt: null; livesMs?: undefined } = { number: '0', askedAt: null };

@@ -5,7 +5,7 @@ import { receiptIdFor } from '../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../shared/money.ts';
 import { findReceiptStates } from './find-receipts.ts';
 import type { InstrumentTable } from './obtain-instrument.ts';
-import type { Confirmation, StrayPayment } from './payment-contract.ts';
+import type { Confirmation, StrayPayment, Verdict } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { deadlineOf, isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import type { Receipt } from './receipt.entity.ts';
@@ -78,7 +78,7 @@ async function judge(
   { table, reference }: InstrumentQuestion,
   state: InstrumentState | null,
   { total, status: ours, requestId }: ExpectedPayment,
-): Promise<Confirmation> {
+): Promise<Verdict> {
   const isOpen = !isFinalOrder(ours);
   if (state === null) {
     // The provider does not delete what it has made: its absence from the list says nothing about what was paid.

@@ -21,8 +21,7 @@ export interface PaymentOpening {
   textsSealed: string | null;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string } | null;
-  /** Absent in workflows started by an older release. */
-  stamp?: OpeningStamp;
+  stamp: OpeningStamp;
 }
 
 /** The input of an order's workflow. */
@@ -30,10 +29,7 @@ export interface GatewayPaymentInput {
   orderId: string;
   /** What the request asked for. Absent when the workflow is started again for an existing row. */
   opening?: PaymentOpening;
-  /**
-   * What `PaymentState` was when the workflow was started, so that it need not be written again; absent in histories of
-   * older releases, which wrote it.
-   */
+  /** What `PaymentState` was when the workflow was started, so that it need not be written again. */
   shown?: 'PENDING';
 }
 
@@ -85,16 +81,13 @@ interface Strays {
 
 /** The provider's answer about a payment, and the payment's deadline. */
 export type Confirmation = Verdict & {
-  /**
-   * ISO 8601: earlier than before when the payment was cancelled meanwhile. Absent in the histories of an older
-   * release.
-   */
-  deadline?: string;
+  /** ISO 8601: earlier than before when the payment was cancelled meanwhile. */
+  deadline: string;
   /** The provider's callbacks come, so that it is asked less often. */
   callbacksCome?: boolean;
 };
 
-type Verdict =
+export type Verdict =
   | ({ outcome: 'paid'; payment: ConfirmedPayment } & Strays)
   | ({ outcome: 'refused'; failureCode: string } & Strays)
   /** `settling`: paid, pending or no longer listed at the provider, without a payment that can be settled yet. */

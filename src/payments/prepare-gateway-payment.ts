@@ -60,7 +60,7 @@ export async function prepareGatewayPayment(
     idempotency: PaymentOpening['idempotency'];
     requestId: string;
   },
-): Promise<PaymentOpening> {
+): Promise<Omit<PaymentOpening, 'stamp'>> {
   const { orderId, caller, body, idempotency, requestId } = input;
   const handler = getHandler(caller, body.reference_type, 'gateway');
   await getChannelFor(em, body.payment_id, body.amount);

@@ -89,8 +89,7 @@ export interface PayoutOpening {
   textsSealed: string;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string };
-  /** Absent in workflows that an older release started. */
-  stamp?: OpeningStamp;
+  stamp: OpeningStamp;
 }
 
 /** The input of a payout's workflow. */

@@ -29,7 +29,7 @@ export async function preparePayout(
     idempotency: { keyHash: string; fingerprint: string };
     requestId: string;
   },
-): Promise<PayoutOpening> {
+): Promise<Omit<PayoutOpening, 'stamp'>> {
   const { payoutId, partnerId, body, idempotency, requestId } = input;
   const { bank_code: bankCode, bank_account_number: accountNumber, amount } = body;
   const price = await pricePayout(em, { partnerId, bankCode, accountNumber, amount });

@@ -6,7 +6,6 @@ import {
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import { msToNumber } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
 import { budgets } from '../shared/budgets.ts';
@@ -209,9 +208,9 @@ async function prepareTemporal(preparation: Preparation): Promise<void> {
 }
 
 /**
- * Creates the missing schedules and updates the catch-up window of the others; safe to repeat from several workers at
- * once. One that cannot be created is logged and does not hold up the rest. The last schedule is created only after
- * `beginAnew`: its existence says that this has been done. Returns how many it created.
+ * Creates the missing schedules; safe to repeat from several workers at once. One that cannot be created is logged and does
+ * not hold up the rest. The last schedule is created only after `beginAnew`: its existence says that this has been done.
+ * Returns how many it created.
  */
 export async function ensureSchedules({
   client,
@@ -226,7 +225,7 @@ export async function ensureSchedules({
     const inTime = <T>(call: () => Promise<T>) =>
       client.withDeadline(Date.now() + budgets.reach.temporalPreparation, call);
     try {
-      if (await inTime(() => keepCatchUp(handle, entry))) continue;
+      if (await inTime(() => isThere(handle))) continue;
       if (entry === schedules.at(-1)) await beginAnew();
       await inTime(() => createSchedule(client, taskQueue, entry));
       made += 1;
@@ -259,20 +258,13 @@ async function createSchedule(client: Client, taskQueue: string, entry: Schedule
   });
 }
 
-/** A schedule from an earlier release keeps everything but its catch-up window. False when there is none. */
-async function keepCatchUp(handle: ScheduleHandle, entry: ScheduleEntry): Promise<boolean> {
-  const catchUp = catchUpOf(entry);
-  const found = await handle.describe().catch((error: unknown) => {
-    if (error instanceof ScheduleNotFoundError) return null;
+/** Whether a schedule is there. */
+async function isThere(handle: ScheduleHandle): Promise<boolean> {
+  try {
+    await handle.describe();
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
     throw error;
-  });
-  if (found === null) return false;
-  if (found.policies.catchupWindow === msToNumber(catchUp)) return true;
-  await handle.update(({ spec, action, policies: { overlap }, state }) => ({
-    spec,
-    action,
-    state,
-    policies: { overlap, catchupWindow: catchUp },
-  }));
-  return true;
+  }
 }

@@ -283,9 +283,9 @@ async function document(stack: Stack, { user }: Owner): Promise<Ids> {
   return insert(
     stack,
     id,
-    `insert into documents (id, url_sealed, document_type, visibility, organization_id, content_type, size_bytes,
-       created_by)
-     values (?, ?, 'receipt', 'private', ?, 'image/png', 1, ?)`,
+    `insert into documents (id, url_sealed, url_hash, document_type, visibility, organization_id, content_type,
+       size_bytes, created_by)
+     values (?, ?, 'x', 'receipt', 'private', ?, 'image/png', 1, ?)`,
     [sealed, user.organizationId, user.id],
   );
 }

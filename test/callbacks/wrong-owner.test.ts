@@ -284,7 +284,7 @@ describe('Settlement of a final payment never drops the money', () => {
 });
 
 describe('Settlement of a payment whose money already has a receipt', () => {
-  /** What earlier releases could leave: the order's own money in suspense while the order is open. */
+  /** What no step leaves: the order's own money in suspense while the order is open. */
   async function plantReceipt({ id: reference }: Instrument, payment: Payment): Promise<string> {
     const receiptId = receiptIdFor(payment.id);
     await stack

@@ -112,7 +112,13 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
         donor.accountId,
       ]);
       waiting.push(give(stack, donor, 1000, id));
-      waiting.push(paySubscriptionPeriod(stack.em(), { subscriptionId, period: 1, attempt: 1 }, { skipsTime: true }));
+      waiting.push(
+        paySubscriptionPeriod(
+          stack.em(),
+          { subscriptionId, period: 1, attempt: 1, at: new Date().toISOString() },
+          { skipsTime: true },
+        ),
+      );
       await untilLocked(stack, { count: 2, text: 'lock_source' });
       expect((await decide(id, 'stop')).status).toBe(200);
     });

@@ -1,6 +1,7 @@
 import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import type { Stack } from '../support/stack.ts';
@@ -42,6 +43,7 @@ export async function opened(
     startDate: new Date(Date.parse(startsAt) + 7 * 60 * 60 * 1000).toISOString().slice(0, 10),
     startsAt,
     requestId: 'test',
+    stamp: await stampOpening(stack.em()),
   };
   await openCircle(stack.em(), stack.deps.sealer, { circleId: id, opening });
   return id;

@@ -7,6 +7,7 @@ import { reportOverdue } from '../../src/circles/report-overdue.ts';
 import { payStandingOrders } from '../../src/circles/standing-orders.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
+import { stampOpening } from '../../src/openings/stamp-opening.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { createWorkflows } from '../../src/temporal/workflows.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
@@ -57,7 +58,9 @@ async function circleOf(
     turnOrder: 'joining' as const,
     startDate: '2026-01-31',
     startsAt: iso(january31),
+    terms: null,
     requestId: 'test',
+    stamp: await stampOpening(stack.em()),
     ...fields,
   };
   await Promise.all(many.map(() => openCircle(stack.em(), stack.deps.sealer, { circleId, opening }).catch(() => null)));

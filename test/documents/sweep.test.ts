@@ -151,16 +151,4 @@ describe('An object that its document no longer uses', () => {
     await sweepNow();
     expect(await stored()).toEqual({ objects: 1, waiting: 0 });
   });
-
-  it('is never removed while a document of the previous release, whose object is not read yet, may carry it', async () => {
-    const { id, url } = await uploaded();
-    const other = (await register(url)).body.document.id;
-    await stack.owner().execute('update documents set url_hash = null where id = ?', [other]);
-    expect((await remove(id)).status).toBe(200);
-    expect(await stored()).toEqual({ objects: 1, waiting: 1 });
-    await sweepNow();
-    expect(await stored()).toEqual({ objects: 1, waiting: 0 });
-    expect((await remove(other)).status).toBe(200);
-    expect(await stored()).toEqual({ objects: 0, waiting: 0 });
-  });
 });

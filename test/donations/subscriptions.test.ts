@@ -248,8 +248,8 @@ describe('When a period is due', () => {
       );
       return tx.execute<{ started: string; interval: 'weekly' | 'monthly'; periods_paid: number; due: string }[]>(
         `insert into periods (id, user_id, cause_id, amount, source_account_id, interval, status, started_at, periods_paid,
-           refusals, created_at, updated_at)
-         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, gen_random_uuid(), i, 'active', s, p, 0, s, s
+           refusals, attempted_at, created_at, updated_at)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, gen_random_uuid(), i, 'active', s, p, 0, s, s, s
          from unnest(?::timestamptz[]) s, unnest(array['weekly', 'monthly']) i, unnest(array[0, 1, 2, 12, 13, 26, 120]) p
          returning to_json(started_at) #>> '{}' as started, interval, periods_paid, to_json(due_at) #>> '{}' as due`,
         [`{${begun.join(',')}}`],

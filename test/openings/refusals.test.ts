@@ -13,7 +13,6 @@ import { closePayment } from '../../src/payments/close-payment.ts';
 import { openPaymentOrder } from '../../src/payments/open-payment-order.ts';
 import type { PaymentOpening } from '../../src/payments/payment-contract.ts';
 import { claimOf } from '../../src/payments/prepare-gateway-payment.ts';
-import { budgets } from '../../src/shared/budgets.ts';
 import { DomainError } from '../../src/shared/errors.ts';
 import {
   allocationBatchIdFor,
@@ -199,28 +198,6 @@ describe('A verdict', () => {
     await fund(stack, donor.accountId, '1000');
     await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
-  });
-});
-
-describe('A request without the stamp of newer releases', () => {
-  it('is never refused for ever by a verdict about another under its key, and finds its own as long as it can exist', async () => {
-    const donor = await buildIndividual(stack);
-    const cause = await buildActiveCause(stack);
-    const { subscriptionId, opening } = await subscriptionOf(donor, cause.id, freshKey());
-    const { stamp: _, ...unstamped } = opening;
-    const open = () => openSubscription(stack.em(), { subscriptionId, opening: unstamped, at: at() });
-    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
-    await fund(stack, donor.accountId, '1000');
-    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
-    await stack
-      .owner()
-      .execute('update openings set decided_at = decided_at - make_interval(secs => ?) where resource_id = ?', [
-        budgets.opening.lives / 1000 + 1,
-        subscriptionId,
-      ]);
-    await open();
-    expect(await rowOf('donation_subscriptions', subscriptionId)).toHaveLength(1);
-    expect(await balanceOf(stack, donor.accountId)).toBe('0.0000');
   });
 });
 

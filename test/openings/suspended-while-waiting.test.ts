@@ -109,7 +109,12 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
     const outcome = await suspendedMeanwhile(
       payer,
       () => suspend(payer),
-      () => paySubscriptionPeriod(stack.em(), { subscriptionId, period: 1, attempt: 1 }, { skipsTime: true }),
+      () =>
+        paySubscriptionPeriod(
+          stack.em(),
+          { subscriptionId, period: 1, attempt: 1, at: new Date().toISOString() },
+          { skipsTime: true },
+        ),
     );
     expect(outcome).toMatchObject({ status: 'fulfilled', value: { period: 1, attempt: 2 } });
     expect(await balanceOf(stack, payer.accountId)).toBe('9000.0000');
@@ -132,7 +137,8 @@ describe('A partner’s payment begun while', () => {
     const other = isForAnother ? await buildOrganization(stack) : undefined;
     if (other) await partner.administer('post', '/organizations', { organization_id: other });
     const paymentId = newId();
-    const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, {
+    const stamp = await stampOpening(stack.em());
+    const prepared = await preparePartnerPayment(stack.em(), stack.deps.sealer, {
       paymentId,
       partnerId: partner.id,
       body: { ...body, organization_id: other },
@@ -141,7 +147,11 @@ describe('A partner’s payment begun while', () => {
     });
     const suspended = table === 'partners' ? partner.id : (other ?? partner.organizationId);
     const beginning = await whileSuspending(table, suspended, () =>
-      openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: new Date().toISOString() }),
+      openPartnerPayment(stack.em(), stack.deps.sealer, {
+        paymentId,
+        opening: { ...prepared, stamp },
+        at: new Date().toISOString(),
+      }),
     );
     expect(beginning).toMatchObject({ code });
     expect(await stack.em().execute('select 1 from partner_payments where id = ?', [paymentId])).toEqual([]);
@@ -152,7 +162,8 @@ describe('A partner’s payment begun while', () => {
     const organization_id = await buildOrganization(stack);
     await partner.administer('post', '/organizations', { organization_id });
     const paymentId = newId();
-    const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, {
+    const stamp = await stampOpening(stack.em());
+    const prepared = await preparePartnerPayment(stack.em(), stack.deps.sealer, {
       paymentId,
       partnerId: partner.id,
       body: { ...body, organization_id },
@@ -161,7 +172,7 @@ describe('A partner’s payment begun while', () => {
     });
     const sql = 'update partner_organizations set revoked_at = now() where partner_id = ?';
     const beginning = await meetChange(stack, { table: 'partners', id: partner.id, sql }, () => {
-      const place = { paymentId, opening, at: new Date().toISOString() };
+      const place = { paymentId, opening: { ...prepared, stamp }, at: new Date().toISOString() };
       return openPartnerPayment(stack.em(), stack.deps.sealer, place).catch((error) => error);
     });
     expect(beginning).toMatchObject({ code: 'RESOURCE_NOT_LINKED' });
@@ -273,7 +284,11 @@ describe('A subscription period being paid', () => {
     await stack.owner().transactional(async (tx) => {
       // As somebody's who is a little slower.
       await tx.execute('lock table cause_totals in exclusive mode');
-      const paying = paySubscriptionPeriod(stack.em(), { subscriptionId, period: 1, attempt: 1 }, { skipsTime: true });
+      const paying = paySubscriptionPeriod(
+        stack.em(),
+        { subscriptionId, period: 1, attempt: 1, at: new Date().toISOString() },
+        { skipsTime: true },
+      );
       await untilLocked(stack);
       const path = `/v1/charitable-causes/${causeId}/stop`;
       const stopping = stack.post(path, { reason: 'a complaint' }, { token: superAdmin.token }).then(({ status }) => {

@@ -219,7 +219,7 @@ describe('The same request', () => {
     expect(await settleAsFailed(id)).toMatchObject({ payout: 'failed', status: 'carried_out' });
   });
 
-  it('is never repeated for an attempt from before requests were frozen', async () => {
+  it('is never repeated for an attempt whose request is not kept', async () => {
     const id = await to('900005');
     await stack.owner().execute('insert into payout_attempts (payout_id, number) values (?, 1)', [id]);
     await ageAttempts(stack, id, 5);

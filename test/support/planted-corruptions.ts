@@ -36,8 +36,8 @@ export const corruptions: [view: string, sql: string][] = [
   ],
   [
     'check_official_documents_name_documents_of_their_owner',
-    `with document as (insert into documents (id, url_sealed, document_type, visibility, content_type, size_bytes, created_by)
-       values ('${newId()}', 'x', 'image', 'private', 'image/png', 1, '${user}') returning id)
+    `with document as (insert into documents (id, url_sealed, url_hash, document_type, visibility, content_type, size_bytes, created_by)
+       values ('${newId()}', 'x', 'x', 'image', 'private', 'image/png', 1, '${user}') returning id)
      insert into official_documents (id, user_id, kind, details_sealed, document_id, verification_status)
      select 1, '${newId()}', 'passport', 'x', id, 'pending' from document`,
   ],

@@ -12,8 +12,8 @@ create table documents (
   id uuid primary key,
   url_sealed text not null,
   -- The digest of the storage key: documents know which object they carry without opening its key, so that an object
-  -- that none carries any more can be removed. A document without it waits for the sweep of uploads to read its key.
-  url_hash text,
+  -- that none carries any more can be removed.
+  url_hash text not null,
   file_name_sealed text,
   document_type text not null check (document_type in
     ('legal_agreement', 'signature', 'cause_report', 'donation_certificate', 'receipt', 'image', 'video')),
@@ -50,7 +50,6 @@ create index documents_of_category on documents (category_id, created_at, id)
   where deleted_at is null and category_id is not null;
 create index documents_of_object on documents (url_hash) where deleted_at is null;
 create index documents_of_scan on documents (url_hash) where identity_scan;
-create index documents_of_unread_object on documents (id) where deleted_at is null and url_hash is null;
 -- What a user's files measure is read over the index alone.
 create index documents_measured on documents (created_by) include (id, url_hash, size_bytes, deleted_at);
 

@@ -16,7 +16,7 @@ create table donation_subscriptions (
         else make_interval(months => periods_paid) end) at time zone interval '7 hours') stored,
   refusals smallint not null default 0 check (refusals between 0 and 3),
   -- When the last attempt was made, from which the next one counts.
-  attempted_at timestamptz,
+  attempted_at timestamptz not null default now(),
   ended_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

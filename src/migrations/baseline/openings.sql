@@ -19,7 +19,7 @@ create table openings (
 );
 create index openings_by_decision on openings (decided_at);
 
--- What was refused has no row, what was made has one. Resources older than openings are kept have no opening.
+-- What was refused has no row, what was made has one.
 create view check_openings_are_kept as
   select o.resource_id, o.kind, o.made, o.refused_upto from openings o
   left join lateral (
