@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
+import Koa from 'koa';
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDependencies } from '../../src/dependencies.ts';
+import { probes } from '../../src/http/probes.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { createHttp } from '../support/http.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { eventually, type Stack, startStack } from '../support/stack.ts';
 import { within } from '../support/within.ts';
 
 const portOf = (server: Pick<Server, 'address'>): number => {
@@ -57,5 +59,39 @@ describe('With the database away', () => {
       server.close();
       wall.close();
     }
+  });
+});
+
+describe('With Temporal away', () => {
+  it('a process that reaches its database is ready, and tells of Temporal in the body and in the metrics', async () => {
+    await using stack = await startStack({ own: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' } });
+    const checks = { database: 'ok', temporal: 'away', storage: 'ok' };
+    expect(await stack.get('/readyz')).toMatchObject({ status: 200, body: { status: 'ok', checks } });
+    const metrics = await (await fetch(`${stack.url}/metrics`)).text();
+    expect(metrics.match(/^amanah_dependency_up.*$/gm)).toEqual([
+      'amanah_dependency_up{dependency="database"} 1',
+      'amanah_dependency_up{dependency="temporal"} 0',
+      'amanah_dependency_up{dependency="storage"} 1',
+    ]);
+  });
+
+  it('its dependencies are asked once a second, however many ask for it', async () => {
+    let asked = 0;
+    const app = new Koa();
+    const database = async () => {
+      asked += 1;
+    };
+    app.use(probes({ database }, null).routes());
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const http = createHttp(`http://127.0.0.1:${portOf(server)}`);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => http.get('/readyz')));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(asked).toBe(1);
+    await eventually(
+      async () => (await http.get('/readyz')).status,
+      () => asked === 2,
+    );
+    server.close();
   });
 });
