@@ -75,10 +75,16 @@ export const password = () =>
     .max(passwordMaximumCharacters, `must have at most ${passwordMaximumCharacters} characters`)
     .meta({ format: 'password' });
 
+/** What somebody who writes fifty thousand as 50.000 is told: such an amount is refused everywhere, lest it be fifty. */
+const threeDecimals = 'has three decimals: a point separates decimals, and fifty thousand is 50000';
+const hasThreeDecimals = (value: string): boolean => /\.\d{3}$/.test(value);
+const moneyPattern = '(0|[1-9]\\d{0,15})(\\.(\\d{1,2}|\\d{4}))?$';
+
 const literal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /** Reads a JSON number literal as money, or says what is wrong with it. */
 function readLiteral(source: string): { amount: Money } | { complaint: string } {
+  if (hasThreeDecimals(source)) return { complaint: threeDecimals };
   const [, whole = '', fraction = '', exponent = '0'] = literal.exec(source) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '');
   if (digits.length > 15) return { complaint: 'must have at most 15 significant digits' };
@@ -116,15 +122,20 @@ export const moneyString = () =>
     .string('must be a decimal string')
     .refine((value) => /^-?(0|[1-9]\d{0,15})(\.\d+)?$/.test(value), { error: 'must be a decimal string', abort: true })
     .refine((value) => isMoney(value), { error: 'must have at most four decimals', abort: true })
+    .refine((value) => !hasThreeDecimals(value), { error: threeDecimals, abort: true })
     .refine((value) => /^[^-]*[1-9]/.test(value), 'must be greater than zero')
-    .meta({ pattern: '^(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['50000.0000'] });
+    .meta({ pattern: `^${moneyPattern}`, examples: ['50000.0000'] });
 
 /** As `moneyString`, zero included. */
 export const moneyStringOrZero = () =>
   z
     .string('must be a decimal string')
-    .refine((value) => !value.startsWith('-') && isMoney(value), 'must be a decimal string with at most four decimals')
-    .meta({ pattern: '^(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['0.0000'] });
+    .refine((value) => !value.startsWith('-') && isMoney(value), {
+      error: 'must be a decimal string with at most four decimals',
+      abort: true,
+    })
+    .refine((value) => !hasThreeDecimals(value), threeDecimals)
+    .meta({ pattern: `^${moneyPattern}`, examples: ['0.0000'] });
 
 /** Money as a decimal string, positive or negative but not zero, at most four decimals. */
 export const nonZeroMoneyString = () =>
@@ -132,8 +143,9 @@ export const nonZeroMoneyString = () =>
     .string('must be a decimal string')
     .refine((value) => /^-?(0|[1-9]\d{0,15})(\.\d+)?$/.test(value), { error: 'must be a decimal string', abort: true })
     .refine((value) => isMoney(value), { error: 'must have at most four decimals', abort: true })
+    .refine((value) => !hasThreeDecimals(value), { error: threeDecimals, abort: true })
     .refine((value) => /[1-9]/.test(value), 'must not be zero')
-    .meta({ pattern: '^-?(0|[1-9]\\d{0,15})(\\.\\d{1,4})?$', examples: ['-50000.0000'] });
+    .meta({ pattern: `^-?${moneyPattern}`, examples: ['-50000.0000'] });
 
 const whole = /^\d{1,15}$/;
 

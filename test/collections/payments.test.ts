@@ -427,7 +427,7 @@ describe('A quote', () => {
     expect(above.body.error.message).toBe(
       'amount: the channel takes IDR 1.0000 to 10000000.0000, and the customer would pay IDR 10069493.0000',
     );
-    const uneven = await partner.post('/quotes', { method: 'qris', amount: '100000.001' }, null);
+    const uneven = await partner.post('/quotes', { method: 'qris', amount: '100000.0010' }, null);
     expect(errorOf(uneven)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });
 });

@@ -5,7 +5,7 @@ import { createApp, routeGroups } from '../../src/app.ts';
 import type { Dependencies } from '../../src/dependencies.ts';
 import { allow, open } from '../../src/http/access.ts';
 import { created } from '../../src/http/answer.ts';
-import { moneyNumber, moneyString, text } from '../../src/http/fields.ts';
+import { moneyNumber, moneyString, moneyStringOrZero, nonZeroMoneyString, text } from '../../src/http/fields.ts';
 import { listQuery, presentPage } from '../../src/http/paging.ts';
 import { createRouteGroup, type RouteGroup } from '../../src/http/route-group.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -55,6 +55,8 @@ workshop.get(
   async () => ({}),
 );
 
+const threeDecimals = 'has three decimals: a point separates decimals, and fifty thousand is 50000';
+
 describe('The surface of the API', () => {
   let stack: Stack;
   beforeAll(async () => {
@@ -94,6 +96,7 @@ describe('The surface of the API', () => {
       ['1234567890123456', 'amount: must have at most 15 significant digits'],
       ['0.30000000000000004', 'amount: must have at most 15 significant digits'],
       ['1e300', 'amount: is out of range'],
+      ['25.000', `amount: ${threeDecimals}`],
     ])('refuse the money number %s with "%s"', async (literal, message) => {
       const answer = await postRaw(`{"amount": ${literal}}`);
       expect([answer.status, answer.body.message]).toEqual([400, message]);
@@ -105,9 +108,19 @@ describe('The surface of the API', () => {
       ['-1', 'fee: must be greater than zero'],
       ['1e4', 'fee: must be a decimal string'],
       ['0x10', 'fee: must be a decimal string'],
+      ['50.000', `fee: ${threeDecimals}`],
     ])('refuse the money string "%s" with "%s"', async (fee, message) => {
       const answer = await stack.post('/v1/workshop/money', { amount: 1, fee });
       expect([answer.status, answer.body.message]).toEqual([400, message]);
+    });
+
+    it.each([
+      ['a fee, which may be zero', moneyStringOrZero],
+      ['a movement, which may be negative', nonZeroMoneyString],
+    ])('refuse three decimals in %s, and take two and four', (_, field) => {
+      const schema = field();
+      expect(schema.safeParse('50.000').error?.issues[0]?.message).toBe(threeDecimals);
+      expect(['50.00', '50.0000', '50'].map((value) => schema.safeParse(value).success)).toEqual([true, true, true]);
     });
 
     it('refuse unknown fields, each by name', async () => {
