@@ -144,14 +144,23 @@ routes.get(
     query: partnerListQuery().extend({
       status: z.enum(partnerPaymentStatuses).optional(),
       external_ref: externalRef().optional(),
+      reference: externalRef().optional(),
+      method: z.enum(collectionMethods).optional(),
+      channel: text(64)
+        .optional()
+        .meta({ examples: ['BCA'] }),
+      organization_id: uuid()
+        .optional()
+        .meta({ examples: ['019bba56-a840-7c3e-9a51-3f1d0c8e7b24'] }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(PartnerPaymentShape), ...pageFields })) },
   },
   async ({ query, caller, em }) => {
-    const { external_ref: externalRef, ...rest } = query;
-    const { items, ...listed } = await findPartnerPayments(em, { ...rest, externalRef, partnerId: caller.partnerId });
+    const { external_ref: externalRef, organization_id: organizationId, ...rest } = query;
+    const filter = { ...rest, externalRef, organizationId, partnerId: caller.partnerId };
+    const { items, ...listed } = await findPartnerPayments(em, filter);
     return { items: items.map(presentPartnerPayment), ...presentPage(query, listed) };
   },
 );

@@ -4,10 +4,12 @@ import type { Listed } from '../database/position.ts';
 import { columnsOf, executePrepared } from '../database/prepared-statements.ts';
 import { readFresh } from '../database/replica.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import { readRefunded, refundedOf } from '../refunds/read-refundable.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStatus, statesShownAs } from './partner-payment.ts';
 import type { PaymentChannelName, PaymentWithChannel } from './present-partner-payment.ts';
@@ -43,6 +45,11 @@ export interface PaymentFilter extends ListWindow {
   partnerId: string;
   status?: PartnerPaymentStatus | undefined;
   externalRef?: string | undefined;
+  /** As a payment shows it: `external_ref`, or the id of one without. */
+  reference?: string | undefined;
+  method?: PaymentMethodKind | undefined;
+  channel?: string | undefined;
+  organizationId?: string | undefined;
   /** Inclusive. */
   from?: Date | undefined;
   /** Exclusive. */
@@ -52,16 +59,22 @@ export interface PaymentFilter extends ListWindow {
 /** A page of a partner's payments, newest first, and the number of all that match. */
 export function findPartnerPayments(
   em: EntityManager,
-  { partnerId, status, externalRef, from, to, ...window }: PaymentFilter,
+  { partnerId, status, externalRef, reference, method, channel, organizationId, from, to, ...window }: PaymentFilter,
 ): Promise<Listed & { items: PaymentWithChannel[] }> {
   const within = { partner_id: partnerId };
-  const where: FilterQuery<PartnerPayment> = {
-    ...within,
-    ...(status && { status: { $in: statesShownAs(status) } }),
-    ...(externalRef !== undefined && { external_ref: externalRef }),
-    ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
-  };
   return readFresh(em, async (reader) => {
+    const through = { ...(method && { method }), ...(channel !== undefined && { channel_code: channel }) };
+    const ids =
+      Object.keys(through).length === 0 ? null : (await reader.find(PaymentChannel, through)).map(({ id }) => id);
+    const where: FilterQuery<PartnerPayment> = {
+      ...within,
+      ...(status && { status: { $in: statesShownAs(status) } }),
+      ...(externalRef !== undefined && { external_ref: externalRef }),
+      ...(reference !== undefined && { $or: referredAs(reference) }),
+      ...(ids && { channel_id: { $in: ids } }),
+      ...(organizationId && { organization_id: organizationId }),
+      ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
+    };
     const { items, ...listed } = await readPage(reader, PartnerPayment, where, window, { within });
     const channels = await reader.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
     const refunded = await readRefunded(
@@ -79,3 +92,8 @@ export function findPartnerPayments(
     };
   });
 }
+
+const referredAs = (reference: string): FilterQuery<PartnerPayment>[] => [
+  { external_ref: reference },
+  ...(isUuid(reference) ? [{ external_ref: null, id: reference }] : []),
+];

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
 import type { Caller } from '../identity/caller.ts';
 import { mayChangeThings } from '../organizations/organization.ts';
-import { must } from '../shared/assert.ts';
+import { assert, must } from '../shared/assert.ts';
 import { DomainError, refuse } from '../shared/errors.ts';
 import type { Allow, PartnerAccess, SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
@@ -78,6 +78,16 @@ export interface RouteCall {
   readBody: () => Promise<unknown>;
 }
 
+/** To a partner a parameter that is ignored would look like a filter that everything matches (decisions 14, Partners). */
+function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknown>): void {
+  assert(schema instanceof z.ZodObject, 'the parameters of a query are fields');
+  const known = schema.shape;
+  const unknown = Object.keys(query).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const message = `${unknown}: unknown parameter`;
+  refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: unknown, message }] });
+}
+
 /** Calls one declared route: access check, validation, handler. */
 export async function callRoute(route: Route, deps: Dependencies, doors: Doors, call: RouteCall): Promise<Answer> {
   const { access, query: querySchema = noShape, params: paramsSchema = noShape } = route;
@@ -93,6 +103,7 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
       refuse('RESOURCE_NOT_FOUND', 'There is no such resource');
     }
     const params = validate(paramsSchema, call.params);
+    if (access.kind === 'partner') refuseUnknownParameters(querySchema, call.query);
     const query = validate(querySchema, call.query);
     const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
     // `caller` matches the route's access, by which the declaration types the handler.

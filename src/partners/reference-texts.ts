@@ -70,6 +70,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   expires_in_minutes: 'For how long the customer can pay, 1 to 2,880 minutes. The default is a day.',
   'listPayments.status': 'Only those with this status.',
   'listPayments.external_ref': 'Only those with exactly this reference of yours.',
+  'listPayments.reference': 'Only those that show exactly this `reference`.',
 
   // Payouts
   'Payout.status': statusOf.payout,
@@ -81,6 +82,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
     'IDR. With fee mode DEDUCTED the fee is taken from this; with ADDED it is reserved on top. What reaches the bank is a whole amount.',
   'listPayouts.status': 'Only those with this status.',
   'listPayouts.external_ref': 'Only those with exactly this reference of yours.',
+  'listPayouts.reference': 'Only the one with this reference of the platform.',
 
   // Refunds
   'Refund.status': statusOf.refund,

@@ -10,6 +10,9 @@ import type { PayoutStatus } from './payout.ts';
 export interface PayoutFilter {
   status?: PayoutStatus | undefined;
   external_ref?: string | undefined;
+  /** The platform's own. */
+  reference?: string | undefined;
+  bank_code?: string | undefined;
   from?: Date | undefined;
   /** Exclusive end of the period. */
   to?: Date | undefined;
@@ -19,14 +22,13 @@ export interface PayoutFilter {
 export function findPayouts(
   em: EntityManager,
   partnerId: string,
-  { status, external_ref, from, to }: PayoutFilter,
+  { from, to, ...columns }: PayoutFilter,
   window: ListWindow,
 ): Promise<Listed & { items: Payout[] }> {
   const within = { partner_id: partnerId, kind: 'partner_payout' } as const;
   const where: FilterQuery<Payout> = {
     ...within,
-    ...(status === undefined ? {} : { status }),
-    ...(external_ref === undefined ? {} : { external_ref }),
+    ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)),
     ...(from === undefined && to === undefined
       ? {}
       : { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),

@@ -71,14 +71,20 @@ routes.get(
     query: partnerListQuery().extend({
       status: z.enum(payoutLaw.statuses).optional(),
       external_ref: externalRef().optional(),
+      reference: text(40)
+        .optional()
+        .meta({ examples: ['PO-019BBFA1B2E07F28A93B'] }),
+      bank_code: text(64)
+        .optional()
+        .meta({ examples: ['BCA'] }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(ListedPayoutShape), ...pageFields })) },
   },
   async ({ em, caller, query }) => {
-    const { status, external_ref, from, to, ...window } = query;
-    const { items, ...listed } = await findPayouts(em, caller.partnerId, { status, external_ref, from, to }, window);
+    const { page, limit, after, ...filter } = query;
+    const { items, ...listed } = await findPayouts(em, caller.partnerId, filter, { page, limit, after });
     return { items: items.map(presentPayout), ...presentPage(query, listed) };
   },
 );

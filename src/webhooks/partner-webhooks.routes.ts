@@ -26,13 +26,17 @@ routes.get(
       endpoint_id: uuid()
         .optional()
         .meta({ examples: ['019bba56-a840-7c3e-9a51-3f1d0c8e7b24'] }),
+      resource_id: uuid()
+        .optional()
+        .meta({ examples: ['019bba56-a840-7c3e-9a51-3f1d0c8e7b24'] }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
-  async ({ em, caller, query: { endpoint_id: endpointId, ...query } }) => {
-    const { items, ...listed } = await findDeliveries(em, { partnerId: caller.partnerId, endpointId, ...query });
+  async ({ em, caller, query: { endpoint_id: endpointId, resource_id: resourceId, ...query } }) => {
+    const filter = { partnerId: caller.partnerId, endpointId, resourceId, ...query };
+    const { items, ...listed } = await findDeliveries(em, filter);
     return { items: items.map(presentDelivery), ...presentPage(query, listed) };
   },
 );

@@ -17,6 +17,7 @@ export interface DeliveryFilter extends ListWindow {
   status?: WebhookDeliveryStatus | undefined;
   type?: WebhookType | undefined;
   endpointId?: string | undefined;
+  resourceId?: string | undefined;
   /** Inclusive. */
   from?: Date | undefined;
   /** Exclusive. */
@@ -26,7 +27,7 @@ export interface DeliveryFilter extends ListWindow {
 /** A page of a partner's webhooks, newest first by default, and the number of all that match. */
 export function findDeliveries(
   em: EntityManager,
-  { partnerId, status, type, endpointId, from, to, ...window }: DeliveryFilter,
+  { partnerId, status, type, endpointId, resourceId, from, to, ...window }: DeliveryFilter,
 ): Promise<Listed & { items: WebhookDelivery[] }> {
   const within = { partner_id: partnerId };
   const where: FilterQuery<WebhookDelivery> = {
@@ -34,6 +35,7 @@ export function findDeliveries(
     ...(status && { status }),
     ...(type && { type }),
     ...(endpointId && { endpoint_id: endpointId }),
+    ...(resourceId && { resource_id: resourceId }),
     ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
   };
   return findPage(em, WebhookDelivery, where, window, { within });
