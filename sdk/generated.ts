@@ -628,6 +628,14 @@ export interface Operations {
       status?: 'pending' | 'succeeded' | 'failed' | 'expired';
       /** Only those with exactly this reference of yours. */
       external_ref?: string;
+      /** Only those that show exactly this `reference`. */
+      reference?: string;
+      /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
+      method?: 'virtual_account' | 'qris' | 'ewallet';
+      /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
+      channel?: string;
+      /** The organization that the money is collected for: linked to you. Your own where it is left out. */
+      organization_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
       /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
@@ -792,6 +800,10 @@ export interface Operations {
       status?: 'pending' | 'succeeded' | 'failed' | 'reversed';
       /** Only those with exactly this reference of yours. */
       external_ref?: string;
+      /** Only the one with this reference of the platform. */
+      reference?: string;
+      /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+      bank_code?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
       /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
@@ -1061,6 +1073,8 @@ export interface Operations {
       type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
       /** Only those of this endpoint. */
       endpoint_id?: string;
+      /** The id of the payment, payout or refund that it tells of. */
+      resource_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
       /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */

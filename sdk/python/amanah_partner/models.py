@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of bfd50f1fb38a7463fea99d6cdd8debfe831b453250ec907cee7972e7dcd28bfb
+# Made of 27dc226d4eda6c0cafd8a06a18db74a1aeb3ae7431620c3c8fe1b9ea76139c12
 # ruff: noqa
 
 from __future__ import annotations
@@ -143,6 +143,10 @@ class WebhookPayout(TypedDict):
     """
     When it reached a final status; null before.
     """
+    booked_at: str | None
+    """
+    When a failed payout that the provider made after all was booked.
+    """
     failure_code: NotRequired[str]
     """
     The provider's, passed on; on failed payouts.
@@ -221,6 +225,10 @@ class WebhookRefund(TypedDict):
     finalized_at: str | None
     """
     When it reached a final status; null before.
+    """
+    booked_at: str | None
+    """
+    When a failed one that the provider made after all was booked.
     """
     status_url: NotRequired[str]
     """
@@ -668,6 +676,10 @@ class Payout(TypedDict):
     """
     When it reached a final status; null before.
     """
+    booked_at: str | None
+    """
+    When a failed payout that the provider made after all was booked.
+    """
     failure_code: NotRequired[str]
     """
     The provider's, passed on; on failed payouts.
@@ -738,6 +750,10 @@ class ListedPayout(TypedDict):
     finalized_at: str | None
     """
     When it reached a final status; null before.
+    """
+    booked_at: str | None
+    """
+    When a failed payout that the provider made after all was booked.
     """
     failure_code: NotRequired[str]
     """
@@ -922,6 +938,10 @@ class Refund(TypedDict):
     """
     When it reached a final status; null before.
     """
+    booked_at: str | None
+    """
+    When a failed one that the provider made after all was booked.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -1036,6 +1056,7 @@ ListWebhookDeliveriesQuery = TypedDict(
         'status': NotRequired[Literal['pending', 'delivered', 'parked']],
         'type': NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']],
         'endpoint_id': NotRequired[str],
+        'resource_id': NotRequired[str],
         'from': NotRequired[str],
         'to': NotRequired[str],
     },
@@ -1281,6 +1302,8 @@ ListPayoutsQuery = TypedDict(
         'after': NotRequired[str],
         'status': NotRequired[Literal['pending', 'succeeded', 'failed', 'reversed']],
         'external_ref': NotRequired[str],
+        'reference': NotRequired[str],
+        'bank_code': NotRequired[str],
         'from': NotRequired[str],
         'to': NotRequired[str],
     },
@@ -1866,6 +1889,10 @@ ListPaymentsQuery = TypedDict(
         'after': NotRequired[str],
         'status': NotRequired[Literal['pending', 'succeeded', 'failed', 'expired']],
         'external_ref': NotRequired[str],
+        'reference': NotRequired[str],
+        'method': NotRequired[Literal['virtual_account', 'qris', 'ewallet']],
+        'channel': NotRequired[str],
+        'organization_id': NotRequired[str],
         'from': NotRequired[str],
         'to': NotRequired[str],
     },
