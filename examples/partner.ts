@@ -43,7 +43,7 @@ async function call<T>(method: 'GET' | 'POST', path: string, body?: object, idem
   const raw = body === undefined ? '' : JSON.stringify(body);
   const time = Math.floor(Date.now() / 1000);
   const digest = createHash('sha256').update(raw).digest('hex');
-  const whole = `${time}.${method} /v1/partners${path}.${idempotencyKey ?? ''}.${digest}`;
+  const whole = [time, method, `/v1/partners${path}`, idempotencyKey ?? '', digest].join('\n');
   const answer = await fetch(`${urls.api}/v1/partners${path}`, {
     method,
     headers: {

@@ -16,11 +16,6 @@ export interface PartnerClientOptions {
   attempts?: number;
   /** The time-out of one attempt, in milliseconds; 30,000 by default, because a creation itself waits up to 20 s. */
   timeoutMs?: number;
-  /**
-   * Whether calls also carry the signature over time, method, path, key and body, besides the one over the body; true
-   * by default. The API refuses it where a proxy changes the path, or this machine's clock is five minutes wrong.
-   */
-  signWholeRequest?: boolean;
   fetch?: typeof fetch;
 }
 
@@ -70,7 +65,6 @@ const repeatable = new Set([408, 429, 500, 503, 504]);
  */
 export function createPartnerClient(options: PartnerClientOptions) {
   const { apiKey, signingSecret, attempts = standardAttempts, timeoutMs = standardTimeoutMs } = options;
-  const { signWholeRequest = true } = options;
   const base = readBaseUrl(options.baseUrl);
   for (const [name, value] of Object.entries({ apiKey, signingSecret })) {
     if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
@@ -79,6 +73,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
   }
   const send = options.fetch ?? fetch;
   let signingKey: Promise<HmacKey> | undefined;
+  const nextTime = createTimes();
 
   async function attempt<N extends Name>(
     method: string,
@@ -95,9 +90,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
       headers: {
         authorization: `Bearer ${apiKey}`,
         'x-partner-signature': await hexHmac(key, utf8(raw)),
-        ...(signWholeRequest && {
-          'x-partner-signature-v2': await signRequest(key, method, url, raw, idempotencyKey),
-        }),
+        'x-partner-signature-v2': await signRequest(key, nextTime, { method, url, raw, idempotencyKey }),
         ...(raw === '' ? {} : { 'content-type': 'application/json' }),
         ...(idempotencyKey === undefined ? {} : { 'x-idempotency-key': idempotencyKey }),
       },
@@ -263,12 +256,34 @@ export function createPartnerClient(options: PartnerClientOptions) {
 
 export type PartnerClient = ReturnType<typeof createPartnerClient>;
 
-/** The signature over the whole request, timestamped now. */
-async function signRequest(key: HmacKey, method: string, url: URL, raw: string, idempotencyKey = ''): Promise<string> {
-  const at = Math.floor(Date.now() / 1000);
-  const digest = await hexDigest(utf8(raw));
-  const signed = `${at}.${method} ${url.pathname}${url.search}.${idempotencyKey}.${digest}`;
-  return `t=${at},v1=${await hexHmac(key, utf8(signed))}`;
+interface Signed {
+  method: string;
+  url: URL;
+  raw: string;
+  idempotencyKey: string | undefined;
+}
+
+/** The signature over the whole request: five lines, of its time, method, path with query, key and body. */
+async function signRequest(key: HmacKey, nextTime: (whole: string) => number, request: Signed): Promise<string> {
+  const { method, url, raw, idempotencyKey } = request;
+  const whole = [method, url.pathname + url.search, idempotencyKey ?? '', await hexDigest(utf8(raw))].join('\n');
+  const isTakenOnce = method !== 'GET' && idempotencyKey === undefined;
+  const at = isTakenOnce ? nextTime(whole) : secondsNow();
+  return `t=${at},v1=${await hexHmac(key, utf8(`${at}\n${whole}`))}`;
+}
+
+const secondsNow = (): number => Math.floor(Date.now() / 1000);
+
+/** The time of a call whose signature is taken once: now, or the second after that of the same call before. */
+function createTimes(): (whole: string) => number {
+  const last = new Map<string, number>();
+  return (whole) => {
+    const now = secondsNow();
+    const at = Math.max(now, (last.get(whole) ?? 0) + 1);
+    for (const [known, time] of last) if (time < now) last.delete(known);
+    last.set(whole, at);
+    return at;
+  };
 }
 
 function readBaseUrl(text: string): URL {

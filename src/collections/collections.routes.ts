@@ -45,7 +45,7 @@ routes.post(
     description:
       'No side effects. The fee is exact and never rounded; the amounts are those of a creation. For a payout, ' +
       '`gross_amount` is what is reserved and `net_amount` what reaches the bank, which must be whole rupiah.',
-    access: partner('collect-payment'),
+    access: partner('collect-payment', { bodySignatureSuffices: true }),
     body: z.strictObject({
       ...subject,
       method: z.enum(feeMethods),
@@ -91,7 +91,7 @@ routes.post(
       'Answers 200 with what the customer pays by; nothing is paid yet. Waits at most 20 seconds for the provider: ' +
       'then PROVIDER_INDETERMINATE names what to poll, and a retry under the same key joins it. The first answer under ' +
       'a key is replayed byte for byte for at least 30 days.',
-    access: partner('collect-payment'),
+    access: partner('collect-payment', { bodySignatureSuffices: true }),
     body: z.strictObject({
       ...subject,
       external_ref: externalRef().optional(),

@@ -29,6 +29,8 @@ export interface Open {
 export interface PartnerAccess {
   kind: 'partner';
   permission: string;
+  /** Whether a change needs no signature over the whole request, only that over its body, unless the key demands it. */
+  bodySignatureSuffices: boolean;
 }
 export type Access = Allow | SignedIn | Open | PartnerAccess;
 
@@ -60,7 +62,10 @@ export function open(note?: string): Open {
   return { kind: 'open', note };
 }
 
-/** A partner's API key with this permission (docs/contract.md 1). */
-export function partner(permission: string): PartnerAccess {
-  return { kind: 'partner', permission };
+/**
+ * A partner's API key with this permission (docs/contract.md 1). What changes something needs the signature over the
+ * whole request, but for creating payments and payouts and for quotes.
+ */
+export function partner(permission: string, { bodySignatureSuffices = false } = {}): PartnerAccess {
+  return { kind: 'partner', permission, bodySignatureSuffices };
 }

@@ -68,9 +68,9 @@ async function sign({ request }) {
   const { pathname, search } = new URL(url);
   const time = Math.floor(Date.now() / 1000);
   const digest = hex(await crypto.subtle.digest('SHA-256', body));
-  const parts = [time, method + ' ' + pathname + search, headers.get('x-idempotency-key') ?? '', digest];
+  const parts = [time, method, pathname + search, headers.get('x-idempotency-key') ?? '', digest];
   headers.set('x-partner-signature', await hmac(secret, body));
-  const whole = await hmac(secret, new TextEncoder().encode(parts.join('.')));
+  const whole = await hmac(secret, new TextEncoder().encode(parts.join('\\n')));
   headers.set('x-partner-signature-v2', 't=' + time + ',v1=' + whole);
 }
 const authentication = {

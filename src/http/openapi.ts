@@ -106,7 +106,7 @@ function operationOf(route: Route, refusals: RefusalsOf | undefined): ZodOpenApi
     operationId: operationId(route),
     summary: route.summary,
     description: [route.description, describeAccess(route.access)].filter(Boolean).join('\n\n'),
-    security: securityOf(route.access),
+    security: securityOf(route),
     requestParams: {
       ...(route.params instanceof z.ZodObject ? { path: route.params } : {}),
       ...(route.query instanceof z.ZodObject ? { query: route.query } : {}),
@@ -124,11 +124,12 @@ const describeSuccess = ({ summary }: Route): string => `Succeeded: ${summary}.`
 const needsBody = ({ body, upload }: Route): boolean =>
   upload ? upload.optional !== true : !body?.safeParse({}).success;
 
-function securityOf({ kind }: Access): Record<string, string[]>[] {
-  if (kind === 'open') return [];
-  if (kind === 'partner') {
+function securityOf({ access, method }: Pick<Route, 'access' | 'method'>): Record<string, string[]>[] {
+  if (access.kind === 'open') return [];
+  if (access.kind === 'partner') {
     const signed = { partnerKey: [], partnerSignature: [] };
-    return [signed, { ...signed, partnerSignatureV2: [] }];
+    const whole = { ...signed, partnerSignatureV2: [] };
+    return method === 'get' || access.bodySignatureSuffices ? [signed, whole] : [whole];
   }
   return [{ bearer: [] }, { cookie: [] }];
 }
@@ -159,8 +160,9 @@ decimal strings with four decimals, timestamps ISO 8601 UTC.
 cookie \`access_token\` (then with an allowed \`Origin\` on everything that changes something). Partners send their API key as
 \`Authorization: Bearer\` and the hex HMAC-SHA256 of the raw body under their signing secret as \`x-partner-signature\`, on
 every call, reads included. A second signature, \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, covers the whole
-request: HMAC-SHA256 over \`t\`, \`.\`, method, a space, path with query as sent, \`.\`, idempotency key or empty, \`.\`, hex
-SHA-256 of the body. It must be right where it is sent, at most five minutes old, and a key may demand it.
+request: HMAC-SHA256 over five lines, joined by line feeds (0x0A): \`t\`, method, path with query as sent, idempotency key or
+empty, hex SHA-256 of the body. It must be right where it is sent, and at most five minutes old. Changes but for creating
+payments and payouts demand it, and a key may demand it everywhere; without an idempotency key each is taken once.
 
 **Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes a repetition safe:
 the same key with the same body answers the first answer again, with \`Idempotency-Replayed: true\`.
@@ -232,9 +234,9 @@ export function buildOpenApi(
             in: 'header',
             name: 'x-partner-signature-v2',
             description:
-              '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 under the signing secret over `t`, `.`, method, a space, path with ' +
-              'query as sent, `.`, idempotency key or empty, `.`, hex SHA-256 of the body; at most five minutes old. ' +
-              'Beside the first signature; a key may demand it.',
+              '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 under the signing secret over five lines, joined by line feeds: `t`, ' +
+              'method, path with query as sent, idempotency key or empty, hex SHA-256 of the body; at most five minutes ' +
+              'old. Beside the first signature. Where an operation takes no idempotency key, each is taken once.',
           },
         },
       },

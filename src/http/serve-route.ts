@@ -78,7 +78,7 @@ export interface RouteCall {
   readBody: () => Promise<unknown>;
 }
 
-/** To a partner a parameter that is ignored would look like a filter that everything matches (decisions 14, Partners). */
+/** To a partner a parameter that is ignored would look like a filter that everything matches (docs/contract.md 8). */
 function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknown>): void {
   assert(schema instanceof z.ZodObject, 'the parameters of a query are fields');
   const known = schema.shape;

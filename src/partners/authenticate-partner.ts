@@ -36,13 +36,15 @@ export interface PartnerProof {
   signature: string;
   /** The header `x-partner-signature-v2`; an empty one counts as sent, and wrong. */
   signatureV2: string | undefined;
+  /** Whether the route demands it. */
+  needsV2: boolean;
   request: SignedRequest;
 }
 
 /** Why a request whose body is signed rightly is refused for its second signature. */
-const complainOfWhole = (sent: string | undefined, { method, target }: SignedRequest): string =>
-  sent === undefined
-    ? 'The API key demands x-partner-signature-v2, the signature over the whole request'
+const complainOfWhole = ({ signatureV2, needsV2, request: { method, target } }: PartnerProof): string =>
+  signatureV2 === undefined
+    ? `The ${needsV2 ? 'route' : 'API key'} demands x-partner-signature-v2, the signature over the whole request`
     : `The x-partner-signature is right, x-partner-signature-v2 is not that of \`${method} ${target}\` at its time, with this x-idempotency-key and body`;
 
 /** Most unsealed signing secrets cached in memory; the oldest goes first. */
@@ -51,7 +53,7 @@ const decoyKeyId = '00000000-0000-4000-8000-000000000000';
 
 /**
  * The partner authenticated by an API key and a signature over the bytes received. The signature over the whole request
- * must be right when sent, and sent when the key demands it. An unknown key costs the same work as a known one (a
+ * must be right when sent, and sent when the key or the route demands it. An unknown key costs the same work as a known one (a
  * decoy's secret is unsealed and its HMAC compared) and gets the same refusal as a wrong signature; so does a key that no
  * longer works.
  */
@@ -97,11 +99,11 @@ export function createPartnerAuthentication(sealer: Sealer) {
     decoy ??= buildDecoy();
     const row = found ?? (await decoy);
     const secret = await openSecret(row);
-    const { signature, signatureV2, request } = proof;
+    const { signature, signatureV2, needsV2, request } = proof;
     const proven = isSignatureOf(secret, request.body, signature);
     const provenWhole =
       signatureV2 === undefined
-        ? !row.require_signature_v2
+        ? !(needsV2 || row.require_signature_v2)
         : isSignatureOfRequest(secret, request, signatureV2, Math.floor(Date.now() / 1000));
     if (!proven || !row.usable) {
       refuse(
@@ -110,7 +112,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
       );
     }
     // Who is told more than that has shown the key and its secret.
-    if (!provenWhole) refuse('AUTH_INVALID_CREDENTIALS', complainOfWhole(signatureV2, request));
+    if (!provenWhole) refuse('AUTH_INVALID_CREDENTIALS', complainOfWhole(proof));
     const { id: keyId, partner_id: partnerId, organization_id: organizationId, status } = row;
     const { organization_status: organizationStatus } = row;
     return { keyId, partnerId, organizationId, organizationStatus, status, permissions: new Set(row.permissions) };

@@ -20,8 +20,8 @@ interface Prepared {
   target: string;
   /** Empty for a call without a body. */
   body: string;
-  /** What the second signature has between the time and the digest of the body. */
-  signed: string;
+  /** The idempotency key, empty without one. */
+  key: string;
   /** Headers with a fixed value, besides the key and the signatures. */
   fixed: [name: string, value: string][];
 }
@@ -32,7 +32,7 @@ const inShell = (text: string): string => singleQuoted(text, "'\\''");
 const inScript = (text: string): string => singleQuoted(text.replaceAll('\\', '\\\\'), "\\'");
 const inGo = (text: string): string => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
 
-function curl({ method, target, body, signed, fixed }: Prepared): string {
+function curl({ method, target, body, key, fixed }: Prepared): string {
   const lines = [
     `curl -s -X ${method} "$AMANAH_API_URL"${inShell(target)}`,
     '-H "authorization: Bearer $AMANAH_API_KEY"',
@@ -47,12 +47,12 @@ hex() { sed 's/^.* //'; }
 hmac() { openssl dgst -sha256 -hmac "$AMANAH_SIGNING_SECRET" -hex | hex; }
 digest=$(printf %s "$body" | openssl dgst -sha256 -hex | hex)
 signature=$(printf %s "$body" | hmac)
-signature_v2=$(printf %s "$time"${inShell(signed)}"$digest" | hmac)
+signature_v2=$(printf '%s\\n%s\\n%s\\n%s\\n%s' "$time" ${method} ${inShell(target)} ${inShell(key)} "$digest" | hmac)
 ${lines.join(' \\\n  ')}
 `;
 }
 
-function typeScript({ method, target, body, signed, fixed }: Prepared): string {
+function typeScript({ method, target, body, key, fixed }: Prepared): string {
   const headers = fixed.map(([name, value]) => `    ${inScript(name)}: ${inScript(value)},\n`).join('');
   return `import { createHash, createHmac } from 'node:crypto';
 
@@ -61,19 +61,20 @@ const hmac = (text: string) => createHmac('sha256', AMANAH_SIGNING_SECRET).updat
 const body = ${inScript(body)};
 const time = Math.floor(Date.now() / 1000);
 const digest = createHash('sha256').update(body).digest('hex');
+const whole = [time, ${inScript(method)}, ${inScript(target)}, ${inScript(key)}, digest].join('\\n');
 const answer = await fetch(AMANAH_API_URL + ${inScript(target)}, {
   method: ${inScript(method)},
   headers: {
     authorization: \`Bearer \${AMANAH_API_KEY}\`,
     'x-partner-signature': hmac(body),
-    'x-partner-signature-v2': \`t=\${time},v1=\` + hmac(time + ${inScript(signed)} + digest),
+    'x-partner-signature-v2': \`t=\${time},v1=\${hmac(whole)}\`,
 ${headers}  },
 ${body === '' ? '' : '  body,\n'}});
 console.log(answer.status, await answer.text());
 `;
 }
 
-function python({ method, target, body, signed, fixed }: Prepared): string {
+function python({ method, target, body, key, fixed }: Prepared): string {
   const headers = fixed.map(([name, value]) => `        ${inScript(name)}: ${inScript(value)},\n`).join('');
   return `import hashlib
 import hmac
@@ -88,7 +89,7 @@ def sign(text):
 
 body = ${inScript(body)}.encode()
 now = str(int(time.time()))
-whole = now + ${inScript(signed)} + hashlib.sha256(body).hexdigest()
+whole = '\\n'.join([now, ${inScript(method)}, ${inScript(target)}, ${inScript(key)}, hashlib.sha256(body).hexdigest()])
 request = urllib.request.Request(
     os.environ['AMANAH_API_URL'] + ${inScript(target)},
     method=${inScript(method)},
@@ -103,7 +104,7 @@ with urllib.request.urlopen(request) as answer:
 `;
 }
 
-function go({ method, target, body, signed, fixed }: Prepared): string {
+function go({ method, target, body, key, fixed }: Prepared): string {
   const headers = fixed.map(([name, value]) => `\trequest.Header.Set("${name}", ${JSON.stringify(value)})\n`).join('');
   return `package main
 
@@ -131,7 +132,8 @@ func main() {
 	body := ${inGo(body)}
 	now := strconv.FormatInt(time.Now().Unix(), 10)
 	digest := sha256.Sum256([]byte(body))
-	whole := now + ${JSON.stringify(signed)} + hex.EncodeToString(digest[:])
+	parts := []string{now, "${method}", ${JSON.stringify(target)}, ${JSON.stringify(key)}, hex.EncodeToString(digest[:])}
+	whole := strings.Join(parts, "\\n")
 	request, err := http.NewRequest("${method}", os.Getenv("AMANAH_API_URL")+${JSON.stringify(target)}, strings.NewReader(body))
 	if err != nil {
 		log.Fatal(err)
@@ -153,13 +155,13 @@ ${headers}	answer, err := http.DefaultClient.Do(request)
 `;
 }
 
-function php({ method, target, body, signed, fixed }: Prepared): string {
+function php({ method, target, body, key, fixed }: Prepared): string {
   const headers = fixed.map(([name, value]) => `        ${inScript(`${name}: ${value}`)},\n`).join('');
   return `<?php
 $body = ${inScript(body)};
 $secret = getenv('AMANAH_SIGNING_SECRET');
 $time = time();
-$whole = $time . ${inScript(signed)} . hash('sha256', $body);
+$whole = implode("\\n", [$time, ${inScript(method)}, ${inScript(target)}, ${inScript(key)}, hash('sha256', $body)]);
 $curl = curl_init(getenv('AMANAH_API_URL') . ${inScript(target)});
 curl_setopt_array($curl, [
     CURLOPT_CUSTOMREQUEST => ${inScript(method)},
@@ -194,8 +196,7 @@ export function codeSamples({ method, target, body, idempotencyKey }: SampledCal
   if (body !== undefined) fixed.push(['content-type', 'application/json']);
   const text = body === undefined ? '' : JSON.stringify(body);
   const verb = method.toUpperCase();
-  const signed = `.${verb} ${target}.${idempotencyKey ?? ''}.`;
-  const prepared = { method: verb, target, body: text, signed, fixed };
+  const prepared = { method: verb, target, body: text, key: idempotencyKey ?? '', fixed };
   return languages.map(([lang, label, write]) => ({ lang, label, source: write(prepared) }));
 }
 

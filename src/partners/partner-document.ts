@@ -22,9 +22,11 @@ by themselves.
 **Signing.** \`Authorization: Bearer <API key>\`, and \`x-partner-signature\`: the hex HMAC-SHA256 of the raw body under the
 signing secret, of the empty string without a body. Every call needs it. Send a second signature beside it, which covers the
 whole request, so that a recorded one cannot be sent again later or elsewhere:
-\`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, the HMAC-SHA256 over \`t\`, \`.\`, method, a space, path with query as
-sent, \`.\`, idempotency key or empty, \`.\`, hex SHA-256 of the body. Where it is sent it must be right, and at most five
-minutes old; a key may demand it.
+\`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, the HMAC-SHA256 over five lines, joined by line feeds (0x0A, none at
+the end): \`t\`, method, path with query as sent, idempotency key or empty, hex SHA-256 of the body. Where it is sent it must
+be right, and at most five minutes old. Refunds, cancellations, webhooks and keys demand it; a key may demand it
+everywhere, and only such a key keeps a recorded request from being sent again under another idempotency key. Where an
+operation takes no idempotency key, each signature is taken once: sign a repetition anew, with a later second.
 
 **Idempotency.** Creating takes \`X-Idempotency-Key\`, 8 to 128 characters. The same key with the same request answers the
 first answer again, with \`Idempotency-Replayed: true\`, for at least 30 days. After a 503, a 504 or no answer at all, repeat

@@ -6,8 +6,9 @@ import { bearerOf } from '../http/bearer.ts';
 import { decodeBody } from '../http/body.ts';
 import { presentError } from '../http/errors.ts';
 import type { PartnerCaller } from '../http/route-group.ts';
-import type { Doors, PartnerRequestContext } from '../http/serve-route.ts';
+import { type Doors, isSafe, type PartnerRequestContext } from '../http/serve-route.ts';
 import type { KeyedRequest } from '../openings/opening.ts';
+import { must } from '../shared/assert.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
 import { arriveUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
@@ -16,6 +17,7 @@ import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
 import { refuseField } from './refuse-field.ts';
 import { refuseMalformedProof } from './refuse-malformed-proof.ts';
+import { takeSignature } from './take-signature.ts';
 
 /** The request that runs under one idempotency key of one partner in this process. */
 interface Running {
@@ -24,8 +26,8 @@ interface Running {
 }
 
 /**
- * The door of `/v1/partners`. The order of its checks: headers, key and signature over the bytes received, account
- * active, permission, idempotency key (absent, malformed, replay or reuse); where nothing was created under the key yet,
+ * The door of `/v1/partners`. The order of its checks: headers, key and signatures over the bytes received, whether the
+ * signature was used before, account active, permission, idempotency key (absent, malformed, replay or reuse); where nothing was created under the key yet,
  * the status of the partner's organization; then the route validates and does its work. Every success becomes `{ data, request_id }`; the first success or PROVIDER_REFUSED under a key is kept and replayed.
  */
 export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']> {
@@ -40,13 +42,16 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
       ctx.headers[name]?.toString(),
     );
     refuseMalformedProof({ authorization, signature, signatureV2 }, Math.floor(Date.now() / 1000));
+    const needsV2 = !isSafe(ctx.method) && !request.access.bodySignatureSuffices;
     const partner = await authenticate(em, {
       apiKey: bearerOf(authorization ?? ''),
       signature: signature ?? '',
       signatureV2,
+      needsV2,
       request: { method: ctx.method, target: ctx.originalUrl, idempotencyKey: ctx.get('x-idempotency-key'), body },
     });
     ctx.state.partnerId = partner.partnerId;
+    if (needsV2 && !request.idempotent) await takeSignature(em, must(signatureV2, 'the route demands it'));
     const refusal = refusalOf(partner, request);
     if (refusal !== null) {
       await keepRefusal(request, partner.partnerId, refusal);

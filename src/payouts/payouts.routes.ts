@@ -48,7 +48,7 @@ routes.post(
       'Answers as soon as the money is reserved; the transfer goes on durably. `DEDUCTED`: amount is reserved and ' +
       'amount − fee reaches the bank; `ADDED`: amount + fee is reserved and amount reaches the bank, which must be a ' +
       'whole IDR amount. An outcome that cannot be established stays `pending` with the money reserved.',
-    access: partner('request-payout'),
+    access: partner('request-payout', { bodySignatureSuffices: true }),
     body: NewPayout,
     idempotent: true,
     answers: { 200: partnerAnswer(PayoutShape) },

@@ -6,7 +6,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin } from '../support/build.ts';
 import { buildTransaction, upload } from '../support/documents.ts';
 import { casesOf } from '../support/full.ts';
-import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
+import { type BuiltPartner, buildPartner, freshKey, signatures } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { type Body, bodies, type Named } from './body-things.ts';
@@ -107,13 +107,18 @@ async function call(
   const path = route.path.replace(/:(\w+)/g, (_, param: string) => ids[param] ?? newId());
   const raw = body === undefined ? '' : JSON.stringify(body);
   const { apiKey, signingSecret }: BuiltPartner = owner.partner;
+  const key = freshKey();
+  const { method } = route;
   const answer = await fetch(new URL(`${path}${query}`, stack.url), {
-    method: route.method.toUpperCase(),
+    method: method.toUpperCase(),
     body: body === undefined ? null : raw,
     headers: {
       'content-type': 'application/json',
       authorization: `Bearer ${isPartner ? apiKey : owner.user.token}`,
-      ...(isPartner && { 'x-partner-signature': signature(signingSecret, raw), 'x-idempotency-key': freshKey() }),
+      ...(isPartner && {
+        ...signatures(signingSecret, { method, path: `${path}${query}`, raw, key }),
+        'x-idempotency-key': key,
+      }),
     },
   });
   return [answer.status, await answer.text()];
@@ -209,10 +214,10 @@ describe('An id in a body', () => {
 });
 
 /** A webhook delivery of this partner, planted, and where it went. */
-async function deliveryOf(owner: Owner): Promise<{ id: string; endpoint_id: string }> {
+async function deliveryOf(owner: Owner): Promise<{ id: string; endpoint_id: string; resource_id: string }> {
   const { id } = await thingsOf({ method: 'get', path: '/v1/partners/webhook-deliveries/:id' }).make(stack, owner);
-  const sql = 'select id, endpoint_id from webhook_deliveries where id = ?';
-  const [row] = await stack.em().execute<{ id: string; endpoint_id: string }[]>(sql, [id]);
+  const sql = 'select id, endpoint_id, resource_id from webhook_deliveries where id = ?';
+  const [row] = await stack.em().execute<{ id: string; endpoint_id: string; resource_id: string }[]>(sql, [id]);
   return must(row, 'it was planted');
 }
 
@@ -249,8 +254,9 @@ describe('An id in a query', () => {
         Object.values(await thingsOf({ method: 'get', path: '/v1/charitable-causes/:id' }).make(stack, stranger))[0],
       ),
     endpoint_id: async () => planted.endpoint_id,
+    resource_id: async () => planted.resource_id,
   };
-  let planted: { id: string; endpoint_id: string };
+  let planted: { id: string; endpoint_id: string; resource_id: string };
   let document: { id: string; category_id: string; product_id: string };
   beforeAll(async () => {
     planted = await deliveryOf(stranger);

@@ -13,7 +13,7 @@ import {
 import { secureSession } from '../support/decide.ts';
 import { casesOf } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';
-import { type BuiltPartner, buildPartner, signature } from '../support/partner.ts';
+import { type BuiltPartner, buildPartner, signatures } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { documentedAccess } from './documented-access.ts';
@@ -127,8 +127,12 @@ async function ask(route: Route, { user, partner }: Caller, ids: Ids): Promise<H
   const body = bodyOf(nameOf(route), { ...spare, ...ids });
   const token = user?.token ?? partner?.apiKey;
   const signed = route.method === 'get' ? '' : JSON.stringify(body);
+  const key = newId();
   const headers: Record<string, string> = partner
-    ? { 'x-partner-signature': signature(partner.signingSecret, signed), 'x-idempotency-key': newId() }
+    ? {
+        ...signatures(partner.signingSecret, { method: route.method, path, raw: signed, key }),
+        'x-idempotency-key': key,
+      }
     : {};
   const options = { ...(token === undefined ? {} : { token }), headers };
   return route.method === 'get' ? stack.get(path, options) : stack[route.method](path, body, options);

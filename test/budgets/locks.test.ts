@@ -64,7 +64,8 @@ describe('A lock that is held', () => {
     const [first] = await untilLocked(stack);
     // The first attempt has given up when nobody waits any more, or another connection does.
     const isGone = async () => !(await readLockWaits(stack)).some(({ pid }) => pid === first?.pid);
-    await eventually(isGone, (gone) => gone, lock * 3);
+    // For a moment only.
+    await eventually(isGone, (gone) => gone, lock * 3, { slowestMs: 20 });
     await release();
     const { status, body } = await asking;
     expect({ status, body }).toMatchObject({ status: 200, body: { data: { status: 'pending' } } });

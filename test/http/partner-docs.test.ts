@@ -145,7 +145,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     const digest = createHash('sha256').update(body).digest('hex');
     const { pathname, search } = new URL(request.url());
     const [, time] = /^t=(\d+),/.exec(headers['x-partner-signature-v2'] ?? '') ?? [];
-    const signed = [time, `${request.method()} ${pathname}${search}`, idempotencyKey, digest].join('.');
+    const signed = [time, request.method(), `${pathname}${search}`, idempotencyKey, digest].join('\n');
     expect([headers['x-partner-signature'], headers['x-partner-signature-v2']]).toEqual([
       signature(partner.signingSecret, body),
       `t=${time},v1=${signature(partner.signingSecret, signed)}`,

@@ -1,11 +1,12 @@
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { routeGroups } from '../../src/app.ts';
 import { partnerPermissions } from '../../src/partners/partner.ts';
 import { isSignatureOfRequest, signRequest } from '../../src/partners/signature.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildOrganization } from '../support/build.ts';
-import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
+import { type BuiltPartner, buildPartner, freshKey, signature, signatures } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -106,7 +107,7 @@ describe('The signature over the whole request', () => {
     const digest = createHash('sha256')
       .update(asked.body ?? body)
       .digest('hex');
-    const hex = createHmac('sha256', secret).update(`${at}.${method} ${target}.${key}.${digest}`).digest('hex');
+    const hex = createHmac('sha256', secret).update([at, method, target, key, digest].join('\n')).digest('hex');
     return `t=${at},v1=${hex}`;
   }
   const v2 = (header: string) => ({ 'x-partner-signature-v2': header });
@@ -416,6 +417,82 @@ describe('A key', () => {
     expect(errorOf(await other.get('/balance'))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
     expect((await successor()).status).toBe(200);
     expect((await other.administer('post', `/keys/${other.keyId}/rotate`)).status).toBe(400);
+  });
+});
+
+describe('A change that the partners’ document does not name', () => {
+  const changes = routeGroups
+    .flatMap(({ routes }) => routes)
+    .filter(({ access, method, path }) => {
+      const isNamed = method === 'post' && /\/(payments|payouts|quotes)$/.test(path);
+      return access.kind === 'partner' && method !== 'get' && !isNamed;
+    })
+    .map(({ method, path }): [string, typeof method, string] => [
+      `${method.toUpperCase()} ${path}`,
+      method,
+      path.replace(/:\w+/g, newId()),
+    ]);
+
+  it('is one of ten', () => {
+    expect(changes.map(([name]) => name)).toHaveLength(10);
+  });
+
+  it.each(changes)(
+    '%s needs the signature over the whole request, whatever the key may do',
+    async (_, method, path) => {
+      const weak = await buildPartner(stack, { permissions: ['read-gateway'] });
+      const raw = '{}';
+      const ask = (headers: Record<string, string>) =>
+        stack[method as 'post'](path, undefined, {
+          token: weak.apiKey,
+          raw,
+          headers: { 'content-type': 'application/json', 'x-idempotency-key': freshKey(), ...headers },
+        });
+      const alone = await ask({ 'x-partner-signature': signature(weak.signingSecret, raw) });
+      expect(alone).toMatchObject({ status: 401, body: { error: { code: 'AUTH_INVALID_CREDENTIALS' } } });
+      expect(alone.body.error.message).toContain('x-partner-signature-v2');
+      const key = freshKey();
+      const whole = signatures(weak.signingSecret, { method, path, raw, key });
+      expect((await ask({ ...whole, 'x-idempotency-key': key })).status).toBe(403);
+    },
+  );
+
+  it('is not made by what a recorded read was signed with', async () => {
+    const victim = await buildPartner(stack);
+    const recorded = { 'x-partner-signature': signature(victim.signingSecret) };
+    const token = victim.apiKey;
+    expect((await stack.get('/v1/partners/balance', { token, headers: recorded })).status).toBe(200);
+    expect((await stack.post('/v1/partners/keys/rotate', undefined, { token, headers: recorded })).status).toBe(401);
+    const path = '/v1/partners/balance';
+    const at = Math.floor(Date.now() / 1000);
+    const request = { method: 'GET', target: path, idempotencyKey: '', body: Buffer.alloc(0) };
+    const whole = { ...recorded, 'x-partner-signature-v2': signRequest(victim.signingSecret, at, request) };
+    expect((await stack.get(path, { token, headers: whole })).status).toBe(200);
+    expect((await stack.post('/v1/partners/keys/rotate', undefined, { token, headers: whole })).status).toBe(401);
+    expect((await victim.get('/balance')).status).toBe(200);
+  });
+
+  it('is made once for each signature, at any process, and a read as often as one likes', async () => {
+    const path = '/v1/partners/webhook-endpoints';
+    const raw = JSON.stringify({ url: `${stack.url}/hook`, events: ['payment.succeeded'] });
+    const whole = signatures(partner.signingSecret, { method: 'post', path, raw });
+    const headers: Record<string, string> = { 'content-type': 'application/json', ...whole };
+    const options = { token: partner.apiKey, raw, headers };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => stack.post(path, undefined, options)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401, 401]);
+    const upper = { ...headers, 'x-partner-signature-v2': String(headers['x-partner-signature-v2']).toUpperCase() };
+    for (const again of [headers, upper]) {
+      const { status, body } = await stack.post(path, undefined, { ...options, headers: again });
+      expect([status, body.error.message]).toEqual([401, expect.stringContaining('used before')]);
+    }
+    const request = { method: 'GET', target: path, idempotencyKey: '', body: Buffer.alloc(0) };
+    const read = {
+      'x-partner-signature': signature(partner.signingSecret),
+      'x-partner-signature-v2': signRequest(partner.signingSecret, Math.floor(Date.now() / 1000), request),
+    };
+    for (const _ of [1, 2]) {
+      expect((await stack.get(path, { token: partner.apiKey, headers: read })).status).toBe(200);
+    }
   });
 });
 

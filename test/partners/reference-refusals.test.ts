@@ -8,7 +8,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
 import { payoutBody } from '../payouts/build-payouts.ts';
 import { itInFull } from '../support/full.ts';
-import { type BuiltPartner, buildPartner, freshKey, signature } from '../support/partner.ts';
+import { type BuiltPartner, buildPartner, freshKey, signatures } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 interface Example {
@@ -82,13 +82,18 @@ describe('What the API refuses', () => {
   /** The error that an operation answers to these bytes; undefined sends no credentials. */
   async function errorOf({ route }: { route: Route }, by: BuiltPartner | undefined, raw = '', id?: string) {
     const path = route.path.replace(':day', id ?? '2026-01-15').replace(/:\w+/g, id ?? newId());
+    const { method } = route;
+    const key = route.idempotent ? freshKey() : '';
     const call = request(new URL(path, stack.url), {
-      method: route.method.toUpperCase(),
+      method: method.toUpperCase(),
       headers: {
         'content-length': Buffer.byteLength(raw),
         ...(raw !== '' && { 'content-type': 'application/json' }),
-        ...(route.idempotent && { 'x-idempotency-key': freshKey() }),
-        ...(by && { authorization: `Bearer ${by.apiKey}`, 'x-partner-signature': signature(by.signingSecret, raw) }),
+        ...(key !== '' && { 'x-idempotency-key': key }),
+        ...(by && {
+          authorization: `Bearer ${by.apiKey}`,
+          ...signatures(by.signingSecret, { method, path, raw, key }),
+        }),
       },
     });
     call.end(raw);

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { type PartnerPermission, partnerPermissions } from '../../src/partners/partner.ts';
 import { type BuildPlace, type BuiltUser, buildOrganization, buildSuperAdmin } from './build.ts';
 import type { Http, HttpAnswer } from './http.ts';
@@ -34,6 +34,26 @@ export interface BuiltPartner {
 
 export const signature = (secret: string, body: string | Uint8Array = ''): string =>
   createHmac('sha256', secret).update(body).digest('hex');
+
+/** What is enough to sign by the body alone; reads are, too. */
+const bodySuffices = new Set(['/v1/partners/payments', '/v1/partners/payouts', '/v1/partners/quotes']);
+/** The second that each request without a key named last: its signature is taken once. */
+const lastSeconds = new Map<string, number>();
+
+/** The signatures of a call to a whole path with its query: over its body, and over all of it where that is demanded. */
+export function signatures(
+  secret: string,
+  { method, path, raw = '', key = '' }: { method: string; path: string; raw?: string; key?: string },
+): Record<string, string> {
+  const first = { 'x-partner-signature': signature(secret, raw) };
+  const verb = method.toUpperCase();
+  if (verb === 'GET' || bodySuffices.has(path)) return first;
+  const digest = createHash('sha256').update(raw).digest('hex');
+  const whole = [verb, path, key, digest].join('\n');
+  const at = Math.max(Math.floor(Date.now() / 1000), (lastSeconds.get(secret + whole) ?? 0) + 1);
+  lastSeconds.set(secret + whole, at);
+  return { ...first, 'x-partner-signature-v2': `t=${at},v1=${signature(secret, `${at}\n${whole}`)}` };
+}
 
 export const everyEvent = [
   'payment.succeeded',
@@ -105,7 +125,10 @@ export async function buildPartner(stack: BuildPlace & Http, options: PartnerOpt
       return stack[method](`/v1/partners${path}`, undefined, {
         token: apiKey,
         ...(raw !== '' && { raw }),
-        headers: { 'x-partner-signature': signature(signingSecret, raw), 'content-type': 'application/json' },
+        headers: {
+          'content-type': 'application/json',
+          ...signatures(signingSecret, { method, path: `/v1/partners${path}`, raw }),
+        },
       });
     },
     get: (path, headers = {}) =>
@@ -120,7 +143,12 @@ export async function buildPartner(stack: BuildPlace & Http, options: PartnerOpt
         raw,
         headers: {
           'content-type': 'application/json',
-          'x-partner-signature': signature(signingSecret, raw),
+          ...signatures(signingSecret, {
+            method: 'post',
+            path: `/v1/partners${path}`,
+            raw,
+            ...(idempotencyKey !== null && { key: idempotencyKey }),
+          }),
           ...(idempotencyKey === null ? {} : { 'x-idempotency-key': idempotencyKey }),
           ...headers,
         },

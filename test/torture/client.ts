@@ -26,8 +26,8 @@ export interface Operation {
   goesTo?: BankAccountFact;
   /** What a client that changes its mind sends under the same key. */
   otherBody?: Record<string, unknown>;
-  /** Headers for a body; the key's are among them. */
-  headers(raw: string): Record<string, string>;
+  /** Headers for a body sent to a path; the key's are among them. */
+  headers(raw: string, path: string): Record<string, string>;
   /** The id of what was made, from the body of a success. */
   resourceOf(body: Answer): string | undefined;
 }
@@ -101,7 +101,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
     try {
       const answer = await fetch(new URL(path, apiUrls[api % 2]), {
         method: operation.method ?? 'POST',
-        headers: { 'content-type': 'application/json', 'x-request-id': requestId, ...operation.headers(raw) },
+        headers: { 'content-type': 'application/json', 'x-request-id': requestId, ...operation.headers(raw, path) },
         body: raw,
         signal: AbortSignal.timeout(patienceMs),
       });

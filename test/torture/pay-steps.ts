@@ -1,4 +1,4 @@
-import { type BuiltPartner, signature } from '../support/partner.ts';
+import { type BuiltPartner, signatures } from '../support/partner.ts';
 import type { Cast } from './cast.ts';
 import type { Answer, Operation } from './client.ts';
 import type { BankAccountFact, EndingKind, OperationKind } from './facts.ts';
@@ -23,9 +23,9 @@ export function ofPartner(
     by: null,
     partner: partner.id,
     key,
-    headers: (raw) => ({
+    headers: (raw, path) => ({
       authorization: `Bearer ${partner.apiKey}`,
-      'x-partner-signature': signature(partner.signingSecret, raw),
+      ...signatures(partner.signingSecret, { method: 'post', path, raw, key }),
       'x-idempotency-key': key,
     }),
   };

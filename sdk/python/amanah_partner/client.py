@@ -14,8 +14,8 @@ class PartnerClient:
     under the same key.
 
     ``attempts`` is the most attempts of one call, ``timeout`` the seconds that one attempt may wait: a creation itself
-    waits up to 20 s. Where a proxy changes the path, or this machine's clock cannot be trusted to five minutes,
-    ``sign_whole_request=False`` leaves the second signature away. Raises ValueError for options that cannot be right.
+    waits up to 20 s. No proxy may change the path, and this machine's clock is right to five minutes: the second signature
+    covers both. Raises ValueError for options that cannot be right.
     """
 
     def __init__(
@@ -26,7 +26,6 @@ class PartnerClient:
         signing_secret: str,
         attempts: int = 5,
         timeout: float = 30.0,
-        sign_whole_request: bool = True,
     ) -> None:
         self._transport = Transport(
             base_url,
@@ -34,7 +33,6 @@ class PartnerClient:
             signing_secret=signing_secret,
             attempts=attempts,
             timeout=timeout,
-            sign_whole_request=sign_whole_request,
         )
         self.payments = Payments(self._transport)
         self.payouts = Payouts(self._transport)

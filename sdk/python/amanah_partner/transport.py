@@ -8,6 +8,7 @@ import http.client
 import json
 import random
 import re
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -22,6 +23,8 @@ _LONGEST_WAIT = 8.0
 _LONGEST_RETRY_AFTER = 60.0
 # Nothing was decided, or the outcome is not known yet: repeat the same request under the same key.
 _REPEATABLE = frozenset({408, 429, 500, 503, 504})
+# Of calls without an idempotency key, the second that each named last.
+_MOST_TIMES = 1000
 _KEY = re.compile(r"[\x21-\x7e][\x20-\x7e]{6,126}[\x21-\x7e]")
 
 
@@ -43,7 +46,6 @@ class Transport:
         signing_secret: str,
         attempts: int,
         timeout: float,
-        sign_whole_request: bool,
     ) -> None:
         base = urllib.parse.urlsplit(base_url)
         if base.scheme not in ("http", "https") or not base.netloc:
@@ -57,7 +59,8 @@ class Transport:
         self._secret = signing_secret.encode()
         self._attempts = attempts
         self._timeout = timeout
-        self._sign_whole_request = sign_whole_request
+        self._times: dict[str, int] = {}
+        self._lock = threading.Lock()
         self._opener = urllib.request.build_opener(_NoRedirect)
 
     def call(
@@ -103,9 +106,8 @@ class Transport:
             "authorization": f"Bearer {self._api_key}",
             "user-agent": "amanah-partner-python/0.1.0",
             "x-partner-signature": self._sign(raw),
+            "x-partner-signature-v2": self._sign_request(method, target, raw, idempotency_key or ""),
         }
-        if self._sign_whole_request:
-            headers["x-partner-signature-v2"] = self._sign_request(method, target, raw, idempotency_key or "")
         if raw:
             headers["content-type"] = "application/json"
         if idempotency_key is not None:
@@ -131,9 +133,16 @@ class Transport:
 
     def _sign_request(self, method: str, target: str, raw: bytes, idempotency_key: str) -> str:
         """The signature over the whole request, timestamped now."""
+        whole = "\n".join((method, target, idempotency_key, hashlib.sha256(raw).hexdigest()))
         at = int(time.time())
-        digest = hashlib.sha256(raw).hexdigest()
-        return f"t={at},v1={self._sign(f'{at}.{method} {target}.{idempotency_key}.{digest}'.encode())}"
+        if method != "GET" and not idempotency_key:
+            # Such a signature is taken once: the same call again names a later second.
+            with self._lock:
+                at = max(at, self._times.pop(whole, 0) + 1)
+                self._times[whole] = at
+                while len(self._times) > _MOST_TIMES:
+                    del self._times[next(iter(self._times))]
+        return f"t={at},v1={self._sign(f'{at}{chr(10)}{whole}'.encode())}"
 
 
 def _wait_before(attempt: int, outcome: PartnerApiError | NoAnswerError) -> float | None:

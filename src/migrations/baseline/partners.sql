@@ -70,6 +70,13 @@ create table partner_fees (
 -- A key's fingerprint and resource are kept, so that however old a retry is it never makes a second resource; the
 -- answer is forgotten after 30 days. Answers are sealed, as they hold bank account numbers. The id is derived from
 -- partner and key, so that an answer can be sealed for its row before the row is read.
+-- Signatures over whole requests that changed something without an idempotency key: each is taken once.
+create table used_signatures (
+  digest text primary key check (length(digest) = 64),
+  used_at timestamptz not null default clock_timestamp()
+);
+create index used_signatures_by_age on used_signatures (used_at);
+
 create table partner_idempotency_keys (
   id uuid not null,
   partner_id uuid not null references partners (id),

@@ -92,6 +92,7 @@ grant insert, update (name, status, fee_mode, settlement_delay_hours, payouts_en
 grant insert, update (signing_secret_sealed, require_signature_v2, valid_until, revoked_at) on partner_keys to amanah_app;
 grant insert, update (revoked_at) on partner_organizations to amanah_app;
 grant insert, update (answer_status, answer_sealed, answered_at) on partner_idempotency_keys to amanah_app;
+grant insert on used_signatures to amanah_app;
 grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
   customer_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;
