@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { text, timestamp, uuid, verbatimText } from '../http/fields.ts';
+import { prose, text, timestamp, uuid, verbatimText } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { userTypes } from '../identity/user.ts';
@@ -91,7 +91,7 @@ routes.post(
     access: allow('create-role', ownRoles),
     body: z.strictObject({
       name: text(100),
-      description: text(500),
+      description: prose(500),
       organization_id: uuid().optional(),
       permissions: permissionNames,
     }),
@@ -147,7 +147,7 @@ routes.patch(
     params: roleId,
     body: z.strictObject({
       name: text(100).optional(),
-      description: text(500).optional(),
+      description: prose(500).optional(),
       permissions: permissionNames.optional(),
     }),
     answers: { 200: z.object({ message, role: RoleAnswer }) },

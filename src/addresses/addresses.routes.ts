@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { clearable, text, uuidV4 } from '../http/fields.ts';
+import { clearable, prose, text, uuidV4 } from '../http/fields.ts';
 import { countedFields, listQuery, presentCounted } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { addressTypes } from './address.ts';
@@ -20,18 +20,18 @@ const scope = "own; the organization's for its admins; all for platform";
 const addressId = z.object({ address_id: uuidV4() });
 
 const texts = {
-  province: text(255),
-  city: text(255),
-  country: text(255),
-  district: clearable(text(255, 0)),
-  subdistrict: clearable(text(255, 0)),
-  street: clearable(text(255, 0)),
-  village: clearable(text(255, 0)),
-  rt: clearable(text(255, 0)),
-  rw: clearable(text(255, 0)),
-  postal_code: clearable(text(255, 0)),
-  unit_number: clearable(text(255, 0)),
-  building_number: clearable(text(255, 0)),
+  province: prose(255),
+  city: prose(255),
+  country: prose(255),
+  district: clearable(prose(255, 0)),
+  subdistrict: clearable(prose(255, 0)),
+  street: clearable(prose(255, 0)),
+  village: clearable(prose(255, 0)),
+  rt: clearable(prose(255, 0)),
+  rw: clearable(prose(255, 0)),
+  postal_code: clearable(prose(255, 0)),
+  unit_number: clearable(prose(255, 0)),
+  building_number: clearable(prose(255, 0)),
   label: clearable(text(255, 0)),
 };
 const NewAddress = z.strictObject({ ...texts, address_type: z.enum(addressTypes).default('individual') });

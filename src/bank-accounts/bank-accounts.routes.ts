@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { text, uuid } from '../http/fields.ts';
+import { nameAtBank, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { addBankAccount } from './add-bank-account.ts';
@@ -32,7 +32,7 @@ routes.post(
     body: z.strictObject({
       bank_code: text(32),
       account_number: text(34).meta({ description: 'Digits only, as many as the bank has.' }),
-      account_holder: text(100),
+      account_holder: nameAtBank(100),
     }),
     answers: { 201: z.object({ message, data: BankAccountShape }) },
   },

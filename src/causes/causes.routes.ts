@@ -4,7 +4,7 @@ import { embedDocuments } from '../documents/embed-documents.ts';
 import { embeddedDocumentsFields } from '../documents/present-document.ts';
 import { allow } from '../http/access.ts';
 import { created } from '../http/answer.ts';
-import { discoverFlag, moneyNumber, text, uuid } from '../http/fields.ts';
+import { discoverFlag, moneyNumber, prose, text, uuid } from '../http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { approveCause } from './approve-cause.ts';
@@ -31,16 +31,16 @@ const message = z.string();
 const params = z.object({ id: uuid() });
 const texts = {
   name: text(causeTextLimits.name),
-  description: text(causeTextLimits.text),
-  regulations: text(causeTextLimits.text),
-  benefit: text(causeTextLimits.text),
+  description: prose(causeTextLimits.text),
+  regulations: prose(causeTextLimits.text),
+  benefit: prose(causeTextLimits.text),
 };
 const ofTheSuperAdmin = allow('approve-charitable-cause', {
   userTypes: ['platform'],
   role: 'platform_super_admin',
   scope: 'all',
 });
-const why = z.strictObject({ reason: text(causeTextLimits.reason, 3) });
+const why = z.strictObject({ reason: prose(causeTextLimits.reason, 3) });
 const currency = z.literal('IDR', 'must be IDR');
 
 const routes = createRouteGroup({

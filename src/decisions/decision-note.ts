@@ -1,7 +1,7 @@
-import { text } from '../http/fields.ts';
+import { prose } from '../http/fields.ts';
 import { longestNote } from '../shared/note.ts';
 import { shortestNote } from './decision.ts';
 
 /** The note of a decision, as requests carry it. */
 export const noteOfDecision = () =>
-  text(longestNote, shortestNote).describe('References to the evidence, never personal data.');
+  prose(longestNote, shortestNote).describe('References to the evidence, never personal data.');

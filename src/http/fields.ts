@@ -1,9 +1,10 @@
 import { Decimal } from 'decimal.js';
 import { z } from 'zod';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from '../identity/user.ts';
+import { isNameForBank } from '../shared/bank-text.ts';
 import { startOfWesternIndonesiaDay } from '../shared/clock.ts';
 import { isMoney, type Money } from '../shared/money.ts';
-import { isPlainText, isVisible } from '../shared/plain-text.ts';
+import { isOneLine, isPlainText, isVisible } from '../shared/plain-text.ts';
 import { NumberLiteral } from './body.ts';
 
 /** A UUID of any version; returned in lower case. */
@@ -14,27 +15,39 @@ export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }
 
 const brokenCharacter = 'must not contain half of a character (a lone surrogate)';
 
+const storable = (maximum: number) =>
+  z
+    .string()
+    .max(maximum, `must have at most ${maximum} characters`)
+    .refine((value) => value.isWellFormed(), { error: brokenCharacter, abort: true })
+    .refine(isPlainText, { error: 'must not contain control characters', abort: true });
+
+const severalLines = 'must be one line, without tabs, line breaks and marks of direction';
+
 /**
- * A text of `minimum` (default 1) to `maximum` characters, trimmed, without control characters, and with at least one
- * visible character unless empty. The maximum counts what was sent, before trimming, as OpenAPI can say nothing else.
+ * A text of `minimum` (default 1) to `maximum` characters, trimmed, on one line, and with at least one visible character
+ * unless empty. The maximum counts what was sent, before trimming, as OpenAPI can say nothing else.
  */
 export const text = (maximum: number, minimum = 1) =>
-  z
-    .string()
-    .max(maximum, `must have at most ${maximum} characters`)
+  storable(maximum)
+    .refine(isOneLine, { error: severalLines, abort: true })
     .trim()
     .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
-    .refine((value) => value.isWellFormed(), { error: brokenCharacter, abort: true })
-    .refine(isPlainText, { error: 'must not contain control characters', abort: true })
     .refine((value) => value === '' || isVisible(value), 'must have a visible character');
 
-/** A text that is kept as sent, white space and all. */
-export const verbatimText = (maximum: number) =>
-  z
-    .string()
-    .max(maximum, `must have at most ${maximum} characters`)
-    .refine((value) => value.isWellFormed(), { error: brokenCharacter, abort: true })
-    .refine(isPlainText, 'must not contain control characters');
+/** A person's or organization's name that goes to a bank, which takes Latin letters; shown as it was given. */
+export const nameAtBank = (maximum: number) =>
+  text(maximum).refine(isNameForBank, 'must have a Latin letter or a digit: banks take no other');
+
+/** As `text`, but of as many lines as one likes: what somebody tells, and not what something is called. */
+export const prose = (maximum: number, minimum = 1) =>
+  storable(maximum)
+    .trim()
+    .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
+    .refine((value) => value === '' || isVisible(value), 'must have a visible character');
+
+/** A text on one line that is kept as sent, white space and all. */
+export const verbatimText = (maximum: number) => storable(maximum).refine(isOneLine, severalLines);
 
 /** A partner's own reference: kept, shown and searched for as sent, so that the partner finds it again. */
 export const externalRef = () =>

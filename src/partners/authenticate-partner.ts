@@ -6,7 +6,13 @@ import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 import type { PartnerPermission, PartnerStatus } from './partner.ts';
 import { newSigningSecret, signingSecretPlace } from './partner-secrets.ts';
-import { isSignatureOf, isSignatureOfRequest, type SignedRequest } from './signature.ts';
+import {
+  isSignatureOf,
+  isSignatureOfRequest,
+  type SignedRequest,
+  secondSignatureTime,
+  signatureToleranceSeconds,
+} from './signature.ts';
 
 interface KeyRow {
   id: string;
@@ -18,6 +24,8 @@ interface KeyRow {
   signing_secret_sealed: string;
   require_signature_v2: boolean;
   usable: boolean;
+  /** Seconds since 1970, by the database's clock: that of this process may be wrong. */
+  now: string;
 }
 
 export interface AuthenticatedPartner {
@@ -42,10 +50,15 @@ export interface PartnerProof {
 }
 
 /** Why a request whose body is signed rightly is refused for its second signature. */
-const complainOfWhole = ({ signatureV2, needsV2, request: { method, target } }: PartnerProof): string =>
-  signatureV2 === undefined
-    ? `The ${needsV2 ? 'route' : 'API key'} demands x-partner-signature-v2, the signature over the whole request`
+function complainOfWhole({ signatureV2, needsV2, request: { method, target } }: PartnerProof, now: number): string {
+  if (signatureV2 === undefined) {
+    return `The ${needsV2 ? 'route' : 'API key'} demands x-partner-signature-v2, the signature over the whole request`;
+  }
+  const at = secondSignatureTime(signatureV2);
+  return at !== null && Math.abs(now - at) > signatureToleranceSeconds
+    ? `The time in x-partner-signature-v2 is ${at}, more than five minutes off: the server's is ${now}`
     : `The x-partner-signature is right, x-partner-signature-v2 is not that of \`${method} ${target}\` at its time, with this x-idempotency-key and body`;
+}
 
 /** Most unsealed signing secrets cached in memory; the oldest goes first. */
 const mostOpenSecrets = 1000;
@@ -71,6 +84,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
       permissions: [],
       require_signature_v2: false,
       usable: false,
+      now: '0',
     } as const;
     return { ...nobody, id: decoyKeyId, permissions: [], signing_secret_sealed };
   }
@@ -90,6 +104,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
       em,
       `select k.id, k.partner_id, p.organization_id, o.status as organization_status, p.status, k.permissions, k.signing_secret_sealed,
          k.require_signature_v2,
+         floor(extract(epoch from clock_timestamp()))::text as now,
          k.revoked_at is null and (k.valid_until is null or k.valid_until > now()) as usable
        from partner_keys k join partners p on p.id = k.partner_id
          join organizations o on o.id = p.organization_id
@@ -104,7 +119,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
     const provenWhole =
       signatureV2 === undefined
         ? !(needsV2 || row.require_signature_v2)
-        : isSignatureOfRequest(secret, request, signatureV2, Math.floor(Date.now() / 1000));
+        : isSignatureOfRequest(secret, request, signatureV2, Number(row.now));
     if (!proven || !row.usable) {
       refuse(
         'AUTH_INVALID_CREDENTIALS',
@@ -112,7 +127,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
       );
     }
     // Who is told more than that has shown the key and its secret.
-    if (!provenWhole) refuse('AUTH_INVALID_CREDENTIALS', complainOfWhole(proof));
+    if (!provenWhole) refuse('AUTH_INVALID_CREDENTIALS', complainOfWhole(proof, Number(row.now)));
     const { id: keyId, partner_id: partnerId, organization_id: organizationId, status } = row;
     const { organization_status: organizationStatus } = row;
     return { keyId, partnerId, organizationId, organizationStatus, status, permissions: new Set(row.permissions) };

@@ -41,7 +41,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const [signature, signatureV2] = ['x-partner-signature', 'x-partner-signature-v2'].map((name) =>
       ctx.headers[name]?.toString(),
     );
-    refuseMalformedProof({ authorization, signature, signatureV2 }, Math.floor(Date.now() / 1000));
+    refuseMalformedProof({ authorization, signature, signatureV2 });
     const needsV2 = !isSafe(ctx.method) && !request.access.bodySignatureSuffices;
     const partner = await authenticate(em, {
       apiKey: bearerOf(authorization ?? ''),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
 import { signedIn } from '../http/access.ts';
-import { amount, moneyNumber, optionalText, uuid } from '../http/fields.ts';
+import { amount, moneyNumber, optionalText, prose, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
@@ -24,7 +24,7 @@ const GatewayPayment = z.strictObject({
   payment_id: z.int(),
   amount: moneyNumber(),
   transaction_name: optionalText(100),
-  transaction_desc: optionalText(255),
+  transaction_desc: prose(255, 0).optional(),
 });
 
 const BalancePayment = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { partner } from '../http/access.ts';
-import { externalRef, moneyString, periodEnd, periodStart, text, uuid } from '../http/fields.ts';
+import { externalRef, moneyString, nameAtBank, periodEnd, periodStart, text, uuid } from '../http/fields.ts';
 import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
@@ -23,7 +23,7 @@ const NewPayout = z.strictObject({
   amount: moneyString(),
   bank_code: text(32).meta({ description: 'A `bank_code` of `GET /v1/partners/channels`.' }),
   bank_account_number: text(34),
-  beneficiary_name: text(100)
+  beneficiary_name: nameAtBank(100)
     .optional()
     .meta({
       description:

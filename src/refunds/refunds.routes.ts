@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { getPartnerPayment } from '../collections/find-partner-payments.ts';
 import { partner } from '../http/access.ts';
-import { moneyString, text, uuid } from '../http/fields.ts';
+import { moneyString, nameAtBank, prose, text, uuid } from '../http/fields.ts';
 import { pageFields, partnerListQuery, presentPage } from '../http/paging.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { partnerAnswer } from '../partners/partner-answer.ts';
@@ -31,12 +31,12 @@ routes.post(
     params: paymentParams,
     body: z.strictObject({
       amount: moneyString().optional().meta({ description: 'A whole IDR amount. Without it all that is left.' }),
-      reason: text(200).meta({ description: 'For your own records; the customer is not told.' }),
+      reason: prose(200).meta({ description: 'For your own records; the customer is not told.' }),
       bank_code: text(32).optional().meta({
         description: 'A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer.',
       }),
       bank_account_number: text(34).optional().meta({ description: 'Required where the refund is a transfer.' }),
-      beneficiary_name: text(100).optional().meta({ description: "The holder's name as the bank has it." }),
+      beneficiary_name: nameAtBank(100).optional().meta({ description: "The holder's name as the bank has it." }),
     }),
     idempotent: true,
     answers: { 200: partnerAnswer(RefundShape) },

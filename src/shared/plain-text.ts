@@ -5,6 +5,14 @@ const controlCharacters = /[^\P{Cc}\t\n\r]/u;
 /** Whether a text can be stored: no control characters but tabs and line breaks, no lone surrogates. */
 export const isPlainText = (value: string): boolean => !controlCharacters.test(value) && value.isWellFormed();
 
+const notOnOneLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+/**
+ * Whether a text stands on one line as it reads: no control characters (tabs and line breaks are some), no separators of
+ * lines and paragraphs, and nothing that turns the direction of what follows.
+ */
+export const isOneLine = (value: string): boolean => !notOnOneLine.test(value);
+
 // Any visible character: not a separator, control, format or default-ignorable character, nor the Braille blank.
 const mark = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 

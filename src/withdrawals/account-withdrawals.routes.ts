@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
-import { moneyString, text, uuid } from '../http/fields.ts';
+import { moneyString, prose, uuid } from '../http/fields.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { createRouteGroup } from '../http/route-group.ts';
 import { sendStored } from '../payments/replay.ts';
@@ -14,7 +14,7 @@ const Body = z
     bank_account_id: uuid(),
     amount: moneyString(),
     cause_id: uuid().optional().describe('Makes it a disbursement of this cause, which receives into the account.'),
-    purpose_note: text(longest, shortest)
+    purpose_note: prose(longest, shortest)
       .optional()
       .describe('With `cause_id`: what it is for. Everybody may read it.'),
   })

@@ -341,7 +341,7 @@ describe('what goes over the wire', () => {
           reference_id: request.reference,
           virtual_account: {
             channel_code: 'BRI',
-            channel_properties: { customer_name: 'Arni OBrien SH', expires_at: request.expiresAt.toISOString() },
+            channel_properties: { customer_name: "Arni O'Brien, S.H.", expires_at: request.expiresAt.toISOString() },
           },
         },
       },

@@ -2,18 +2,25 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { testRun } from './run.ts';
 
-/** Changes one row of the provider's books, as only the provider could. */
-export function atProvider(
-  stack: { deps: { workflows: { taskQueue: string } } },
-  sql: string,
-  params: readonly string[],
-): void {
-  const directory = join(testRun().directory, 'sandbox', stack.deps.workflows.taskQueue);
-  const file = new DatabaseSync(join(directory, 'sandbox.db'));
+interface Place {
+  deps: { workflows: { taskQueue: string } };
+}
+
+function inItsBooks<T>({ deps }: Place, work: (file: DatabaseSync) => T): T {
+  const file = new DatabaseSync(join(testRun().directory, 'sandbox', deps.workflows.taskQueue, 'sandbox.db'));
   try {
     file.exec('pragma busy_timeout = 5000');
-    expect(file.prepare(sql).run(...params).changes).toBe(1);
+    return work(file);
   } finally {
     file.close();
   }
 }
+
+/** Changes one row of the provider's books, as only the provider could. */
+export function atProvider(stack: Place, sql: string, params: readonly string[]): void {
+  expect(inItsBooks(stack, (file) => file.prepare(sql).run(...params).changes)).toBe(1);
+}
+
+/** What the provider's books have, one JSON text for each row. */
+export const readAtProvider = (stack: Place, sql: string, params: readonly string[]): string[] =>
+  inItsBooks(stack, (file) => file.prepare(sql).all(...params)).map((row) => JSON.stringify(row));

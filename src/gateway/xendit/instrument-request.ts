@@ -5,6 +5,7 @@ import {
   QRCodeChannelCode,
   VirtualAccountChannelCode,
 } from 'xendit-node/payment_request/models/index.js';
+import { foldForBank } from '../../shared/bank-text.ts';
 import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import type { InstrumentRequest } from '../gateway.ts';
 import { wireAmount } from './wire-amount.ts';
@@ -16,16 +17,12 @@ function channelIn<T extends string>(codes: Record<string, T>, code: string): T 
   return Object.values(codes).find((known) => known === code && known !== 'UNKNOWN_ENUM_VALUE') ?? null;
 }
 
-/** Banks show the name on the payer's screen and accept plain letters only; without a usable name it is `Customer`. */
-function customerNameOf(request: InstrumentRequest): string {
-  const plain = (request.customer?.name ?? '')
-    .normalize('NFKD')
-    .replace(/[^A-Za-z0-9 ]+/g, '')
-    .replace(/ +/g, ' ')
-    .trim()
+/** Banks show the name on the payer's screen; where they can show nothing of it, ours stands there. */
+function customerNameOf({ customer }: InstrumentRequest): string {
+  const name = foldForBank(customer?.name ?? '')
     .slice(0, 50)
     .trim();
-  return /[A-Za-z]/.test(plain) ? plain : 'Customer';
+  return /[A-Za-z]/.test(name) ? name : 'Amanah';
 }
 
 function paymentMethodOf(request: InstrumentRequest): PaymentMethodParameters | null {

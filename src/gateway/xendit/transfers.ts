@@ -1,5 +1,6 @@
 import { CreatePayoutRequestToJSON } from 'xendit-node/payout/models/index.js';
 import { z } from 'zod';
+import { foldForBank } from '../../shared/bank-text.ts';
 import { sha256 } from '../../shared/digest.ts';
 import type { Money } from '../../shared/money.ts';
 import {
@@ -56,12 +57,15 @@ function payoutBodyOf(request: TransferRequest) {
   return {
     referenceId: request.reference,
     channelCode,
-    channelProperties: { accountNumber: request.accountNumber, accountHolderName: request.accountHolder },
+    channelProperties: { accountNumber: request.accountNumber, accountHolderName: holderOf(request) },
     amount: wireAmount(request.amount),
     description: request.description,
     currency: 'IDR',
   };
 }
+
+/** At most 100 characters, as the provider takes them: some letters are written as two. */
+const holderOf = ({ accountHolder }: TransferRequest): string => foldForBank(accountHolder).slice(0, 100).trim();
 
 /** SHA-256 (hex) over the body that the request sends. */
 export const digestTransfer = (request: TransferRequest): string =>

@@ -1,0 +1,22 @@
+/** Letters that Unicode does not take apart, and typographer's marks, as banks write them. */
+const written: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', ẞ: 'SS', ø: 'o', Ø: 'O', ł: 'l', Ł: 'L', đ: 'd', Đ: 'D', ð: 'd', Ð: 'D', þ: 'th', Þ: 'Th', ı: 'i' },
+  ...{ æ: 'ae', Æ: 'AE', œ: 'oe', Œ: 'OE', '’': "'", '‘': "'", '–': '-', '—': '-' },
+};
+
+/**
+ * A name as banks take it: Latin letters without accents, digits, spaces and `.,'-/`. Other scripts are left away; empty
+ * when nothing remains.
+ */
+export const foldForBank = (text: string): string =>
+  [...text]
+    .map((character) => written[character] ?? character)
+    .join('')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^A-Za-z0-9 .,'/-]+/g, ' ')
+    .replace(/ +/g, ' ')
+    .trim();
+
+/** Whether a bank can be given this name: a letter or a digit remains of it. */
+export const isNameForBank = (text: string): boolean => /[A-Za-z0-9]/.test(foldForBank(text));
