@@ -80,10 +80,11 @@ export const httpsUrl = () =>
     })
     .meta({ format: 'uri', pattern: '^https://' });
 
-/** A new password: at least 12 characters. */
+/** A new password: at least 12 characters, in Unicode form NFKC. */
 export const password = () =>
   z
     .string()
+    .normalize('NFKC')
     .min(passwordMinimumCharacters, `must have at least ${passwordMinimumCharacters} characters`)
     .max(passwordMaximumCharacters, `must have at most ${passwordMaximumCharacters} characters`)
     .meta({ format: 'password' });

@@ -7,7 +7,7 @@ import { refuse } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
 import { endTokens, lockOwnRow } from './end-tokens.ts';
 import { countPassword, loginAttempt, refuseThrottled } from './login-failures.ts';
-import { hashPassword, verifyPassword } from './password.ts';
+import { hashPassword, normalizePassword, verifyPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { openProfile } from './profile.ts';
 import { hasSecondFactor } from './second-factor.ts';
@@ -37,10 +37,10 @@ export async function changePassword(
   const attempt = loginAttempt(must(known.email_digest, 'an active user has an address'), input.address);
   await refuseThrottled(em, attempt);
   const passwordHash = known.password_hash ?? null;
-  const matches = await verifyPassword(passwordHash, currentPassword, attempt.address);
+  const { matches } = await verifyPassword(passwordHash, currentPassword, attempt.address);
   await countPassword(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId }, matches);
   if (!matches) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
-  if (newPassword === currentPassword)
+  if (normalizePassword(newPassword) === normalizePassword(currentPassword))
     refuse('REQUEST_INVALID', 'must differ from the current one', { field: 'new_password' });
   refuseGuessable(newPassword, (await openProfile(sealer, known)).email, 'new_password');
   const newHash = await hashPassword(newPassword, attempt.address);

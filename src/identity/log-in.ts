@@ -11,7 +11,7 @@ import {
   refuseThrottled,
   rememberLogin,
 } from './login-failures.ts';
-import { verifyPassword } from './password.ts';
+import { hashPassword, verifyPassword } from './password.ts';
 import { emailDigest, openProfile } from './profile.ts';
 import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
 import type { User } from './user.entity.ts';
@@ -56,11 +56,12 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
     'select id, status, password_hash, token_generation, profile_sealed from users where email_digest = ?',
     [attempt.account],
   );
-  const matches = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
+  const { matches, isAsTyped } = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
   const entered = matches && found?.status === 'active' ? found : null;
   const failure = { attempt, userId: found?.id, actorId: null, reason: 'password', requestId } as const;
   await countPassword(em, failure, entered !== null);
   if (entered === null) refuseUnknown();
+  if (isAsTyped) await hashAnew(em, entered, password, attempt.address);
   // The answer shows the profile: while its key cannot be read, no code is spent and no login is recorded.
   await openProfile(sealer, entered);
   const begun = await findSecondFactor(em, entered.id);
@@ -74,7 +75,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
     if (user.status !== 'active' || user.password_hash !== entered.password_hash) refuseUnknown();
     const current = await findSecondFactor(tx, entered.id);
     if (factor) {
-      await refuseThrottled(tx, attempt);
+      await refuseThrottled(tx, attempt, { ofCodes: true });
       if (!current || !(await spendCode(tx, sealer, current, totpCode ?? ''))) {
         await recordLoginFailure(tx, { attempt, userId: entered.id, actorId: null, reason: 'totp_code', requestId });
         return null;
@@ -86,6 +87,16 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   });
   if (user === null) refuse('UNAUTHENTICATED', 'is wrong or already used', { field: 'totp_code' });
   return { user, generation: entered.token_generation, secondFactor };
+}
+
+/** Has the password of an account stored in its usual form, if it is still the same. */
+async function hashAnew(em: EntityManager, account: Account, password: string, address: string): Promise<void> {
+  const anew = await hashPassword(password, address);
+  const changed = await em.execute<unknown[]>(
+    'update users set password_hash = ? where id = ? and password_hash = ? returning 1',
+    [anew, account.id, account.password_hash],
+  );
+  if (changed.length > 0) account.password_hash = anew;
 }
 
 function refuseUnknown(): never {

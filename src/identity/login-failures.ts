@@ -10,6 +10,8 @@ import { lockOwnRow } from './end-tokens.ts';
 /** Failed logins that are tolerated within the window (docs/contract.md 1). */
 const failuresPerAccountAndAddress = 10;
 const failuresPerAddress = 100;
+/** Wrong codes of an account's second factor, after the right password, over all addresses together. */
+const wrongCodesPerAccount = 10;
 const windowMinutes = 15;
 /** An account that logged in from an address within this many days is not held back by others' failures there. */
 const knownDays = 30;
@@ -33,22 +35,31 @@ export function loginAttempt(emailDigest: string, address: string): LoginAttempt
 
 /**
  * Throws TOO_MANY_REQUESTS while the account from this address, or the address altogether, has failed too often. The
- * latter does not lock out accounts that are known to log in there.
+ * latter does not lock out accounts that are known to log in there. With `ofCodes` also while too many wrong codes of its
+ * second factor came from anywhere.
  */
-export async function refuseThrottled(em: EntityManager, { account, address }: LoginAttempt): Promise<void> {
+export async function refuseThrottled(
+  em: EntityManager,
+  { account, address }: LoginAttempt,
+  { ofCodes = false } = {},
+): Promise<void> {
   const wait = (limit: number) =>
     `ceil(extract(epoch from (array_agg(failed_at order by failed_at desc))[${limit}] + interval '${windowMinutes} minutes' - clock_timestamp()))`;
-  const [row] = await em.execute<[{ by_account: string | null; by_address: string | null }]>(
+  const [row] = await em.execute<[Record<'by_account' | 'by_address' | 'by_code', string | null>]>(
     `select (select ${wait(failuresPerAccountAndAddress)} from login_failures
              where address = ? and account_hash = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_account,
             (select ${wait(failuresPerAddress)} from login_failures
              where address = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes'
                and not exists (select from known_logins k where k.account_hash = ? and k.address = ?
-                 and k.logged_in_at > clock_timestamp() - interval '${knownDays} days')) as by_address`,
-    [address, account, address, account, address],
+                 and k.logged_in_at > clock_timestamp() - interval '${knownDays} days')) as by_address,
+            (select ${wait(wrongCodesPerAccount)} from login_failures
+             where ? and of_code and account_hash = ?
+               and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_code`,
+    [address, account, address, account, address, ofCodes, account],
   );
-  const seconds = Math.max(Number(row.by_account ?? 0), Number(row.by_address ?? 0));
-  if (row.by_account === null && row.by_address === null) return;
+  const waits = [row.by_account, row.by_address, row.by_code].filter((wait) => wait !== null);
+  if (waits.length === 0) return;
+  const seconds = Math.max(...waits.map(Number));
   refuse('TOO_MANY_REQUESTS', 'Too many failed logins; try again later', { retryAfterSeconds: Math.max(1, seconds) });
 }
 
@@ -76,7 +87,11 @@ export async function recordLoginFailure(
             userId,
             account,
           ]);
-    await tx.execute('insert into login_failures (address, account_hash) values (?, ?)', [address, account]);
+    await tx.execute('insert into login_failures (address, account_hash, of_code) values (?, ?, ?)', [
+      address,
+      account,
+      reason === 'totp_code',
+    ]);
     await forgetRows(tx, 'login_failures', `${windowMinutes} minutes`, 100);
     if (userId === undefined || held.length === 0) return;
     await recordEvent(tx, {
@@ -131,7 +146,7 @@ export async function guardGuesses<T>(
   const result = await em.fork().transactional(async (tx) => {
     const { id: userId, email_digest } = await lockOwnRow(tx, caller);
     const attempt = loginAttempt(must(email_digest, 'an active user has an address'), address);
-    await refuseThrottled(tx, attempt);
+    await refuseThrottled(tx, attempt, { ofCodes: true });
     const right = await guess(tx);
     if (right === null) {
       await recordLoginFailure(tx, { attempt, userId, actorId: userId, reason: 'totp_code', requestId });

@@ -22,24 +22,30 @@ async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
 
 let stranger: Promise<string> | undefined;
 
-/**
- * The argon2id hash of a password, parameters and salt included, for a request from this address (in the form of
- * `countedAddress`). Throws SERVICE_UNAVAILABLE when too many wait, or after waiting 10 seconds.
- */
-export const hashPassword = (password: string, address = noAddress): Promise<string> =>
-  inPlace(address, () => hash(password, parameters));
+/** The form in which passwords are hashed: what looks alike on two keyboards is the same (docs/contract.md 1). */
+export const normalizePassword = (password: string): string => password.normalize('NFKC');
 
 /**
- * Whether the password matches the hash; without a hash false, after the same work. Waits and throws as `hashPassword`
- * does.
+ * The argon2id hash of a password (`normalizePassword`), parameters and salt included, for a request from this address (in
+ * the form of `countedAddress`). Throws SERVICE_UNAVAILABLE when too many wait, or after waiting 10 seconds.
+ */
+export const hashPassword = (password: string, address = noAddress): Promise<string> =>
+  inPlace(address, () => hash(normalizePassword(password), parameters));
+
+/**
+ * Whether the password matches the hash, and if so whether only as it was typed: then it is to be hashed anew. Without a
+ * hash it does not, after the same work. Waits and throws as `hashPassword` does.
  */
 export async function verifyPassword(
   passwordHash: string | null,
   password: string,
   address = noAddress,
-): Promise<boolean> {
+): Promise<{ matches: boolean; isAsTyped: boolean }> {
   stranger ??= hash('nobody has this password', parameters);
   const known = passwordHash ?? (await stranger);
-  const matches = await inPlace(address, () => verify(known, password));
-  return passwordHash !== null && matches;
+  const normal = normalizePassword(password);
+  const matches = async (text: string) => (await inPlace(address, () => verify(known, text))) && passwordHash !== null;
+  if (await matches(normal)) return { matches: true, isAsTyped: false };
+  const isAsTyped = normal !== password && (await matches(password));
+  return { matches: isAsTyped, isAsTyped };
 }

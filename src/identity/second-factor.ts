@@ -69,8 +69,9 @@ export async function spendAppCode(
   tx: EntityManager,
   sealer: Sealer,
   { id, secret_sealed }: SecondFactor,
-  code: string,
+  typed: string,
 ): Promise<boolean> {
+  const code = typed.replaceAll(' ', '');
   if (!/^\d{6}$/.test(code)) return false;
   const secret = await sealer.open(placeOfSecret(id), secret_sealed);
   const result = verifySync({ secret, token: code, epochTolerance: toleranceSeconds });
@@ -89,7 +90,7 @@ export async function spendCode(
   factor: SecondFactor,
   code: string,
 ): Promise<boolean> {
-  if (await spendAppCode(tx, sealer, factor, code.replaceAll(' ', ''))) return true;
+  if (await spendAppCode(tx, sealer, factor, code)) return true;
   const used = await tx.execute<unknown[]>(
     'delete from recovery_codes where user_id = ? and code_hash = ? returning 1',
     [factor.id, hashRecoveryCode(factor.id, code)],

@@ -1,3 +1,4 @@
+import { hash } from '@node-rs/argon2';
 import { emailDigest } from '../../src/identity/profile.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../support/build.ts';
@@ -116,6 +117,36 @@ describe('Logging in and out', () => {
     const median = (of: number[]) => of.toSorted((a, b) => a - b)[3] as number;
     expect(median(work.unknown) / median(work.known)).toBeGreaterThan(0.4);
     expect(median(work.unknown) / median(work.known)).toBeLessThan(2.5);
+  });
+
+  it('takes a password in any Unicode form of the same text, and keeps it in one', async () => {
+    const [composed, apart] = ['pässwörd-ñandú', 'pässwörd-ñandú'].map((text, index) =>
+      text.normalize(index === 0 ? 'NFC' : 'NFD'),
+    ) as [string, string];
+    const email = `${newId()}@example.org`;
+    expect((await stack.post('/v1/auth/signup', { name: 'Zoë', email, password: apart })).status).toBe(201);
+    expect((await logIn(email, composed)).status).toBe(200);
+    expect((await logIn(email, apart)).status).toBe(200);
+    // A hash of what was typed apart, as it was stored once: it lets in, and is replaced.
+    const stored = 'select password_hash from users where id = ?';
+    const [row] = await stack.em().execute<{ id: string }[]>('select id from users order by created_at desc limit 1');
+    const id = String(row?.id);
+    await stack.owner().execute('update users set password_hash = ? where id = ?', [await hash(apart), id]);
+    expect((await logIn(email, composed)).status).toBe(401);
+    const [before] = await stack.em().execute(stored, [id]);
+    expect((await logIn(email, apart)).status).toBe(200);
+    expect(await stack.em().execute(stored, [id])).not.toEqual([before]);
+    expect((await logIn(email, composed)).status).toBe(200);
+  });
+
+  it('counts the characters of a password in that form', async () => {
+    const short = 'é'.repeat(11).normalize('NFD');
+    const { status, body } = await stack.post('/v1/auth/signup', {
+      name: 'Zoë',
+      email: 'z@example.org',
+      password: short,
+    });
+    expect([status, body.message]).toEqual([400, 'password: must have at least 12 characters']);
   });
 
   it('is throttled after 10 failures for one account from one address, even with the right password', async () => {

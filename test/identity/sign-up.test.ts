@@ -92,9 +92,10 @@ describe('Signing up', () => {
       ],
       [{ name: 'A', email: 'x@example.org', password, role: 'platform_admin' }, 'role: unknown field'],
       [{ name: 'A', email: 'x@example.org', password, user_type: 'platform' }, 'user_type: unknown field'],
-      ...['\u200b', ' \u200d\u2060 ', '\u3164', '\u2800', '\u00ad', '\ufe0f'].map(
-        (name): [object, string] => [{ name, email: 'x@example.org', password }, 'name: must have a visible character'],
-      ),
+      ...['\u200b', ' \u200d\u2060 ', '\u3164', '\u2800', '\u00ad', '\ufe0f'].map((name): [object, string] => [
+        { name, email: 'x@example.org', password },
+        'name: must have a visible character',
+      ]),
       [{ name: '\u0007', email: 'x@example.org', password }, 'name: must not contain control characters'],
     ])('refuses %j', async (body, message) => {
       const answer = await stack.post('/v1/auth/signup', body);

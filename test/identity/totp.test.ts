@@ -140,6 +140,32 @@ describe('A second factor', () => {
     expect((await logIn({ totp_code: codeOf(secret) })).status).toBe(429);
   });
 
+  it('is not guessed from many addresses by who has the password: ten wrong codes from anywhere are the last', async () => {
+    const person = await secured();
+    const guessFrom = (address: string, more: object = { totp_code: '000000' }) =>
+      stack.post(
+        '/v1/auth/login',
+        { email: person.email, password, ...more },
+        { headers: { 'x-forwarded-for': address } },
+      );
+    for (let host = 1; host <= 9; host += 1) {
+      expect((await guessFrom(`198.51.100.${host}`, { totp_code: host % 2 ? '000000' : 'aaaaa-bbbbb' })).status).toBe(
+        401,
+      );
+    }
+    // Neither a log-in without a code nor a wrong password is a guess of the code.
+    expect((await guessFrom('198.51.100.20', {})).status).toBe(401);
+    expect((await guessFrom('198.51.100.20', { password: 'wrong horse battery' })).status).toBe(401);
+    expect((await person.remove('000000')).status).toBe(400);
+    for (const address of ['198.51.100.21', person.headers['x-forwarded-for']]) {
+      const { status, headers } = await guessFrom(address, { totp_code: codeOf(person.secret) });
+      expect([status, Number(headers.get('retry-after')) > 0]).toEqual([429, true]);
+    }
+    expect((await person.remove(codeOf(person.secret))).status).toBe(429);
+    const other = await secured();
+    expect((await other.logIn({ totp_code: codeOf(other.secret).replace(/^.../, '$& ') })).status).toBe(200);
+  });
+
   it('allows no more guesses at once than one after another', async () => {
     const begun = await signUp();
     await begun.begin();

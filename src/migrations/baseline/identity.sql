@@ -82,9 +82,12 @@ create table login_failures (
   id bigint generated always as identity primary key,
   address text not null,
   account_hash text not null,
+  -- A code of the second factor, after the right password.
+  of_code boolean not null default false,
   failed_at timestamptz not null default now()
 );
 create index login_failures_of_address on login_failures (address, failed_at);
+create index login_failures_of_codes on login_failures (account_hash, failed_at) where of_code;
 create index login_failures_by_time on login_failures (failed_at);
 
 -- Where somebody logged in well; kept for thirty days.
