@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { complainOfDatabaseUrl, databaseVariables } from './database/database-tls.ts';
 import { must } from './shared/assert.ts';
 import { isMoney } from './shared/money.ts';
 import { complaintsAbout, type TemporalEnvironment } from './temporal/connection-options.ts';
@@ -262,8 +263,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, needed: readonl
 
 function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: readonly string[] = []): z.infer<S> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const isProduction = (present.NODE_ENV ?? 'production') === 'production';
+  const unusable = databaseVariables.flatMap((name) => {
+    const complaint = complainOfDatabaseUrl(present[name] ?? '', { isProduction });
+    return complaint === null ? [] : [`${name} is malformed: ${complaint}`];
+  });
   const result = shape.safeParse(present);
-  const complaints = needed.filter((name) => present[name] === undefined).map((name) => `${name} is missing`);
+  const missing = needed.filter((name) => present[name] === undefined).map((name) => `${name} is missing`);
+  const complaints = [...missing, ...unusable];
   if (result.success && complaints.length === 0) return result.data;
   for (const issue of result.error?.issues ?? []) {
     const name = String(issue.path[0]);
@@ -419,9 +426,9 @@ export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): Archive
 
 /** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */
 export function readDatabaseToRead(): string {
-  const { READER_DATABASE_URL, DATABASE_URL } =
+  const { NODE_ENV, READER_DATABASE_URL, DATABASE_URL } =
     process.env.READER_DATABASE_URL || process.env.DATABASE_URL ? process.env : readRunning();
-  const config = parse(z.object(databases).partial(), { READER_DATABASE_URL, DATABASE_URL });
+  const config = parse(z.object(databases).partial(), { NODE_ENV, READER_DATABASE_URL, DATABASE_URL });
   return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
 }
 

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { readDatabaseToRead } from '../config.ts';
+import { tlsOf, withoutParameters } from '../database/database-tls.ts';
 import { budgets } from '../shared/budgets.ts';
 import { CommandError, runCommand } from './run-command.ts';
 import { statementsOf, transactionWords } from './statements.ts';
@@ -26,8 +27,10 @@ await runCommand(usage, async () => {
     if (words !== null)
       throw new CommandError(`"${words}" is refused: what is asked here is one transaction, which only reads.`);
   }
+  const url = readDatabaseToRead();
   const client = new pg.Client({
-    connectionString: readDatabaseToRead(),
+    connectionString: withoutParameters(url),
+    ssl: tlsOf(url),
     connectionTimeoutMillis: budgets.reach.database,
   });
   try {

@@ -5,6 +5,7 @@ import { migrations, type NamedMigration } from '../migrations/index.ts';
 import { budgets } from '../shared/budgets.ts';
 import { keepLimits, type LimitedClient } from '../time-limit.ts';
 import { askByCallback } from './ask-by-callback.ts';
+import { tlsOf, withoutParameters } from './database-tls.ts';
 import { releaseWhenLost } from './lost-connections.ts';
 import { prepareMarkedStatements } from './prepared-statements.ts';
 
@@ -41,7 +42,7 @@ export function databaseConfig({
   migrations: list = migrations,
 }: DatabaseOptions) {
   return defineConfig({
-    clientUrl: url,
+    clientUrl: withoutParameters(url),
     entities,
     extensions: [Migrator],
     migrations: {
@@ -57,6 +58,7 @@ export function databaseConfig({
     driverOptions: {
       // Statement time-outs are set on the role, not here: connection parameters are lost behind a pooler.
       connectionTimeoutMillis: connectWithinMs ?? budgets.reach.database,
+      ssl: tlsOf(url),
       application_name: 'amanah',
       keepAlive: true,
       onPoolCreated: (pool: Pool) => pool.on('connect', prepareConnection),

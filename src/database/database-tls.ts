@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+
+/** Every variable that names a database. */
+export const databaseVariables = [
+  'DATABASE_URL',
+  'DATABASE_READ_URL',
+  'MIGRATION_DATABASE_URL',
+  'READER_DATABASE_URL',
+  'KEYS_DATABASE_URL',
+  'MIGRATION_KEYS_DATABASE_URL',
+] as const;
+
+/** As PostgreSQL's own clients know them, without those that fall back to the clear. */
+const modes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+const parameters: readonly string[] = ['sslmode', 'sslrootcert'];
+
+/** Whether a host is this machine: nothing of what is said to it travels. */
+const isLocal = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
+
+/**
+ * Why a database's URL cannot be obeyed: a parameter or an `sslmode` that is not known, a certificate that cannot be read,
+ * or, in production, a database elsewhere without a word on encryption. Null when it can.
+ */
+export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduction: boolean }): string | null {
+  if (!URL.canParse(url)) return null;
+  const { searchParams, hostname } = new URL(url);
+  for (const name of searchParams.keys()) {
+    if (!parameters.includes(name)) return `the parameter ${name} is not known; known are ${parameters.join(', ')}`;
+    if (searchParams.getAll(name).length > 1) return `the parameter ${name} is there twice`;
+  }
+  const [mode, authority] = [searchParams.get('sslmode'), searchParams.get('sslrootcert')];
+  if (mode !== null && !modes.some((known) => known === mode)) {
+    return `sslmode=${mode.slice(0, 40)} is not one of ${modes.join(', ')}`;
+  }
+  if (authority !== null && (mode === null || mode === 'disable')) return 'sslrootcert needs an sslmode that encrypts';
+  if (authority !== null) {
+    try {
+      readFileSync(authority);
+    } catch {
+      return `sslrootcert=${authority.slice(0, 200)} cannot be read`;
+    }
+  }
+  if (mode === null && isProduction && !isLocal(hostname)) {
+    return 'names a database elsewhere: add sslmode=verify-full (or require, verify-ca), or sslmode=disable';
+  }
+  return null;
+}
+
+/**
+ * How a database is spoken to, by its URL: `require` encrypts, `verify-ca` believes only certificates of the authority
+ * (`sslrootcert`, or those that Node knows), `verify-full` only the host's own. `require` with `sslrootcert` is `verify-ca`.
+ */
+export function tlsOf(url: string): ConnectionOptions | false {
+  const { searchParams, hostname } = new URL(url);
+  const mode = searchParams.get('sslmode');
+  if (mode === null || mode === 'disable') return false;
+  const authority = searchParams.get('sslrootcert');
+  if (mode === 'require' && authority === null) return { rejectUnauthorized: false };
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return {
+    rejectUnauthorized: true,
+    ...(authority !== null && { ca: readFileSync(authority, 'utf8') }),
+    // The certificate is compared with this name; an address has none to be asked for.
+    ...(mode === 'verify-full' ? { host, ...(isIP(host) === 0 && { servername: host }) } : anyHost),
+  };
+}
+
+const anyHost: ConnectionOptions = { checkServerIdentity: () => undefined };
+
+/** The URL without what `tlsOf` reads of it, for clients that would read it in their own way. */
+export function withoutParameters(url: string): string {
+  const bare = new URL(url);
+  bare.search = '';
+  return bare.href;
+}
