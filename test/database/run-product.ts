@@ -33,7 +33,7 @@ import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { sweepDeliveries } from '../../src/webhooks/redeliver-webhook.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from '../access/matrix-things.ts';
-import { buildActiveCircle, contribute } from '../circles/build-circle.ts';
+import { buildActiveCircle, contribute, memberIdsOf } from '../circles/build-circle.ts';
 import { buildOpenDonations } from '../donations/build-donations.ts';
 import { ageAttempts, magicAccount, pay, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
 import { sealAll, verify } from '../seals/build-seals.ts';
@@ -253,6 +253,11 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
     ),
   );
   const circle = await buildActiveCircle(stack, 2);
+  const [memberId] = await memberIdsOf(stack, circle.id, circle.members);
+  const place = `/v1/saving-circles/${circle.id}/members/${memberId}/standing-order`;
+  const { token, accountId: source_account_id } = circle.creator;
+  await done(() => stack.put(place, { source_account_id }, { token }));
+  await done(() => stack.delete(place, undefined, { token }));
   for (const member of circle.members) await done(() => contribute(stack, member, circle.id));
   await done(() => stack.get(`/v1/saving-circles/${circle.id}/settlement`, { token: circle.creator.token }));
   const terms = { on_default: 'cover', guarantee_percent: 100 };

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import os
+import time
 from urllib.parse import urlsplit
 
 import requests
@@ -25,6 +26,16 @@ def sign_as_partner(request):
     secret = credentials["partner"]["signing_secret"].encode()
     request.headers["Authorization"] = "Bearer " + credentials["partner"]["api_key"]
     request.headers["x-partner-signature"] = hmac.new(secret, raw, hashlib.sha256).hexdigest()
+    key = request.headers.get("x-idempotency-key", "")
+    key = key.decode("latin-1") if isinstance(key, bytes) else key
+    whole = "\n".join((request.method, request.path_url, key, hashlib.sha256(raw).hexdigest()))
+    # Without a key it is taken once: the same again names a later second.
+    at = seconds[whole] = max(int(time.time()), seconds.get(whole, 0) + 1)
+    signed = hmac.new(secret, f"{at}\n{whole}".encode("latin-1", "replace"), hashlib.sha256).hexdigest()
+    request.headers["x-partner-signature-v2"] = f"t={at},v1={signed}"
+
+
+seconds = {}
 
 
 class Caller(requests.auth.AuthBase):

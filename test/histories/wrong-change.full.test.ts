@@ -81,8 +81,8 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'money that is confirmed twice before it is in suspense',
     'unmatchedReceipt',
     'workflows/unmatched-receipt.ts',
-    '  opened = await openReceipt(stray);\n  if',
-    '  await openReceipt(stray);\n  opened = await openReceipt(stray);\n  if',
+    '  let opened = await look();\n',
+    '  await look();\n  let opened = await look();\n',
   ],
   [
     'a pause before each attempt at a webhook',

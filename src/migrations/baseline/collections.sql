@@ -46,6 +46,9 @@ create trigger partner_payments_keep_their_instrument
       is distinct from (new.payment_code, new.provider_payment_request_id, new.provider_payment_method_id))
   execute function refuse_change();
 create index partner_payments_of_partner on partner_payments (partner_id, created_at desc, id desc) include (status);
+create index partner_payments_of_channel on partner_payments (partner_id, channel_id, created_at desc, id desc);
+create index partner_payments_of_organization on partner_payments (partner_id, organization_id, created_at desc, id desc)
+  where organization_id is not null;
 create index partner_payments_by_reference on partner_payments (partner_id, external_ref)
   where external_ref is not null;
 create index partner_payments_open on partner_payments ((coalesce(cancelled_at, expires_at)))

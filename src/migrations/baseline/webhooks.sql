@@ -68,6 +68,7 @@ create index webhook_deliveries_of_partner on webhook_deliveries (partner_id, cr
 -- What waits or was given up, among all that was delivered.
 create index webhook_deliveries_undelivered on webhook_deliveries (partner_id, status, created_at desc, id desc)
   where status <> 'delivered';
+create index webhook_deliveries_of_resource on webhook_deliveries (partner_id, resource_id, created_at desc, id desc);
 create index webhook_deliveries_of_endpoint on webhook_deliveries (endpoint_id, created_at desc, id desc);
 -- What retention forgets.
 create index webhook_deliveries_with_body on webhook_deliveries (id) where body_sealed is not null;
