@@ -21,6 +21,8 @@ export type ListedPayout = {
   currency: 'IDR';
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -74,6 +76,13 @@ export type PartnerPayment = {
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
   payment_code: string | null;
+  /** What to show the customer; null while the provider has not made it, and once the payment is final. */
+  next_action: {
+    /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
+    type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
+    /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
+    value: string | null;
+  } | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -82,10 +91,12 @@ export type PartnerPayment = {
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
+  /** When you, or the operator, asked to cancel it; null for one that was paid all the same. */
+  cancelled_at: string | null;
   /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
-  failure_code?: string;
+  failure_code: string | null;
 };
 
 export type PartnerTimeline = {
@@ -128,6 +139,8 @@ export type Payout = {
   currency: 'IDR';
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -140,8 +153,6 @@ export type Payout = {
   failure_code?: string;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
-  /** As sent; null without one. */
-  beneficiary_name: string | null;
   /** The path to poll. */
   status_url?: string;
 };
@@ -316,6 +327,13 @@ export type WebhookPayment = {
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
   payment_code: string | null;
+  /** What to show the customer; null while the provider has not made it, and once the payment is final. */
+  next_action: {
+    /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
+    type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
+    /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
+    value: string | null;
+  } | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -324,10 +342,12 @@ export type WebhookPayment = {
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
+  /** When you, or the operator, asked to cancel it; null for one that was paid all the same. */
+  cancelled_at: string | null;
   /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
-  failure_code?: string;
+  failure_code: string | null;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
 };
@@ -353,6 +373,8 @@ export type WebhookPayout = {
   currency: 'IDR';
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -365,8 +387,6 @@ export type WebhookPayout = {
   failure_code?: string;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
-  /** As sent; null without one. */
-  beneficiary_name: string | null;
   /** The path to poll. */
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */
@@ -462,6 +482,13 @@ export type WebhookUnmatchedPayment = {
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
   payment_code: string | null;
+  /** What to show the customer; null while the provider has not made it, and once the payment is final. */
+  next_action: {
+    /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
+    type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
+    /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
+    value: string | null;
+  } | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -470,10 +497,12 @@ export type WebhookUnmatchedPayment = {
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
+  /** When you, or the operator, asked to cancel it; null for one that was paid all the same. */
+  cancelled_at: string | null;
   /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
-  failure_code?: string;
+  failure_code: string | null;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
   /** The money that came. Operators decide what becomes of it; the payment stays as it is. */

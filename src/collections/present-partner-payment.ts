@@ -34,13 +34,40 @@ export function presentPartnerPayment({ payment, channel, refunded }: PaymentWit
     refunded_amount: refunded,
     currency: 'IDR' as const,
     payment_code: payment.payment_code ?? null,
+    next_action: nextActionOf(payment, channel),
     expires_at: payment.expires_at.toISOString(),
     created_at: payment.created_at.toISOString(),
     finalized_at: payment.finalized_at?.toISOString() ?? null,
+    cancelled_at: payment.cancelled_at?.toISOString() ?? null,
     available_at: payment.available_at?.toISOString() ?? null,
-    ...(payment.status === 'FAILED' ? { failure_code: payment.failure_code ?? 'PAYMENT_FAILED' } : {}),
+    failure_code: payment.status === 'FAILED' ? (payment.failure_code ?? 'PAYMENT_FAILED') : null,
   };
 }
+
+/** Wallets in which the payer is asked: there is nothing to show. */
+const pushWallets: readonly string[] = ['OVO'];
+
+/** What to show the customer; null while there is nothing yet, and once the payment is final. */
+function nextActionOf(
+  { status, payment_code: code = null }: PartnerPayment,
+  { method, channel_code }: PaymentChannelName,
+): z.input<typeof NextActionShape> | null {
+  if (isFinalPayment(status) || code === null) return null;
+  if (method === 'virtual_account') return { type: 'show_account_number', value: code };
+  if (method === 'qris') return { type: 'show_qr', value: code };
+  return pushWallets.includes(channel_code)
+    ? { type: 'wait_for_push', value: null }
+    : { type: 'redirect', value: code };
+}
+
+const NextActionShape = z.object({
+  type: z.enum(['show_account_number', 'show_qr', 'redirect', 'wait_for_push']).meta({
+    description: 'Show the number, draw the QR code, send the customer to the page, or tell them to look at their app.',
+  }),
+  value: z.string().nullable().meta({
+    description: 'The number, the QR payload or the URL of the page; null where the wallet asks by itself.',
+  }),
+});
 
 export const PartnerPaymentShape = z
   .object({
@@ -59,13 +86,19 @@ export const PartnerPaymentShape = z
     payment_code: z.string().nullable().meta({
       description: 'Virtual account number, QR payload or checkout URL; null while the provider has not made one.',
     }),
+    next_action: NextActionShape.nullable().meta({
+      description: 'What to show the customer; null while the provider has not made it, and once the payment is final.',
+    }),
     status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
     expires_at: timestamp(),
     created_at: timestamp(),
     finalized_at: timestamp().nullable(),
+    cancelled_at: timestamp().nullable().meta({
+      description: 'When you, or the operator, asked to cancel it; null for one that was paid all the same.',
+    }),
     available_at: timestamp().nullable().meta({
       description: 'When the net of a paid payment becomes, or became, available for payouts; null before it is paid.',
     }),
-    failure_code: z.string().optional(),
+    failure_code: z.string().nullable(),
   })
   .meta({ id: 'PartnerPayment' });

@@ -187,7 +187,10 @@ const operations: Readonly<Record<string, OperationExample>> = {
     body: { amount: '200000', bank_code: 'BCA', ...beneficiary, external_ref: 'payout-2026-0007' },
     answer: { ...newPayout, ...beneficiary, status_url: `/v1/partners/payouts/${payoutId}` },
   },
-  listPayouts: { parameters: { status: 'succeeded' }, answer: page({ ...newPayout, ...arrived }) },
+  listPayouts: {
+    parameters: { status: 'succeeded' },
+    answer: page({ ...newPayout, ...arrived, beneficiary_name: beneficiary.beneficiary_name }),
+  },
   getPayout: { ...atPayout, answer: paidOut },
   getPayoutTimeline: { ...atPayout, answer: payoutTimeline },
 

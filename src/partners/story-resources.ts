@@ -38,15 +38,19 @@ export const newPayment = {
   refunded_amount: '0.0000',
   currency: 'IDR',
   payment_code: '7007012345678901',
+  next_action: { type: 'show_account_number', value: '7007012345678901' },
   expires_at: '2026-01-16T03:00:05.000Z',
   created_at: '2026-01-15T03:00:05.000Z',
   finalized_at: null,
+  cancelled_at: null,
   available_at: null,
+  failure_code: null,
 };
 export const paidPayment = {
   ...newPayment,
   status: 'succeeded',
   is_final: true,
+  next_action: null,
   finalized_at: '2026-01-15T03:02:10.000Z',
   available_at: '2026-01-15T03:02:10.000Z',
 };
@@ -60,9 +64,11 @@ export const cancelledPayment = {
   amount: '150000.0000',
   net_amount: '146000.0000',
   payment_code: '7007012345678902',
+  next_action: null,
   expires_at: '2026-01-16T03:06:12.000Z',
   created_at: '2026-01-15T03:06:12.000Z',
   finalized_at: '2026-01-15T03:08:40.000Z',
+  cancelled_at: '2026-01-15T03:08:38.000Z',
 };
 export const declinedPayment = {
   id: declinedPaymentId,
@@ -78,9 +84,11 @@ export const declinedPayment = {
   refunded_amount: '0.0000',
   currency: 'IDR',
   payment_code: null,
+  next_action: null,
   expires_at: '2026-01-16T03:07:11.000Z',
   created_at: '2026-01-15T03:07:11.000Z',
   finalized_at: '2026-01-15T03:07:40.000Z',
+  cancelled_at: null,
   available_at: null,
   failure_code: 'DECLINED_BY_ISSUER',
 };

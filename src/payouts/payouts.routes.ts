@@ -14,7 +14,7 @@ import { tellPayoutTimeline } from './payout-timeline.ts';
 import {
   ListedPayoutShape,
   PayoutShape,
-  presentPayout,
+  presentListedPayout,
   presentReservation,
   presentWholePayout,
 } from './present-payout.ts';
@@ -82,10 +82,11 @@ routes.get(
     }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(ListedPayoutShape), ...pageFields })) },
   },
-  async ({ em, caller, query }) => {
+  async ({ em, deps, caller, query }) => {
     const { page, limit, after, ...filter } = query;
     const { items, ...listed } = await findPayouts(em, caller.partnerId, filter, { page, limit, after });
-    return { items: items.map(presentPayout), ...presentPage(query, listed) };
+    const shown = await Promise.all(items.map((payout) => presentListedPayout(deps.sealer, payout)));
+    return { items: shown, ...presentPage(query, listed) };
   },
 );
 

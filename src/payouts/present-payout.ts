@@ -6,8 +6,8 @@ import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import { isFinalPayout, payoutLaw } from './payout.ts';
 
-/** A payout as partners read it in lists (docs/contract.md 8). */
-export function presentPayout(payout: Payout) {
+/** A payout without whom it pays. */
+function presentPayout(payout: Payout) {
   return {
     id: payout.id,
     reference: payout.reference,
@@ -25,6 +25,12 @@ export function presentPayout(payout: Payout) {
     booked_at: payout.booked_at?.toISOString() ?? null,
     ...(payout.failure_code == null ? {} : { failure_code: payout.failure_code }),
   };
+}
+
+/** A payout as partners read it in lists (docs/contract.md 8): with the beneficiary's name, without their account. */
+export async function presentListedPayout(sealer: Sealer, payout: Payout) {
+  const { beneficiary_name } = await showPayoutTexts(sealer, payout);
+  return { ...presentPayout(payout), beneficiary_name: beneficiary_name ?? null };
 }
 
 /** As the answer to creation, the detail and the webhooks show it: with the beneficiary decrypted. */
@@ -50,6 +56,7 @@ const listed = {
   net_amount: amount().meta({ description: 'What reaches the bank.' }),
   currency: z.literal('IDR'),
   bank_code: z.string(),
+  beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
   created_at: timestamp(),
   succeeded_at: timestamp().nullable().meta({
     description: 'When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.',
@@ -66,7 +73,6 @@ export const PayoutShape = z
   .object({
     ...listed,
     bank_account_number: z.string(),
-    beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
     status_url: z.string().optional(),
   })
   .meta({ id: 'Payout' });

@@ -53,11 +53,14 @@ describe('A payment', () => {
           refunded_amount: '0.0000',
           currency: 'IDR',
           payment_code: expect.stringMatching(/^\d+$/),
+          next_action: { type: 'show_account_number', value: body.data?.payment_code },
           status_url: `/v1/partners/payments/${body.data?.id}`,
           expires_at: expect.stringMatching(timestamp),
           created_at: expect.stringMatching(timestamp),
           finalized_at: null,
+          cancelled_at: null,
           available_at: null,
+          failure_code: null,
         },
         request_id: headers.get('x-request-id'),
       },
@@ -167,6 +170,26 @@ describe('A payment', () => {
     expect(balance).toEqual({ balance: '50000.0000', available: '0.0000', pending: '50000.0000', currency: 'IDR' });
     const timeline = (await partner.get(`/payments/${id}/timeline`)).body.data;
     expect(timeline.next).toEqual({ at: expect.stringMatching(timestamp), text: expect.stringMatching(/available/) });
+  });
+
+  it('says what to show the customer, until it is final, and when it was cancelled', async () => {
+    const qris = await create({ method: 'qris', amount: '20000' });
+    expect(qris.next_action).toEqual({ type: 'show_qr', value: qris.payment_code });
+    const dana = await create({ method: 'ewallet', channel: 'DANA', amount: '20000' });
+    expect(dana.next_action).toEqual({ type: 'redirect', value: dana.payment_code });
+    const ovo = await create({ method: 'ewallet', channel: 'OVO', amount: '20000', customer_phone: '+6281234567890' });
+    expect(ovo.next_action).toEqual({ type: 'wait_for_push', value: null });
+    await stack.sandbox.post('/sandbox/pay', { payment_code: dana.payment_code });
+    expect(await when(dana.id, 'succeeded')).toMatchObject({
+      next_action: null,
+      cancelled_at: null,
+      failure_code: null,
+    });
+    const { status, body } = await partner.post(`/payments/${qris.id}/cancel`, {}, null);
+    expect([status, body.data]).toEqual([
+      200,
+      expect.objectContaining({ status: 'expired', next_action: null, cancelled_at: expect.stringMatching(timestamp) }),
+    ]);
   });
 
   it('that is declined fails with a failure_code', async () => {

@@ -1,10 +1,25 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 27dc226d4eda6c0cafd8a06a18db74a1aeb3ae7431620c3c8fe1b9ea76139c12
+# Made of 3cac79fc6b66a1cd4093443c4e727f94bc0a1fd0ab82bdcba8fd555a96321c1e
 # ruff: noqa
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+
+class NextAction(TypedDict):
+    """
+    What to show the customer; null while the provider has not made it, and once the payment is final.
+    """
+
+    type: Literal['show_account_number', 'show_qr', 'redirect', 'wait_for_push']
+    """
+    Show the number, draw the QR code, send the customer to the page, or tell them to look at their app.
+    """
+    value: str | None
+    """
+    The number, the QR payload or the URL of the page; null where the wallet asks by itself.
+    """
 
 
 class WebhookPayment(TypedDict):
@@ -60,6 +75,10 @@ class WebhookPayment(TypedDict):
     """
     Virtual account number, QR payload or checkout URL; null while the provider has not made one.
     """
+    next_action: NextAction | None
+    """
+    What to show the customer; null while the provider has not made it, and once the payment is final.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -76,11 +95,15 @@ class WebhookPayment(TypedDict):
     """
     When it reached a final status; null before.
     """
+    cancelled_at: str | None
+    """
+    When you, or the operator, asked to cancel it; null for one that was paid all the same.
+    """
     available_at: str | None
     """
     When the net of a paid payment becomes, or became, available for payouts; null before it is paid.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
     On failed payments: the provider's reason, for your logs.
     """
@@ -131,6 +154,10 @@ class WebhookPayout(TypedDict):
     """
     The short code of the bank, as `GET /v1/partners/channels` lists it.
     """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
     created_at: str
     """
     When it was made.
@@ -154,10 +181,6 @@ class WebhookPayout(TypedDict):
     bank_account_number: str
     """
     Digits only, as the bank prints it.
-    """
-    beneficiary_name: str | None
-    """
-    As sent; null without one.
     """
     status_url: NotRequired[str]
     """
@@ -308,6 +331,10 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     Virtual account number, QR payload or checkout URL; null while the provider has not made one.
     """
+    next_action: NextAction | None
+    """
+    What to show the customer; null while the provider has not made it, and once the payment is final.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -324,11 +351,15 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     When it reached a final status; null before.
     """
+    cancelled_at: str | None
+    """
+    When you, or the operator, asked to cancel it; null for one that was paid all the same.
+    """
     available_at: str | None
     """
     When the net of a paid payment becomes, or became, available for payouts; null before it is paid.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
     On failed payments: the provider's reason, for your logs.
     """
@@ -664,6 +695,10 @@ class Payout(TypedDict):
     """
     The short code of the bank, as `GET /v1/partners/channels` lists it.
     """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
     created_at: str
     """
     When it was made.
@@ -687,10 +722,6 @@ class Payout(TypedDict):
     bank_account_number: str
     """
     Digits only, as the bank prints it.
-    """
-    beneficiary_name: str | None
-    """
-    As sent; null without one.
     """
     status_url: NotRequired[str]
     """
@@ -738,6 +769,10 @@ class ListedPayout(TypedDict):
     bank_code: str
     """
     The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
     """
     created_at: str
     """
@@ -855,6 +890,10 @@ class PartnerPayment(TypedDict):
     """
     Virtual account number, QR payload or checkout URL; null while the provider has not made one.
     """
+    next_action: NextAction | None
+    """
+    What to show the customer; null while the provider has not made it, and once the payment is final.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -871,11 +910,15 @@ class PartnerPayment(TypedDict):
     """
     When it reached a final status; null before.
     """
+    cancelled_at: str | None
+    """
+    When you, or the operator, asked to cancel it; null for one that was paid all the same.
+    """
     available_at: str | None
     """
     When the net of a paid payment becomes, or became, available for payouts; null before it is paid.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
     On failed payments: the provider's reason, for your logs.
     """
