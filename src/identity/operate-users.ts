@@ -6,7 +6,7 @@ import { recordEvent } from '../events/record-event.ts';
 import { refuse } from '../shared/errors.ts';
 import { createUser } from './create-user.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
-import { hashPassword } from './password.ts';
+import { hashPassword, normalizePassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { emailDigest, preparePerson } from './profile.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
@@ -90,7 +90,8 @@ export async function removeSecondFactor(em: EntityManager, sealer: Sealer, emai
 }
 
 function requirePassword(password: string, email: string): string {
-  if (password.length < passwordMinimumCharacters || password.length > passwordMaximumCharacters) {
+  const { length } = normalizePassword(password);
+  if (length < passwordMinimumCharacters || length > passwordMaximumCharacters) {
     refuse('REQUEST_INVALID', `must have ${passwordMinimumCharacters} to ${passwordMaximumCharacters} characters`, {
       field: 'password',
     });

@@ -1,5 +1,6 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { refuse } from '../shared/errors.ts';
+import { normalizePassword } from './password.ts';
 import { passwordMinimumCharacters } from './user.ts';
 
 /** In the published lists, but not in the dictionary, as the strength meter that uses it detects repetitions itself. */
@@ -16,7 +17,7 @@ const localPartMinimumCharacters = 3;
  * contains the local part of the user's e-mail address, in any case. The schema checks its length.
  */
 export function refuseGuessable(password: string, email: string, field = 'password'): void {
-  const plain = password.toLowerCase();
+  const plain = normalizePassword(password).toLowerCase();
   if (commonPasswords.has(plain)) refuse('REQUEST_INVALID', 'is one of the most common passwords', { field });
   const localPart = email.trim().toLowerCase().split('@', 1).join();
   if (localPart.length >= localPartMinimumCharacters && plain.includes(localPart)) {

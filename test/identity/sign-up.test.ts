@@ -83,6 +83,10 @@ describe('Signing up', () => {
         'password: is one of the most common passwords',
       ],
       [
+        { name: 'A', email: 'x@example.org', password: 'Ｑｗｅｒｔｙｑｗｅｒｔｙ' },
+        'password: is one of the most common passwords',
+      ],
+      [
         { name: 'A', email: 'x@example.org', password: 'Qwertyqwerty' },
         'password: is one of the most common passwords',
       ],
