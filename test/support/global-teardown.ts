@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { openDatabase } from '../../src/database/database.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { sharedDatabases, stopSharedStacks } from './shared-stacks.ts';
@@ -14,7 +14,7 @@ export default async function globalTeardown(): Promise<void> {
   process.off('disconnect', run.onAbandoned);
   try {
     await stopSharedStacks();
-    for (const url of sharedDatabases(run.directory)) await readBooks(url);
+    await Promise.all(sharedDatabases(run.directory).map(readBooks));
   } finally {
     await Promise.all(run.parts.map((part) => part.stop(5_000)));
     rmSync(run.directory, { recursive: true, force: true });
@@ -22,13 +22,13 @@ export default async function globalTeardown(): Promise<void> {
 }
 
 async function readBooks(url: string): Promise<void> {
-  const orm = await openDatabase({ url, poolSize: 2, connectWithinMs: 30_000 });
+  const orm = await openDatabase({ url, poolSize: 1, connectWithinMs: 60_000 });
   try {
     const broken = (await runChecks(orm.em.fork())).filter(({ violations }) => violations > 0);
     if (broken.length === 0) return;
     const complaint = `the books of a shared stack are not in order: ${JSON.stringify(broken)}`;
     if (process.env.AMANAH_COMPLAINT === undefined) throw new Error(complaint);
-    writeFileSync(process.env.AMANAH_COMPLAINT, complaint);
+    appendFileSync(process.env.AMANAH_COMPLAINT, `${complaint}\n`);
   } finally {
     await orm.close(true);
   }
