@@ -87,7 +87,6 @@ create table login_failures (
   failed_at timestamptz not null default now()
 );
 create index login_failures_of_address on login_failures (address, failed_at);
-create index login_failures_of_codes on login_failures (account_hash, failed_at) where of_code;
 create index login_failures_by_time on login_failures (failed_at);
 
 -- Where somebody logged in well; kept for thirty days.
