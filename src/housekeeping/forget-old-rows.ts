@@ -18,8 +18,8 @@ const invitationsPerRound = 1000;
 
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
- * keys, looks of the sweeps, verdicts on openings, tallies of payouts, signatures that were used, and people who were invited and never came; the
- * bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
+ * keys, looks of the sweeps, verdicts on openings, tallies of payouts, signatures that were used, and people who were
+ * invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
  */
 export async function forgetOldRows(
   em: EntityManager,

@@ -57,6 +57,15 @@ export function signedIn(options: {
   return { kind: 'signed in', userTypes, scope, note, whenReadOnly };
 }
 
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Whether requests of this method change nothing. */
+export const isSafe = (method: string): boolean => safeMethods.has(method.toUpperCase());
+
+/** Whether a partner's request by this method needs the signature over the whole request, whatever its key demands. */
+export const needsWholeSignature = ({ bodySignatureSuffices }: PartnerAccess, method: string): boolean =>
+  !isSafe(method) && !bodySignatureSuffices;
+
 /** Anyone, without a token. */
 export function open(note?: string): Open {
   return { kind: 'open', note };

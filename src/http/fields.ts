@@ -24,27 +24,25 @@ const storable = (maximum: number) =>
 
 const severalLines = 'must be one line, without tabs, line breaks and marks of direction';
 
+const trimmed = (sent: z.ZodString, minimum: number) =>
+  sent
+    .trim()
+    .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
+    .refine((value) => value === '' || isVisible(value), 'must have a visible character');
+
 /**
  * A text of `minimum` (default 1) to `maximum` characters, trimmed, on one line, and with at least one visible character
  * unless empty. The maximum counts what was sent, before trimming, as OpenAPI can say nothing else.
  */
 export const text = (maximum: number, minimum = 1) =>
-  storable(maximum)
-    .refine(isOneLine, { error: severalLines, abort: true })
-    .trim()
-    .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
-    .refine((value) => value === '' || isVisible(value), 'must have a visible character');
+  trimmed(storable(maximum).refine(isOneLine, { error: severalLines, abort: true }), minimum);
 
 /** A person's or organization's name that goes to a bank, which takes Latin letters; shown as it was given. */
 export const nameAtBank = (maximum: number) =>
   text(maximum).refine(isNameForBank, 'must have a Latin letter or a digit: banks take no other');
 
 /** As `text`, but of as many lines as one likes: what somebody tells, and not what something is called. */
-export const prose = (maximum: number, minimum = 1) =>
-  storable(maximum)
-    .trim()
-    .min(minimum, minimum === 1 ? 'must not be empty' : `must have at least ${minimum} characters`)
-    .refine((value) => value === '' || isVisible(value), 'must have a visible character');
+export const prose = (maximum: number, minimum = 1) => trimmed(storable(maximum), minimum);
 
 /** A text on one line that is kept as sent, white space and all. */
 export const verbatimText = (maximum: number) => storable(maximum).refine(isOneLine, severalLines);

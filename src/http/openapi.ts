@@ -6,7 +6,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import type { Access } from './access.ts';
+import { type Access, needsWholeSignature } from './access.ts';
 import { answerHeaders, headersOf } from './answer-headers.ts';
 import { describeRefusals, type RefusalsOf, statusesOfRefusals } from './document-refusals.ts';
 import { isPartnerPath, partnerPrefix } from './errors.ts';
@@ -129,7 +129,7 @@ function securityOf({ access, method }: Pick<Route, 'access' | 'method'>): Recor
   if (access.kind === 'partner') {
     const signed = { partnerKey: [], partnerSignature: [] };
     const whole = { ...signed, partnerSignatureV2: [] };
-    return method === 'get' || access.bodySignatureSuffices ? [signed, whole] : [whole];
+    return needsWholeSignature(access, method) ? [whole] : [signed, whole];
   }
   return [{ bearer: [] }, { cookie: [] }];
 }

@@ -6,7 +6,7 @@ import type { Caller } from '../identity/caller.ts';
 import { mayChangeThings } from '../organizations/organization.ts';
 import { assert, must } from '../shared/assert.ts';
 import { DomainError, refuse } from '../shared/errors.ts';
-import type { Allow, PartnerAccess, SignedIn } from './access.ts';
+import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
 import { decodeBody, parseJson, readBody } from './body.ts';
 import { moneyLiteralKeys } from './money-keys.ts';
@@ -36,11 +36,6 @@ export interface Doors {
   /** Checks the partner, then has `proceed` validate and run the handler, or replays a kept answer. */
   partner?(request: PartnerRequestContext, proceed: (caller: PartnerCaller) => Promise<Answer>): Promise<Answer>;
 }
-
-const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/** Whether requests of this method change nothing. */
-export const isSafe = (method: string): boolean => safeMethods.has(method);
 
 function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
   if (access.userTypes && !access.userTypes.includes(caller.userType)) {

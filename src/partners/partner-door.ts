@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Sealer } from '../encryption/sealer.ts';
+import { needsWholeSignature } from '../http/access.ts';
 import { type Answer, answer } from '../http/answer.ts';
 import { bearerOf } from '../http/bearer.ts';
 import { decodeBody } from '../http/body.ts';
 import { presentError } from '../http/errors.ts';
 import type { PartnerCaller } from '../http/route-group.ts';
-import { type Doors, isSafe, type PartnerRequestContext } from '../http/serve-route.ts';
+import type { Doors, PartnerRequestContext } from '../http/serve-route.ts';
 import type { KeyedRequest } from '../openings/opening.ts';
 import { must } from '../shared/assert.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
@@ -42,7 +43,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
       ctx.headers[name]?.toString(),
     );
     refuseMalformedProof({ authorization, signature, signatureV2 });
-    const needsV2 = !isSafe(ctx.method) && !request.access.bodySignatureSuffices;
+    const needsV2 = needsWholeSignature(request.access, ctx.method);
     const partner = await authenticate(em, {
       apiKey: bearerOf(authorization ?? ''),
       signature: signature ?? '',

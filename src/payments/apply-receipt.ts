@@ -13,7 +13,7 @@ interface Application {
 /**
  * Writes the receipt of the payment that settles an open order or partner payment, in the settling transaction and
  * before the row becomes final: the receipt is the proof for the settlement's journal. Money in suspense that was unknown
- * when it came, and is of this row, leaves it (after a restore: decisions, 14); whether it did.
+ * when it came, and is of this row, leaves it (after a restore); whether it did.
  */
 export async function applyReceipt(
   tx: EntityManager,
