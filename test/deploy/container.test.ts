@@ -150,7 +150,7 @@ describe('The container’s start command, in a bare directory', () => {
     async () => {
       const runbook = readFileSync(join(root, 'docs/operations.md'), 'utf8');
       const scripts = new Set(
-        [...runbook.matchAll(/ node (src\/commands\/[\w-]+\.ts)/g)].map(([, script = '']) => script),
+        [...runbook.matchAll(/ node (src\/wiring\/commands\/[\w-]+\.ts)/g)].map(([, script = '']) => script),
       );
       const typed: Record<string, { arguments: string[]; prints: string }> = {
         'src/wiring/commands/admin.ts': {
