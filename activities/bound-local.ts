@@ -1,8 +1,8 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Dependencies } from '../src/dependencies.ts';
-import { counter } from '../src/metrics/metrics.ts';
+import { counter } from '../src/platform/metrics/metrics.ts';
 import { createSemaphore } from '../src/shared/concurrency.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 
 /** As many of one step wait for the provider within workflow tasks at a time, in one worker. */
 export const boundOfLocal = 30;

@@ -1,5 +1,5 @@
-import { redeliverCallbacks } from '../src/callbacks/deliver-callback.ts';
-import type { Dependencies } from '../src/dependencies.ts';
+import { redeliverCallbacks } from '../src/money-in/callbacks/deliver-callback.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of callbacks: delivers stored ones again. */

@@ -10,10 +10,10 @@ import { settleDefault } from '../src/circles/settle-default.ts';
 import { payStandingOrders } from '../src/circles/standing-orders.ts';
 import { startCircle } from '../src/circles/start-circle.ts';
 import { sweepCircles } from '../src/circles/sweep-circles.ts';
-import type { Dependencies } from '../src/dependencies.ts';
-import type { Proved } from '../src/encryption/prover.ts';
-import { provenOpening } from '../src/openings/prove-opening.ts';
+import type { Proved } from '../src/platform/encryption/prover.ts';
+import { provenOpening } from '../src/platform/openings/prove-opening.ts';
 import { failpoint } from '../src/shared/failpoint.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { repeating, reportSweepFailure, step } from './step.ts';
 
 /** Activities of saving circles, one per step of a round; each is idempotent and returns the circle's progress. */

@@ -1,5 +1,5 @@
-import { sweepDecisions } from '../src/decisions/sweep-decisions.ts';
-import type { Dependencies } from '../src/dependencies.ts';
+import { sweepDecisions } from '../src/money-out/decisions/sweep-decisions.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of decisions; a decision is carried out by the activities of the domain it is about. */

@@ -1,12 +1,12 @@
-import type { Dependencies } from '../src/dependencies.ts';
-import { allocateDonations } from '../src/donations/allocate-donations.ts';
-import type { AllocationRequest } from '../src/donations/allocation.ts';
-import { openSubscription } from '../src/donations/open-subscription.ts';
-import { type PeriodAttempt, paySubscriptionPeriod } from '../src/donations/pay-subscription-period.ts';
-import type { SubscriptionOpening } from '../src/donations/subscription.ts';
-import { sweepSubscriptions } from '../src/donations/sweep-subscriptions.ts';
-import type { Proved } from '../src/encryption/prover.ts';
-import { provenOpening } from '../src/openings/prove-opening.ts';
+import { allocateDonations } from '../src/giving/donations/allocate-donations.ts';
+import type { AllocationRequest } from '../src/giving/donations/allocation.ts';
+import { openSubscription } from '../src/giving/donations/open-subscription.ts';
+import { type PeriodAttempt, paySubscriptionPeriod } from '../src/giving/donations/pay-subscription-period.ts';
+import type { SubscriptionOpening } from '../src/giving/donations/subscription.ts';
+import { sweepSubscriptions } from '../src/giving/donations/sweep-subscriptions.ts';
+import type { Proved } from '../src/platform/encryption/prover.ts';
+import { provenOpening } from '../src/platform/openings/prove-opening.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { beating, repeating, reportSweepFailure, step } from './step.ts';
 
 interface Beginning {

@@ -1,5 +1,5 @@
-import type { Dependencies } from '../src/dependencies.ts';
-import { continueErasure } from '../src/erasure/continue-erasure.ts';
+import { continueErasure } from '../src/control/erasure/continue-erasure.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { repeating, step } from './step.ts';
 
 /** Activities of the erasure of people. */

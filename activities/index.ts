@@ -1,4 +1,4 @@
-import type { Dependencies } from '../src/dependencies.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { createCallbackActivities } from './callbacks.ts';
 import { createCircleActivities } from './circles.ts';
 import { createCollectionActivities } from './collections.ts';

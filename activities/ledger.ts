@@ -1,6 +1,6 @@
-import type { Dependencies } from '../src/dependencies.ts';
 import { findChecks, runCheckInTurn } from '../src/ledger/run-checks.ts';
-import { measureChecks } from '../src/metrics/measure-checks.ts';
+import { measureChecks } from '../src/platform/metrics/measure-checks.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { beating, step } from './step.ts';
 
 /** Activities of the ledger: its checks. */

@@ -1,18 +1,18 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { Dependencies } from '../src/dependencies.ts';
-import type { Proved } from '../src/encryption/prover.ts';
-import { provenOpening } from '../src/openings/prove-opening.ts';
-import { askTransfer } from '../src/payouts/ask-transfer.ts';
-import type { PayoutOpening, PayoutSettlement } from '../src/payouts/payout.ts';
-import { reservePayout } from '../src/payouts/reserve-payout.ts';
-import { resolvePayout } from '../src/payouts/resolve-payout.ts';
-import { sendTransfer } from '../src/payouts/send-transfer.ts';
-import { settlePayout } from '../src/payouts/settle-payout.ts';
-import { sweepPayouts } from '../src/payouts/sweep-payouts.ts';
-import type { RefundOpening } from '../src/refunds/refund.ts';
-import { reserveRefund } from '../src/refunds/reserve-refund.ts';
-import { reserveWithdrawal } from '../src/withdrawals/reserve-withdrawal.ts';
-import type { WithdrawalOpening } from '../src/withdrawals/withdrawal.ts';
+import { askTransfer } from '../src/money-out/payouts/ask-transfer.ts';
+import type { PayoutOpening, PayoutSettlement } from '../src/money-out/payouts/payout.ts';
+import { reservePayout } from '../src/money-out/payouts/reserve-payout.ts';
+import { resolvePayout } from '../src/money-out/payouts/resolve-payout.ts';
+import { sendTransfer } from '../src/money-out/payouts/send-transfer.ts';
+import { settlePayout } from '../src/money-out/payouts/settle-payout.ts';
+import { sweepPayouts } from '../src/money-out/payouts/sweep-payouts.ts';
+import type { RefundOpening } from '../src/money-out/refunds/refund.ts';
+import { reserveRefund } from '../src/money-out/refunds/reserve-refund.ts';
+import { reserveWithdrawal } from '../src/money-out/withdrawals/reserve-withdrawal.ts';
+import type { WithdrawalOpening } from '../src/money-out/withdrawals/withdrawal.ts';
+import type { Proved } from '../src/platform/encryption/prover.ts';
+import { provenOpening } from '../src/platform/openings/prove-opening.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 interface OnePayout {

@@ -1,6 +1,6 @@
-import type { Dependencies } from '../src/dependencies.ts';
-import type { Proved, Prover } from '../src/encryption/prover.ts';
-import type { Confirmation, ConfirmedPayment } from '../src/payments/payment-contract.ts';
+import type { Confirmation, ConfirmedPayment } from '../src/money-in/payments/payment-contract.ts';
+import type { Proved, Prover } from '../src/platform/encryption/prover.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 
 const aboutOf = (reference: string): string => `paid ${reference.toLowerCase()}`;
 

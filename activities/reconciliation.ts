@@ -1,8 +1,8 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import type { Dependencies } from '../src/dependencies.ts';
-import { judgeClearing, measureClearing } from '../src/reconciliation/compare-clearing.ts';
-import { reconcileDay } from '../src/reconciliation/reconcile-day.ts';
-import { findDaysToReconcile } from '../src/reconciliation/reconciled-days.ts';
+import { judgeClearing, measureClearing } from '../src/control/reconciliation/compare-clearing.ts';
+import { reconcileDay } from '../src/control/reconciliation/reconcile-day.ts';
+import { findDaysToReconcile } from '../src/control/reconciliation/reconciled-days.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { beating, reportSweepFailure, step } from './step.ts';
 
 /** Activities of reconciliation with the provider: of its records, day by day, and of its balance. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Dependencies } from '../src/dependencies.ts';
-import { closeDays } from '../src/seals/close-days.ts';
-import { makeSeal } from '../src/seals/make-seal.ts';
+import { closeDays } from '../src/ledger/seals/close-days.ts';
+import { makeSeal } from '../src/ledger/seals/make-seal.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { beating, step } from './step.ts';
 
 /** Activities that seal the journals. */

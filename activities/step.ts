@@ -1,14 +1,14 @@
 import { type EntityManager, NotFoundError } from '@mikro-orm/postgresql';
 import { asyncLocalStorage, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Dependencies } from '../src/dependencies.ts';
-import { isProviderUnknown, restAfter } from '../src/gateway/gateway.ts';
-import { type SweepFailure, sweptKinds } from '../src/housekeeping/sweep-rows.ts';
-import { measureSteps } from '../src/metrics/measure.ts';
-import { counter } from '../src/metrics/metrics.ts';
+import { type TimeLimit, withinLimit } from '../src/platform/database/time-limit.ts';
+import { isProviderUnknown, restAfter } from '../src/platform/gateway/gateway.ts';
+import { type SweepFailure, sweptKinds } from '../src/platform/housekeeping/sweep-rows.ts';
+import { measureSteps } from '../src/platform/metrics/measure.ts';
+import { counter } from '../src/platform/metrics/metrics.ts';
 import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { asRefusal, DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
-import { type TimeLimit, withinLimit } from '../src/time-limit.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 
 /** For a step that keeps failing, the first failure is logged, and then every tenth. */
 const loggedEvery = 10;

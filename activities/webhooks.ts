@@ -1,11 +1,11 @@
-import type { Dependencies } from '../src/dependencies.ts';
-import { counter } from '../src/metrics/metrics.ts';
-import { boundEndpoints } from '../src/webhooks/bound-endpoints.ts';
-import { type DeliveryAttempt, deliverWebhook } from '../src/webhooks/deliver-webhook.ts';
-import { sweepDeliveries } from '../src/webhooks/redeliver-webhook.ts';
-import { createWebhookSender } from '../src/webhooks/send-webhook.ts';
-import { webhookDeliveryLaw } from '../src/webhooks/webhook-delivery.ts';
-import { targetRules } from '../src/webhooks/webhook-target.ts';
+import { boundEndpoints } from '../src/partners/webhooks/bound-endpoints.ts';
+import { type DeliveryAttempt, deliverWebhook } from '../src/partners/webhooks/deliver-webhook.ts';
+import { sweepDeliveries } from '../src/partners/webhooks/redeliver-webhook.ts';
+import { createWebhookSender } from '../src/partners/webhooks/send-webhook.ts';
+import { webhookDeliveryLaw } from '../src/partners/webhooks/webhook-delivery.ts';
+import { targetRules } from '../src/partners/webhooks/webhook-target.ts';
+import { counter } from '../src/platform/metrics/metrics.ts';
+import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { reportSweepFailure, step } from './step.ts';
 
 /** Activities of webhooks; an attempt is idempotent by its delivery and number. */

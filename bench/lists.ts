@@ -1,4 +1,4 @@
-import { withTime } from '../src/database/database-time-outs.ts';
+import { withTime } from '../src/platform/database/database-time-outs.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { newId } from '../src/shared/ids.ts';
 import { endBench } from './bounds.ts';

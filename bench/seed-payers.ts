@@ -1,5 +1,5 @@
-import { withTime } from '../src/database/database-time-outs.ts';
 import { systemAccounts } from '../src/ledger/account.ts';
+import { withTime } from '../src/platform/database/database-time-outs.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { newId } from '../src/shared/ids.ts';
 import { type BenchStack, vacuum } from './stack.ts';

@@ -9,11 +9,11 @@ import { type Part, startPart } from '../dev/part.ts';
 import { findFreePort } from '../dev/ports.ts';
 import { keysUrlBeside, postgresUrl, startPostgres } from '../dev/postgres.ts';
 import { startApi } from '../dev/service-parts.ts';
-import { readConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { applicationRole } from '../src/database/database-roles.ts';
-import { type Dependencies, openDependencies } from '../src/dependencies.ts';
 import { migrate } from '../src/migrate.ts';
+import { readConfig } from '../src/platform/config/config.ts';
+import { openDatabase } from '../src/platform/database/database.ts';
+import { applicationRole } from '../src/platform/database/database-roles.ts';
+import { type Dependencies, openDependencies } from '../src/wiring/dependencies.ts';
 
 export const poolSize = 16;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallbackWorkflows } from '../src/callbacks/callback-workflows.ts';
-import { withTime } from '../src/database/database-time-outs.ts';
-import { sweepOverduePayments } from '../src/payments/sweep-overdue-payments.ts';
+import type { CallbackWorkflows } from '../src/money-in/callbacks/callback-workflows.ts';
+import { sweepOverduePayments } from '../src/money-in/payments/sweep-overdue-payments.ts';
+import { withTime } from '../src/platform/database/database-time-outs.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { endBench } from './bounds.ts';
 import { argument, startBenchStack, vacuum } from './stack.ts';

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../src/encryption/sealer.ts';
-import { hashPassword, verifyPassword } from '../src/identity/password.ts';
-import { emailDigest, preparePerson } from '../src/identity/profile.ts';
-import type { UserType } from '../src/identity/user.ts';
 import { systemAccounts } from '../src/ledger/account.ts';
 import { openAccount } from '../src/ledger/open-account.ts';
 import { recordTransactions } from '../src/ledger/post-journal.ts';
+import { hashPassword, verifyPassword } from '../src/people/identity/password.ts';
+import { emailDigest, preparePerson } from '../src/people/identity/profile.ts';
+import type { UserType } from '../src/people/identity/user.ts';
+import type { Sealer } from '../src/platform/encryption/sealer.ts';
 import { newId } from '../src/shared/ids.ts';
 import { negateMoney } from '../src/shared/money.ts';
 import type { Secrets } from './secrets.ts';

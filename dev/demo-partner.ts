@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../src/encryption/sealer.ts';
 import { createPartner } from '../src/partners/create-partner.ts';
 import { issueKey } from '../src/partners/issue-key.ts';
 import { outcomeEvents, partnerPermissions } from '../src/partners/partner.ts';
 import { setFees } from '../src/partners/set-fees.ts';
 import { setPartnerLimits, updatePartner } from '../src/partners/update-partner.ts';
+import { setWebhook } from '../src/partners/webhooks/set-webhook.ts';
+import type { Sealer } from '../src/platform/encryption/sealer.ts';
 import { sha256 } from '../src/shared/digest.ts';
-import { setWebhook } from '../src/webhooks/set-webhook.ts';
 import type { Secrets } from './secrets.ts';
 
 /** The demo partner as `credentials.json` shows it. */

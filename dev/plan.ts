@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { applicationRole, readerRole } from '../src/database/database-roles.ts';
+import { applicationRole, readerRole } from '../src/platform/database/database-roles.ts';
 import type { Credentials } from './credentials.ts';
 import { keysUrlBeside, type PostgresOptions, postgresUrl } from './postgres.ts';
 import type { S3Options } from './s3.ts';

@@ -64,13 +64,13 @@ async function run(): Promise<void> {
     })
     .parse(readPartOptions()) as PrepareOptions;
   const { ownerUrl, keysOwnerUrl, services, dataDirectory, webhookUrl, secrets } = options;
-  const { readConfig } = await import('../src/config.ts');
-  const { agreeOnKeys } = await import('../src/encryption/agree-on-keys.ts');
-  const { createPersonalKeys } = await import('../src/encryption/personal-keys.ts');
-  const { createSealer } = await import('../src/encryption/sealer.ts');
-  const { applicationRole, passwordFor, readerRole } = await import('../src/database/database-roles.ts');
+  const { readConfig } = await import('../src/platform/config/config.ts');
+  const { agreeOnKeys } = await import('../src/platform/encryption/agree-on-keys.ts');
+  const { createPersonalKeys } = await import('../src/platform/encryption/personal-keys.ts');
+  const { createSealer } = await import('../src/platform/encryption/sealer.ts');
+  const { applicationRole, passwordFor, readerRole } = await import('../src/platform/database/database-roles.ts');
   const { migrate } = await import('../src/migrate.ts');
-  const { openDatabase } = await import('../src/database/database.ts');
+  const { openDatabase } = await import('../src/platform/database/database.ts');
   const { ensureDatabase } = await import('./keys-database.ts');
   const { keysMigrations } = await import('../src/migrations/keys/index.ts');
   const config = readConfig(services);

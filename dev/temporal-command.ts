@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { runCommand } from '../src/commands/run-command.ts';
-import { readTemporalPlace } from '../src/config.ts';
+import { readTemporalPlace } from '../src/platform/config/config.ts';
+import { runCommand } from '../src/wiring/commands/run-command.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 
 const usage = `Usage: npm run temporal -- <command of Temporal's command line>

@@ -4,12 +4,12 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { routeGroups } from '../src/app.ts';
-import { refPrefix, type Schema } from '../src/http/json-schema.ts';
-import { buildOpenApi } from '../src/http/openapi.ts';
 import { partnerTexts } from '../src/partners/reference-texts.ts';
-import { version } from '../src/version.ts';
-import { webhookDocuments } from '../src/webhooks/webhook-documents.ts';
+import { webhookDocuments } from '../src/partners/webhooks/webhook-documents.ts';
+import { refPrefix, type Schema } from '../src/platform/http/json-schema.ts';
+import { buildOpenApi } from '../src/platform/http/openapi.ts';
+import { version } from '../src/shared/version.ts';
+import { routeGroups } from '../src/wiring/app.ts';
 
 interface Content {
   content?: Record<string, { schema?: Schema }>;

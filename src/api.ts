@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApp } from './app.ts';
-import { readConfig } from './config.ts';
-import { refuseMightyRole } from './database/database-roles.ts';
-import { refuseOtherTimeOuts } from './database/database-time-outs.ts';
-import { refuseOtherReplica } from './database/replica.ts';
-import { openDependencies } from './dependencies.ts';
-import { keepUploadsSwept } from './documents/sweep-uploads.ts';
-import { applyRegisterWhole } from './erasure/apply-register.ts';
-import { createHttpServer } from './http/create-http-server.ts';
-import { serveProbes } from './probe-server.ts';
-import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
+import { applyRegisterWhole } from './control/erasure/apply-register.ts';
+import { keepUploadsSwept } from './people/documents/sweep-uploads.ts';
+import { readConfig } from './platform/config/config.ts';
+import { refuseMightyRole } from './platform/database/database-roles.ts';
+import { refuseOtherTimeOuts } from './platform/database/database-time-outs.ts';
+import { refuseOtherReplica } from './platform/database/replica.ts';
+import { createHttpServer } from './platform/http/create-http-server.ts';
+import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './platform/process/process.ts';
 import { budgets } from './shared/budgets.ts';
-import { certificatesRenewed } from './temporal/certificate-renewal.ts';
+import { createApp } from './wiring/app.ts';
+import { openDependencies } from './wiring/dependencies.ts';
+import { serveProbes } from './wiring/probe-server.ts';
+import { certificatesRenewed } from './wiring/temporal/certificate-renewal.ts';
 
 await runMain(async () => {
   const config = readConfig();

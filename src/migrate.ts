@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ConfigError, readMigrationConfig } from './config.ts';
-import { openDatabase } from './database/database.ts';
+import { baseline, migrations, type NamedMigration } from './migrations/index.ts';
+import { keysMigrations } from './migrations/keys/index.ts';
+import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
+import { ConfigError, readMigrationConfig } from './platform/config/config.ts';
+import { openDatabase } from './platform/database/database.ts';
 import {
   applicationRole,
   createRoles,
@@ -10,14 +13,11 @@ import {
   type RolePasswords,
   readerRole,
   refuseUnlessOwner,
-} from './database/database-roles.ts';
-import { missingTimeOuts, setSessionTimeOuts } from './database/database-time-outs.ts';
-import { givingWay } from './database/giving-way.ts';
-import { makeComingMonths } from './housekeeping/make-months.ts';
-import { baseline, migrations, type NamedMigration } from './migrations/index.ts';
-import { keysMigrations } from './migrations/keys/index.ts';
-import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
-import { runMain } from './process.ts';
+} from './platform/database/database-roles.ts';
+import { missingTimeOuts, setSessionTimeOuts } from './platform/database/database-time-outs.ts';
+import { givingWay } from './platform/database/giving-way.ts';
+import { makeComingMonths } from './platform/housekeeping/make-months.ts';
+import { runMain } from './platform/process/process.ts';
 import { budgets } from './shared/budgets.ts';
 import { errorCodeOf } from './shared/errors.ts';
 

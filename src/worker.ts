@@ -1,21 +1,21 @@
 import { NativeConnection } from '@temporalio/worker';
-import { redeliverUnreceipted } from './callbacks/deliver-callback.ts';
-import { readConfig } from './config.ts';
-import { createWorkers, installRuntime } from './create-worker.ts';
-import { refuseMightyRole } from './database/database-roles.ts';
-import { refuseOtherTimeOuts } from './database/database-time-outs.ts';
-import { refuseOtherReplica } from './database/replica.ts';
-import { openDependencies } from './dependencies.ts';
-import { lookAtEverythingAgain } from './housekeeping/sweep-rows.ts';
-import { measureBacklog } from './metrics/measure-backlog.ts';
-import { measureWorkers } from './metrics/measure-workers.ts';
-import { serveProbes } from './probe-server.ts';
-import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './process.ts';
-import { measureClearingDifference } from './reconciliation/measure-clearing.ts';
-import { measureSeals } from './seals/measure-seals.ts';
-import { certificatesRenewed } from './temporal/certificate-renewal.ts';
-import { connectionOptions } from './temporal/connection-options.ts';
-import { keepPrepared } from './temporal/prepare.ts';
+import { measureClearingDifference } from './control/reconciliation/measure-clearing.ts';
+import { measureSeals } from './ledger/seals/measure-seals.ts';
+import { redeliverUnreceipted } from './money-in/callbacks/deliver-callback.ts';
+import { readConfig } from './platform/config/config.ts';
+import { connectionOptions } from './platform/config/connection-options.ts';
+import { refuseMightyRole } from './platform/database/database-roles.ts';
+import { refuseOtherTimeOuts } from './platform/database/database-time-outs.ts';
+import { refuseOtherReplica } from './platform/database/replica.ts';
+import { lookAtEverythingAgain } from './platform/housekeeping/sweep-rows.ts';
+import { measureBacklog } from './platform/metrics/measure-backlog.ts';
+import { measureWorkers } from './platform/metrics/measure-workers.ts';
+import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './platform/process/process.ts';
+import { createWorkers, installRuntime } from './wiring/create-worker.ts';
+import { openDependencies } from './wiring/dependencies.ts';
+import { serveProbes } from './wiring/probe-server.ts';
+import { certificatesRenewed } from './wiring/temporal/certificate-renewal.ts';
+import { keepPrepared } from './wiring/temporal/prepare.ts';
 
 await runMain(async () => {
   const config = readConfig(process.env, ['SEAL_SIGNING_KEY']);

@@ -13,9 +13,9 @@ import {
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/payments/payment-contract.ts';
-import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
-import { receiptReusePolicy } from '../src/payments/receipt.ts';
+import type { Confirmation, ConfirmedPayment, OpenedOrder } from '../src/money-in/payments/payment-contract.ts';
+import type { PaymentOrderStatus } from '../src/money-in/payments/payment-order.ts';
+import { receiptReusePolicy } from '../src/money-in/payments/receipt.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progress.ts';

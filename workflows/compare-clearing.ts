@@ -1,6 +1,6 @@
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { ClearingVerdict } from '../src/reconciliation/clearing.ts';
+import type { ClearingVerdict } from '../src/control/reconciliation/clearing.ts';
 import { tellDetails } from './go-on.ts';
 import { clearingStep } from './step-options.ts';
 

@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { AllocationOutcome, AllocationRequest } from '../src/donations/allocation.ts';
+import type { AllocationOutcome, AllocationRequest } from '../src/giving/donations/allocation.ts';
 import { tellDetails } from './go-on.ts';
 import { hasLapsed } from './refusal.ts';
 import { allocationStep } from './step-options.ts';

@@ -18,7 +18,7 @@ import {
   type SubscriptionOpening,
   type SubscriptionStanding,
   type SubscriptionStatus,
-} from '../src/donations/subscription.ts';
+} from '../src/giving/donations/subscription.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { tellDetails } from './go-on.ts';
 import { hasLapsed } from './refusal.ts';

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { GatewayPaymentInput } from '../src/payments/payment-contract.ts';
-import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
+import type { GatewayPaymentInput } from '../src/money-in/payments/payment-contract.ts';
+import type { PaymentOrderStatus } from '../src/money-in/payments/payment-order.ts';
 import { collectPayment, type NotOpened } from './collect-payment.ts';
 import {
   expiryStep,

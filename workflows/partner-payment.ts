@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { PartnerPaymentInput, PartnerPaymentStep } from '../src/collections/partner-payment.ts';
-import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
+import type { PartnerPaymentInput, PartnerPaymentStep } from '../src/money-in/collections/partner-payment.ts';
+import type { PaymentOrderStatus } from '../src/money-in/payments/payment-order.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { collectPayment, type NotOpened } from './collect-payment.ts';
 import { tellDetails } from './go-on.ts';

@@ -1,6 +1,6 @@
 import { proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { PartnerPayoutInput } from '../src/payouts/payout.ts';
+import type { PartnerPayoutInput } from '../src/money-out/payouts/payout.ts';
 import { type PayoutEnd, payOut } from './pay-out.ts';
 import { firstStep } from './step-options.ts';
 

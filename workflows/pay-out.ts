@@ -17,7 +17,7 @@ import {
   type ProviderReport,
   type ProviderStatus,
   restOf,
-} from '../src/payouts/payout.ts';
+} from '../src/money-out/payouts/payout.ts';
 import { decisionLookMs, nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
 import { isNote, notANote } from '../src/shared/note.ts';
 import { isUuid } from '../src/shared/uuid.ts';

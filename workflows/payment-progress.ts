@@ -1,9 +1,9 @@
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { OpenedOrder } from '../src/payments/payment-contract.ts';
-import type { PaymentOrderStatus } from '../src/payments/payment-order.ts';
+import type { OpenedOrder } from '../src/money-in/payments/payment-contract.ts';
+import type { PaymentOrderStatus } from '../src/money-in/payments/payment-order.ts';
 import { paymentWaitMs, settlingBoundMs, settlingWaitMs } from '../src/shared/asking-intervals.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
-import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+import { searchAttributeKeys } from '../src/wiring/temporal/search-attributes.ts';
 import { tellDetails } from './go-on.ts';
 
 /** Milliseconds until the deadline (ISO 8601); 0 or less when it has passed. */

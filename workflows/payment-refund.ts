@@ -1,6 +1,6 @@
 import { proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { RefundInput } from '../src/refunds/refund.ts';
+import type { RefundInput } from '../src/money-out/refunds/refund.ts';
 import { type PayoutEnd, payOut } from './pay-out.ts';
 import { firstStep } from './step-options.ts';
 

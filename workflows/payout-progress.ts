@@ -1,8 +1,8 @@
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { PayoutStatus, ProviderStatus } from '../src/payouts/payout.ts';
+import type { PayoutStatus, ProviderStatus } from '../src/money-out/payouts/payout.ts';
 import { operatorsAfterMs } from '../src/shared/asking-intervals.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
-import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+import { searchAttributeKeys } from '../src/wiring/temporal/search-attributes.ts';
 import { tellDetails } from './go-on.ts';
 import { tellHowToDecide } from './tell-how-to-decide.ts';
 

@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { ErasureStatus, PersonErasureInput } from '../src/erasure/erasure.ts';
+import type { ErasureStatus, PersonErasureInput } from '../src/control/erasure/erasure.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { tellDetails } from './go-on.ts';
 import { erasureStep } from './step-options.ts';

@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { ReconciliationSummary } from '../src/reconciliation/reconciliation.ts';
+import type { ReconciliationSummary } from '../src/control/reconciliation/reconciliation.ts';
 import { daysStep, reconciliationStep } from './step-options.ts';
 
 const { findDaysToReconcile } = proxyActivities<Activities>(daysStep);

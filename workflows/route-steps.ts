@@ -1,6 +1,6 @@
 import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { type StepQueue, taskQueueOf } from '../src/temporal/step-queues.ts';
+import { type StepQueue, taskQueueOf } from '../src/platform/config/step-queues.ts';
 
 /** What each step waits for, which selects its task queue; a step missing here does not compile. */
 const queues: Record<keyof Activities, StepQueue> = {

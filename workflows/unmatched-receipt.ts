@@ -11,11 +11,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { ReceiptOpening, StrayPayment } from '../src/payments/payment-contract.ts';
-import type { ReceiptSettlement, ReceiptState } from '../src/payments/receipt.ts';
+import type { ReceiptOpening, StrayPayment } from '../src/money-in/payments/payment-contract.ts';
+import type { ReceiptSettlement, ReceiptState } from '../src/money-in/payments/receipt.ts';
 import { decisionLookMs } from '../src/shared/asking-intervals.ts';
 import { isUuid } from '../src/shared/uuid.ts';
-import { searchAttributeKeys } from '../src/temporal/search-attributes.ts';
+import { searchAttributeKeys } from '../src/wiring/temporal/search-attributes.ts';
 import { tellDetails } from './go-on.ts';
 import { withRefusals } from './refusal.ts';
 import { providerStep } from './step-options.ts';

@@ -1,7 +1,7 @@
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import type { WebhookDeliveryInput, WebhookDeliveryStatus } from '../src/partners/webhooks/webhook-delivery.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
-import type { WebhookDeliveryInput, WebhookDeliveryStatus } from '../src/webhooks/webhook-delivery.ts';
 import { tellDetails } from './go-on.ts';
 import { webhookStep } from './step-options.ts';
 

@@ -1,6 +1,6 @@
 import { proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { WithdrawalInput } from '../src/withdrawals/withdrawal.ts';
+import type { WithdrawalInput } from '../src/money-out/withdrawals/withdrawal.ts';
 import { type PayoutEnd, payOut } from './pay-out.ts';
 import { firstStep } from './step-options.ts';
 

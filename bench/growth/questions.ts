@@ -1,13 +1,13 @@
-import { nextOf, readNext } from '../../src/database/position.ts';
-import type { Dependencies } from '../../src/dependencies.ts';
-import type { ProviderRecord } from '../../src/gateway/gateway.ts';
-import { stampOpening } from '../../src/openings/stamp-opening.ts';
-import { settlePayment } from '../../src/payments/settle-payment.ts';
-import { payoutTextsPlace } from '../../src/payouts/payout.ts';
-import { reservePayout } from '../../src/payouts/reserve-payout.ts';
-import { reconcileDay } from '../../src/reconciliation/reconcile-day.ts';
+import { reconcileDay } from '../../src/control/reconciliation/reconcile-day.ts';
+import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
+import { payoutTextsPlace } from '../../src/money-out/payouts/payout.ts';
+import { reservePayout } from '../../src/money-out/payouts/reserve-payout.ts';
+import { nextOf, readNext } from '../../src/platform/database/position.ts';
+import type { ProviderRecord } from '../../src/platform/gateway/gateway.ts';
+import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
+import type { Dependencies } from '../../src/wiring/dependencies.ts';
 import { backgroundQuestions, type Owner } from './background.ts';
 import { failed, nobody, type Page, type Question } from './question.ts';
 

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { placeOfDetails as placeOfAddress } from '../../src/addresses/address.ts';
-import { placeOfBankDetails } from '../../src/bank-accounts/bank-account.ts';
-import { placeOfUrl } from '../../src/documents/document.ts';
-import type { Place, Sealer } from '../../src/encryption/sealer.ts';
-import { placeOfDetails as placeOfOfficialDocument } from '../../src/official-documents/official-document.ts';
-import { payoutTextsPlace } from '../../src/payouts/payout.ts';
+import { payoutTextsPlace } from '../../src/money-out/payouts/payout.ts';
+import { placeOfDetails as placeOfAddress } from '../../src/people/addresses/address.ts';
+import { placeOfBankDetails } from '../../src/people/bank-accounts/bank-account.ts';
+import { placeOfUrl } from '../../src/people/documents/document.ts';
+import { placeOfDetails as placeOfOfficialDocument } from '../../src/people/official-documents/official-document.ts';
+import type { Place, Sealer } from '../../src/platform/encryption/sealer.ts';
 import { textArray } from '../../src/shared/postgres.ts';
 
 /** So many rows of a list from a place on: more than a page, whatever is filtered. */

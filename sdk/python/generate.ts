@@ -8,11 +8,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makePythonEnvironment, whyNoPython } from '../../dev/python.ts';
-import { routeGroups } from '../../src/app.ts';
-import { refPrefix, type Schema } from '../../src/http/json-schema.ts';
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
-import { version } from '../../src/version.ts';
-import { webhookDocuments } from '../../src/webhooks/webhook-documents.ts';
+import { webhookDocuments } from '../../src/partners/webhooks/webhook-documents.ts';
+import { refPrefix, type Schema } from '../../src/platform/http/json-schema.ts';
+import { version } from '../../src/shared/version.ts';
+import { routeGroups } from '../../src/wiring/app.ts';
 import { asObject, type Parameter } from '../generate.ts';
 
 type Content = { content?: Record<string, { schema: Schema }> } | undefined;

@@ -1,4 +1,4 @@
-import type { OpeningStamp } from '../openings/opening.ts';
+import type { OpeningStamp } from '../platform/openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import type { RoundFacts } from './default.ts';
 import type { CircleOwnerType, CircleStatus, CircleVisibility, RoundInterval, TurnOrder } from './saving-circle.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { allow } from '../http/access.ts';
-import { uuid } from '../http/fields.ts';
-import { createRouteGroup } from '../http/route-group.ts';
+import { allow } from '../platform/http/access.ts';
+import { uuid } from '../platform/http/fields.ts';
+import { createRouteGroup } from '../platform/http/route-group.ts';
 import { summarizeCircles } from './summarize-circles.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/summary/saving-circles', tag: 'Saving circles' });

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../encryption/sealer.ts';
-import { createOnce } from '../openings/create-once.ts';
-import { stampOpening } from '../openings/stamp-opening.ts';
+import type { Sealer } from '../platform/encryption/sealer.ts';
+import { createOnce } from '../platform/openings/create-once.ts';
+import { stampOpening } from '../platform/openings/stamp-opening.ts';
 import { budgets } from '../shared/budgets.ts';
 import { newId } from '../shared/ids.ts';
 import type { CircleWorkflows } from './circle-contract.ts';

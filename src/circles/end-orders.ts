@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { storeCancellation } from '../payments/cancel-instrument.ts';
-import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
+import { storeCancellation } from '../money-in/payments/cancel-instrument.ts';
+import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contract.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { failpoint } from '../shared/failpoint.ts';
 

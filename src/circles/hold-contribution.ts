@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { accountsOfSettlement } from '../ledger/account.ts';
 import { holdBalances } from '../ledger/hold-balances.ts';
-import type { EffectPayment } from '../payments/handler.ts';
+import type { EffectPayment } from '../money-in/payments/handler.ts';
 import { shareCircle } from './lock-circle.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvents } from '../events/record-event.ts';
+import { recordEvents } from '../platform/events/record-event.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { findPlaces, type Place } from './find-progress.ts';
 import { lockCircle } from './lock-circle.ts';

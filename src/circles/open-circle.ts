@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../encryption/sealer.ts';
-import { recordEvent } from '../events/record-event.ts';
 import { openAccount } from '../ledger/open-account.ts';
-import { openOnce } from '../openings/open-once.ts';
+import type { Sealer } from '../platform/encryption/sealer.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
+import { openOnce } from '../platform/openings/open-once.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
-import { recordEvent } from '../events/record-event.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { addIntervals } from '../shared/calendar.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readPayer } from '../identity/read-payer.ts';
-import { isVerdict } from '../openings/open-once.ts';
-import { lockSource } from '../payments/balance-payment.ts';
-import { savingCircleContribution } from '../payments/handlers/saving-circle-contribution.ts';
-import { payFromBalance } from '../payments/pay-from-balance.ts';
+import { lockSource } from '../money-in/payments/balance-payment.ts';
+import { savingCircleContribution } from '../money-in/payments/handlers/saving-circle-contribution.ts';
+import { payFromBalance } from '../money-in/payments/pay-from-balance.ts';
+import { readPayer } from '../people/identity/read-payer.ts';
+import { isVerdict } from '../platform/openings/open-once.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { getPayableCircle } from './find-payable-circle.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
-import { recordEvent } from '../events/record-event.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { addIntervals } from '../shared/calendar.ts';
 import { failpoint } from '../shared/failpoint.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { allow } from '../http/access.ts';
-import { created } from '../http/answer.ts';
-import { amount, timestamp, uuid } from '../http/fields.ts';
-import { createRouteGroup } from '../http/route-group.ts';
+import { allow } from '../platform/http/access.ts';
+import { created } from '../platform/http/answer.ts';
+import { amount, timestamp, uuid } from '../platform/http/fields.ts';
+import { createRouteGroup } from '../platform/http/route-group.ts';
 import { presentReplacement, ReplacementAnswer } from './present-replacement.ts';
 import { acceptReplacement, proposeReplacement } from './replace-member.ts';
 import { endStandingOrder, type StandingOrder, setStandingOrder } from './standing-orders.ts';

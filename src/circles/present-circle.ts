@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amount, timestamp, uuid } from '../http/fields.ts';
+import { amount, timestamp, uuid } from '../platform/http/fields.ts';
 import { formatMoney } from '../shared/money.ts';
 import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { CircleMember } from './circle-member.entity.ts';

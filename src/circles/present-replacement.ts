@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp, uuid } from '../http/fields.ts';
+import { timestamp, uuid } from '../platform/http/fields.ts';
 import type { CircleReplacement } from './circle-replacement.entity.ts';
 import { replacementLaw } from './saving-circle.ts';
 

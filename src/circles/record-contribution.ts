@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../events/record-event.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
 import { newId } from '../shared/ids.ts';
 import type { Money } from '../shared/money.ts';
 import { cancelPendingContribution } from './cancel-pending.ts';

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
-import { recordEvents } from '../events/record-event.ts';
-import { findOrganizationsOf } from '../identity/find-organizations-of.ts';
 import { postJournals, recordTransactionsOf } from '../ledger/post-journal.ts';
+import { findOrganizationsOf } from '../people/identity/find-organizations-of.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import { recordEvents } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { journalKeys } from '../shared/ids.ts';
 import { addMoney, negateMoney } from '../shared/money.ts';

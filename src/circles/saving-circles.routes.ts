@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { allow } from '../http/access.ts';
-import { created } from '../http/answer.ts';
-import { isMobileClient } from '../http/client-type.ts';
-import { clearable, discoverFlag, moneyString, text, uuid } from '../http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRouteGroup } from '../http/route-group.ts';
+import { allow } from '../platform/http/access.ts';
+import { created } from '../platform/http/answer.ts';
+import { isMobileClient } from '../platform/http/client-type.ts';
+import { clearable, discoverFlag, moneyString, text, uuid } from '../platform/http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
+import { createRouteGroup } from '../platform/http/route-group.ts';
 import { must } from '../shared/assert.ts';
 import { AskedTermsBody } from './asked-terms.ts';
 import { cancelCircle } from './cancel-circle.ts';

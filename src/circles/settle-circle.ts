@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../events/record-event.ts';
-import { findOrganizationsOf } from '../identity/find-organizations-of.ts';
 import { holdBalances } from '../ledger/hold-balances.ts';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
+import { findOrganizationsOf } from '../people/identity/find-organizations-of.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';

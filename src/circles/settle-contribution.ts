@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
-import { recordEvent } from '../events/record-event.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
 import { canMove } from '../shared/status-law.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';

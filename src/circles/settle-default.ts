@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
-import { recordEvent } from '../events/record-event.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../database/database-clock.ts';
-import type { Sealer } from '../encryption/sealer.ts';
-import { recordEvent } from '../events/record-event.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import type { Sealer } from '../platform/encryption/sealer.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { withTime } from '../database/database-time-outs.ts';
-import { either, type Sweep, type SweepFailure, sweepRows } from '../housekeeping/sweep-rows.ts';
-import type { GatewayPaymentWorkflows } from '../payments/payment-contract.ts';
+import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contract.ts';
+import { withTime } from '../platform/database/database-time-outs.ts';
+import { either, type Sweep, type SweepFailure, sweepRows } from '../platform/housekeeping/sweep-rows.ts';
 import { budgets } from '../shared/budgets.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { endOrder, ordersInTheWay } from './end-orders.ts';

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ListWindow } from '../database/find-page.ts';
+import { type Caller, isPlatform } from '../people/identity/caller.ts';
+import type { ListWindow } from '../platform/database/find-page.ts';
 import {
   comesAfter,
   countOnce,
@@ -10,9 +11,8 @@ import {
   paramsOf,
   positionOf,
   startOfPage,
-} from '../database/position.ts';
-import { readFresh } from '../database/replica.ts';
-import { type Caller, isPlatform } from '../identity/caller.ts';
+} from '../platform/database/position.ts';
+import { readFresh } from '../platform/database/replica.ts';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { isUuid } from '../shared/uuid.ts';

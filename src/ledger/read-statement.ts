@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readInSnapshot } from '../database/read-in-snapshot.ts';
+import { readInSnapshot } from '../platform/database/read-in-snapshot.ts';
 import { must } from '../shared/assert.ts';
 import { addMoney, type Money } from '../shared/money.ts';
 

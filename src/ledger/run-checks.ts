@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readFresh } from '../database/replica.ts';
+import { readFresh } from '../platform/database/replica.ts';
 import { budgets, type DatabaseBudget } from '../shared/budgets.ts';
 import { isDataError } from '../shared/errors.ts';
 

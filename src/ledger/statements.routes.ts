@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { allow } from '../http/access.ts';
-import { amount, periodEnd, periodStart, timestamp, uuid } from '../http/fields.ts';
-import { createRouteGroup } from '../http/route-group.ts';
-import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../http/stream-document.ts';
-import { describePostings } from '../payouts/describe-postings.ts';
+import { describePostings } from '../money-out/payouts/describe-postings.ts';
+import { allow } from '../platform/http/access.ts';
+import { amount, periodEnd, periodStart, timestamp, uuid } from '../platform/http/fields.ts';
+import { createRouteGroup } from '../platform/http/route-group.ts';
+import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../platform/http/stream-document.ts';
 import { refuse } from '../shared/errors.ts';
 import { isPartnerAccount } from './account.ts';
 import { getAccount } from './find-accounts.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { embedDocuments } from '../documents/embed-documents.ts';
-import { embeddedDocumentsFields } from '../documents/present-document.ts';
-import { recordRead } from '../events/record-event.ts';
-import { allow } from '../http/access.ts';
-import { amount, timestamp, uuid } from '../http/fields.ts';
-import { countedFields, listQuery, presentCounted } from '../http/paging.ts';
-import { createRouteGroup } from '../http/route-group.ts';
+import { embedDocuments } from '../people/documents/embed-documents.ts';
+import { embeddedDocumentsFields } from '../people/documents/present-document.ts';
+import { recordRead } from '../platform/events/record-event.ts';
+import { allow } from '../platform/http/access.ts';
+import { amount, timestamp, uuid } from '../platform/http/fields.ts';
+import { countedFields, listQuery, presentCounted } from '../platform/http/paging.ts';
+import { createRouteGroup } from '../platform/http/route-group.ts';
 import { findTransactions, getTransaction } from './find-transactions.ts';
 import { presentTransaction } from './present-transaction.ts';
 import { ledgerReferenceTypes, transactionLaw, transactionPurposes, transactionTypes } from './transaction.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { executePrepared } from '../database/prepared-statements.ts';
-import type { Sealer } from '../encryption/sealer.ts';
-import type { OrganizationStatus } from '../organizations/organization.ts';
+import type { OrganizationStatus } from '../people/organizations/organization.ts';
+import { executePrepared } from '../platform/database/prepared-statements.ts';
+import type { Sealer } from '../platform/encryption/sealer.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
 import type { PartnerPermission, PartnerStatus } from './partner.ts';

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetCallbacksAbout } from '../callbacks/forget-bodies.ts';
-import type { PersonalKeys } from '../encryption/personal-keys.ts';
+import { forgetCallbacksAbout } from '../money-in/callbacks/forget-bodies.ts';
+import { timeLeft } from '../platform/database/time-limit.ts';
+import type { PersonalKeys } from '../platform/encryption/personal-keys.ts';
 import { textArray } from '../shared/postgres.ts';
-import { timeLeft } from '../time-limit.ts';
 
 /** Keys per round. */
 const round = 1000;

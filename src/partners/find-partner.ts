@@ -1,10 +1,10 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../database/find-page.ts';
-import type { Listed } from '../database/position.ts';
+import { findPage, type ListWindow } from '../platform/database/find-page.ts';
+import type { Listed } from '../platform/database/position.ts';
 import { refuse } from '../shared/errors.ts';
-import { WebhookEndpoint } from '../webhooks/webhook-endpoint.entity.ts';
 import { Partner } from './partner.entity.ts';
 import { PartnerKey } from './partner-key.entity.ts';
+import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.ts';
 
 const missing = (): never => refuse('NOT_FOUND', 'no such partner account', { field: 'partner_id' });
 

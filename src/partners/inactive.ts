@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { holdStatus } from '../organizations/hold-status.ts';
-import { mayChangeThings, type OrganizationStatus } from '../organizations/organization.ts';
+import { holdStatus } from '../people/organizations/hold-status.ts';
+import { mayChangeThings, type OrganizationStatus } from '../people/organizations/organization.ts';
 import { DomainError, refuse } from '../shared/errors.ts';
 import type { PartnerStatus } from './partner.ts';
 

@@ -1,4 +1,4 @@
-import type { Place, Sealer } from '../encryption/sealer.ts';
+import type { Place, Sealer } from '../platform/encryption/sealer.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 
 /** What `openForOrder` has read: the texts, or why they cannot be read. */

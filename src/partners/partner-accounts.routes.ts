@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { allow } from '../http/access.ts';
-import { created } from '../http/answer.ts';
-import { moneyString, moneyStringOrZero, text, uuid } from '../http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../http/paging.ts';
-import { createRouteGroup } from '../http/route-group.ts';
+import { allow } from '../platform/http/access.ts';
+import { created } from '../platform/http/answer.ts';
+import { moneyString, moneyStringOrZero, text, uuid } from '../platform/http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
+import { createRouteGroup } from '../platform/http/route-group.ts';
 import { compareMoney, formatMoney, isMoney } from '../shared/money.ts';
 import { createPartner } from './create-partner.ts';
 import { describePartner, findPartners, getPartner } from './find-partner.ts';

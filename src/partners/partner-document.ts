@@ -1,5 +1,5 @@
-import { buildOpenApi, type WebhookDocument } from '../http/openapi.ts';
-import type { RouteGroup } from '../http/route-group.ts';
+import { buildOpenApi, type WebhookDocument } from '../platform/http/openapi.ts';
+import type { RouteGroup } from '../platform/http/route-group.ts';
 import { addCodeSamples } from './code-samples.ts';
 import { partnerStory } from './reference-story.ts';
 import { groupByWork, type Tagged } from './reference-tags.ts';

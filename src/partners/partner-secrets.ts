@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Place } from '../encryption/sealer.ts';
+import type { Place } from '../platform/encryption/sealer.ts';
 
 const random = (prefix: string): string => `${prefix}_${randomBytes(32).toString('base64url')}`;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { partner } from '../http/access.ts';
-import { amount } from '../http/fields.ts';
-import { createRouteGroup } from '../http/route-group.ts';
+import { partner } from '../platform/http/access.ts';
+import { amount } from '../platform/http/fields.ts';
+import { createRouteGroup } from '../platform/http/route-group.ts';
 import { withFieldNames } from '../shared/errors.ts';
 import { findOpenChannels } from './find-open-channels.ts';
 import { rotateKey } from './issue-key.ts';

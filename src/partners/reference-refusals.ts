@@ -1,9 +1,9 @@
-import { bodyTimeoutMs, jsonBodyLimitBytes } from '../http/body.ts';
-import type { RefusalsOf } from '../http/document-refusals.ts';
-import { operationId } from '../http/operation-id.ts';
-import type { Route } from '../http/route-group.ts';
-import { bodyOf } from '../http/serve-route.ts';
-import { validate } from '../http/validate.ts';
+import { bodyTimeoutMs, jsonBodyLimitBytes } from '../platform/http/body.ts';
+import type { RefusalsOf } from '../platform/http/document-refusals.ts';
+import { operationId } from '../platform/http/operation-id.ts';
+import type { Route } from '../platform/http/route-group.ts';
+import { bodyOf } from '../platform/http/serve-route.ts';
+import { validate } from '../platform/http/validate.ts';
 import { DomainError, isDomainError } from '../shared/errors.ts';
 import { missingAuthorization } from './refuse-malformed-proof.ts';
 import { openPaymentId, paymentId } from './story-resources.ts';

@@ -1,5 +1,5 @@
-import { exampleRequestId } from '../http/answer-headers.ts';
-import type { OperationExample, WrittenExamples } from '../http/place-examples.ts';
+import { exampleRequestId } from '../platform/http/answer-headers.ts';
+import type { OperationExample, WrittenExamples } from '../platform/http/place-examples.ts';
 import { partnerRefusals } from './reference-refusals.ts';
 import {
   arrived,

@@ -1,4 +1,4 @@
-import { partnerPrefix } from '../http/errors.ts';
+import { partnerPrefix } from '../platform/http/errors.ts';
 
 type Operations = Record<string, Record<string, { tags: string[] }>>;
 

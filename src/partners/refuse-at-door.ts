@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { refuseOnce } from '../openings/open-once.ts';
-import type { OpeningPlace } from '../openings/opening.ts';
+import { refuseOnce } from '../platform/openings/open-once.ts';
+import type { OpeningPlace } from '../platform/openings/opening.ts';
 import { type DomainError, isDomainError } from '../shared/errors.ts';
 import { partnerPaymentIdFor, payoutIdFor, refundIdFor } from '../shared/ids.ts';
 import type { PartnerPermission } from './partner.ts';

@@ -1,4 +1,4 @@
-import { bearerOf } from '../http/bearer.ts';
+import { bearerOf } from '../platform/http/bearer.ts';
 import { refuse } from '../shared/errors.ts';
 import { isHexDigest, secondSignatureTime } from './signature.ts';
 

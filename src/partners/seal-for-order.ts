@@ -1,4 +1,4 @@
-import type { Place, Sealer } from '../encryption/sealer.ts';
+import type { Place, Sealer } from '../platform/encryption/sealer.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
-import { callbacksSince } from '../callbacks/callbacks-since.ts';
-import { timestamp } from '../http/fields.ts';
+import { callbacksSince } from '../money-in/callbacks/callbacks-since.ts';
+import { timestamp } from '../platform/http/fields.ts';
 import type { WebhookedResource } from './idempotency.ts';
 
 export const timelineTypes = [

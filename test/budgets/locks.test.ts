@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
 import { budgets } from '../../src/shared/budgets.ts';
-import { buildPayer, payoutBody } from '../payouts/build-payouts.ts';
+import { buildPayer, payoutBody } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { openPoolAccount } from '../support/build-targets.ts';
 import { readLockWaits, untilLocked } from '../support/lock-waits.ts';

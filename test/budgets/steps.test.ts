@@ -3,9 +3,9 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import { step } from '../../activities/step.ts';
-import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
-import { withinLimit } from '../../src/time-limit.ts';
-import { openStubProvider } from '../gateway/stub-provider.ts';
+import { withinLimit } from '../../src/platform/database/time-limit.ts';
+import { createXenditGateway } from '../../src/platform/gateway/xendit/create-xendit-gateway.ts';
+import { openStubProvider } from '../platform/gateway/stub-provider.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 

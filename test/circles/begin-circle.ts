@@ -1,7 +1,7 @@
 import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
-import { stampOpening } from '../../src/openings/stamp-opening.ts';
+import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import type { Stack } from '../support/stack.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Dependencies } from '../../src/dependencies.ts';
+import type { Dependencies } from '../../src/wiring/dependencies.ts';
 
 /** Where circles live: a stack in this process, or one of processes. */
 export interface RoundPlace {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelCircle } from '../../src/circles/cancel-circle.ts';
-import type { Caller } from '../../src/identity/caller.ts';
-import { savingCircleContribution } from '../../src/payments/handlers/saving-circle-contribution.ts';
-import { payFromBalance } from '../../src/payments/pay-from-balance.ts';
+import { savingCircleContribution } from '../../src/money-in/payments/handlers/saving-circle-contribution.ts';
+import { payFromBalance } from '../../src/money-in/payments/pay-from-balance.ts';
+import type { Caller } from '../../src/people/identity/caller.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { isFullRun } from '../support/run.ts';

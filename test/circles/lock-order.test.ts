@@ -1,6 +1,6 @@
 import { payForMember } from '../../src/circles/pay-for-member.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
-import { settlePayment } from '../../src/payments/settle-payment.ts';
+import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { asAStep } from '../support/as-a-step.ts';
 import { countDeadlocks, writeInOneShard } from '../support/one-shard.ts';

@@ -1,4 +1,4 @@
-import { settlePayment } from '../../src/payments/settle-payment.ts';
+import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';

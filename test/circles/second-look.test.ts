@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
-import { openTemporal } from '../../src/temporal/connect.ts';
+import { openTemporal } from '../../src/wiring/temporal/connect.ts';
 import { balanceOf } from '../support/build.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';

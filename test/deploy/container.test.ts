@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { leftOut } from '../../dev/licenses.ts';
 import { findFreePort } from '../../dev/ports.ts';
-import { readConfig, readMigrationConfig } from '../../src/config.ts';
+import { readConfig, readMigrationConfig } from '../../src/platform/config/config.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
 import { casesOf, itInFull } from '../support/full.ts';
@@ -126,7 +126,7 @@ describe('The container’s start command, in a bare directory', () => {
   );
 
   itInFull(
-    'src/commands/verify.ts proves the books with what docker compose gives it, and nothing that the image leaves out',
+    'src/wiring/commands/verify.ts proves the books with what docker compose gives it, and nothing that the image leaves out',
     async () => {
       const { services } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
       const known: Record<string, string> = {
@@ -137,7 +137,7 @@ describe('The container’s start command, in a bare directory', () => {
       };
       const given = Object.keys(services.verify.environment).map((name) => [name, known[name] ?? '']);
       const env = { ...bare, NODE_ENV: 'production', ...Object.fromEntries(given) };
-      const ended = await run('src/commands/verify.ts', env, ['--import', without(Object.keys(leftOut))]).ended;
+      const ended = await run('src/wiring/commands/verify.ts', env, ['--import', without(Object.keys(leftOut))]).ended;
       expect(ended).toMatchObject({ code: 0, error: '' });
       expect(ended.out).toContain('The books are in order.');
       expect(ended.out).toContain(`Public key ${known.SEAL_VERIFICATION_KEYS}`);
@@ -150,20 +150,20 @@ describe('The container’s start command, in a bare directory', () => {
     async () => {
       const runbook = readFileSync(join(root, 'docs/operations.md'), 'utf8');
       const scripts = new Set(
-        [...runbook.matchAll(/ node (src\/commands\/[\w-]+\.ts)/g)].map(([, script = '']) => script),
+        [...runbook.matchAll(/ node (src\/wiring\/commands\/[\w-]+\.ts)/g)].map(([, script = '']) => script),
       );
       const typed: Record<string, { arguments: string[]; prints: string }> = {
-        'src/commands/admin.ts': {
+        'src/wiring/commands/admin.ts': {
           arguments: ['create-super-admin', '--email', 'root@example.org', '--name', 'Root'],
           prints: 'root@example.org',
         },
-        'src/commands/archive.ts': { arguments: ['--help'], prints: 'npm run archive' },
-        'src/commands/keys-reencrypt.ts': { arguments: [], prints: '' },
-        'src/commands/keys-rotate-tokens.ts': { arguments: [], prints: '' },
-        'src/commands/reconcile.ts': { arguments: ['--help'], prints: 'npm run reconcile' },
-        'src/commands/sql.ts': { arguments: ['select 4711 as one'], prints: '4711' },
+        'src/wiring/commands/archive.ts': { arguments: ['--help'], prints: 'npm run archive' },
+        'src/wiring/commands/keys-reencrypt.ts': { arguments: [], prints: '' },
+        'src/wiring/commands/keys-rotate-tokens.ts': { arguments: [], prints: '' },
+        'src/wiring/commands/reconcile.ts': { arguments: ['--help'], prints: 'npm run reconcile' },
+        'src/wiring/commands/sql.ts': { arguments: ['select 4711 as one'], prints: '4711' },
       };
-      expect([...scripts].filter((script) => script !== 'src/commands/verify.ts').toSorted()).toEqual(
+      expect([...scripts].filter((script) => script !== 'src/wiring/commands/verify.ts').toSorted()).toEqual(
         Object.keys(typed),
       );
       for (const [script, { arguments: words, prints }] of Object.entries(typed)) {
@@ -175,9 +175,10 @@ describe('The container’s start command, in a bare directory', () => {
   );
 
   itInFull(
-    'src/commands/reconcile.ts asks for database, Temporal and provider, and nothing else',
+    'src/wiring/commands/reconcile.ts asks for database, Temporal and provider, and nothing else',
     async () => {
-      const { code, error } = await run('src/commands/reconcile.ts', { ...bare, DATABASE_URL: database.url }).ended;
+      const { code, error } = await run('src/wiring/commands/reconcile.ts', { ...bare, DATABASE_URL: database.url })
+        .ended;
       expect({ code, error: error.trim() }).toEqual({
         code: 2,
         error:

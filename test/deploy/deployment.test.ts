@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { serviceNodeOptions } from '../../dev/service-parts.ts';
-import { configVariables, verificationVariables } from '../../src/config.ts';
+import { configVariables, verificationVariables } from '../../src/platform/config/config.ts';
+import { certificateFiles } from '../../src/platform/config/connection-options.ts';
+import { stepQueues, taskQueueOf } from '../../src/platform/config/step-queues.ts';
 import { budgets } from '../../src/shared/budgets.ts';
-import { certificateFiles } from '../../src/temporal/connection-options.ts';
-import { stepQueues, taskQueueOf } from '../../src/temporal/step-queues.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -249,7 +249,11 @@ describe('npm run verify in the deployments', () => {
 
   it('is not started with the rest of docker compose, is not started again, and starts no migrations', () => {
     const { verify } = compose().services;
-    expect(verify).toMatchObject({ profiles: ['verify'], restart: 'no', command: ['node', 'src/commands/verify.ts'] });
+    expect(verify).toMatchObject({
+      profiles: ['verify'],
+      restart: 'no',
+      command: ['node', 'src/wiring/commands/verify.ts'],
+    });
     expect(Object.keys(verify?.depends_on ?? {}).toSorted()).toEqual(['postgresql', 's3']);
   });
 
@@ -258,7 +262,7 @@ describe('npm run verify in the deployments', () => {
       workloads().find(({ name }) => name === wanted),
     );
     const [ours, theirs] = [verify?.pod.containers[0], worker?.pod.containers[0]];
-    expect(ours?.command).toEqual(['node', 'src/commands/verify.ts']);
+    expect(ours?.command).toEqual(['node', 'src/wiring/commands/verify.ts']);
     expect(ours?.image).toBe(theirs?.image);
     expect(ours?.securityContext).toEqual(theirs?.securityContext);
     expect(verify?.pod.securityContext).toEqual(worker?.pod.securityContext);

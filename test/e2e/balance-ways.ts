@@ -1,5 +1,5 @@
-import { buildCause } from '../causes/build-cause.ts';
 import { buildActiveCircle } from '../circles/build-circle.ts';
+import { buildCause } from '../giving/causes/build-cause.ts';
 import {
   type BuiltUser,
   balanceOf,

@@ -1,4 +1,4 @@
-import { magicAccount } from '../payouts/build-payouts.ts';
+import { magicAccount } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual, fund } from '../support/build.ts';
 import { itInFull } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';

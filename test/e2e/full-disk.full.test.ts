@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildPayer, payoutBody, readBalance, readPayout, transfersOf } from '../payouts/build-payouts.ts';
+import { buildPayer, payoutBody, readBalance, readPayout, transfersOf } from '../money-out/payouts/build-payouts.ts';
 import { balanceOf, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { freshKey } from '../support/partner.ts';

@@ -1,4 +1,4 @@
-import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from '../payouts/build-payouts.ts';
+import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from '../money-out/payouts/build-payouts.ts';
 import { balanceOf, buildIndividual } from '../support/build.ts';
 import { holdTable } from '../support/hold-table.ts';
 import { untilLocked } from '../support/lock-waits.ts';

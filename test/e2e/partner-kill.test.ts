@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { type Receiver, startReceiver, verified } from '../partners/webhooks/receiver.ts';
 import { casesOf } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
-import { type Receiver, startReceiver, verified } from '../webhooks/receiver.ts';
 
 let stack: ProcessStack;
 let partner: BuiltPartner;

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { startWorker } from '../../dev/service-parts.ts';
 import { buildActiveCircle, circleWhen, contribute, heldBy } from '../circles/build-circle.ts';
-import { ageAttempts, buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from '../payouts/build-payouts.ts';
-import { askRefund, atProvider, buildPaid, refundWhen } from '../refunds/build-refunds.ts';
+import {
+  ageAttempts,
+  buildPayer,
+  payoutBody,
+  payoutWhen,
+  readBalance,
+  transfersOf,
+} from '../money-out/payouts/build-payouts.ts';
+import { askRefund, atProvider, buildPaid, refundWhen } from '../money-out/refunds/build-refunds.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';

@@ -1,5 +1,5 @@
-import { buildCause } from '../causes/build-cause.ts';
 import { buildActiveCircle, circleWhen, contribute, heldBy } from '../circles/build-circle.ts';
+import { buildCause } from '../giving/causes/build-cause.ts';
 import {
   buildPayer,
   magicAccount,
@@ -9,8 +9,17 @@ import {
   setFaults,
   settleAtProvider,
   transfersOf,
-} from '../payouts/build-payouts.ts';
-import { askRefund, atProvider, buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
+} from '../money-out/payouts/build-payouts.ts';
+import { askRefund, atProvider, buildPaid, refund, refundWhen } from '../money-out/refunds/build-refunds.ts';
+import {
+  addBankAccount,
+  ask,
+  buildOwner,
+  buildWaitingDisbursement,
+  withdraw,
+  withdrawalWhen,
+} from '../money-out/withdrawals/build-withdrawals.ts';
+import { type Receiver, startReceiver } from '../partners/webhooks/receiver.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -22,15 +31,6 @@ import { approve, buildOperators, decide } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import {
-  addBankAccount,
-  ask,
-  buildOwner,
-  buildWaitingDisbursement,
-  withdraw,
-  withdrawalWhen,
-} from '../withdrawals/build-withdrawals.ts';
 
 let stack: ProcessStack;
 let receiver: Receiver;

@@ -161,7 +161,7 @@ try {
   }
   // Whatever was asked for, and half done, the books are in order.
   const { DATABASE_URL: _, READER_DATABASE_URL: __, ...others } = process.env;
-  const verify = spawn(process.execPath, [join(root, 'src', 'commands', 'verify.ts')], {
+  const verify = spawn(process.execPath, [join(root, 'src', 'wiring', 'commands', 'verify.ts')], {
     env: { ...others, DATA_DIR: directory },
     stdio: 'inherit',
   });

@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { schedules } from '../../src/temporal/prepare.ts';
-import { preloadModules, workflowInterceptorModules, workflowsPath } from '../../src/workflow-modules.ts';
+import { schedules } from '../../src/wiring/temporal/prepare.ts';
+import { preloadModules, workflowInterceptorModules, workflowsPath } from '../../src/wiring/workflow-modules.ts';
 import { recordedHistories, replayHistories } from './replay-histories.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -34,7 +34,8 @@ const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: st
 const exemptions: Readonly<Record<string, RegExp>> = {
   // Concurrent migrations take turns; one connection holds lock and time-outs.
   'src/migrate.ts': /pg_try_advisory_lock/,
-  'src/database/database-time-outs.ts': /set_config\('\$\{parameters\[name\]\}', '\$\{budget\[name\]\}', false\)/,
+  'src/platform/database/database-time-outs.ts':
+    /set_config\('\$\{parameters\[name\]\}', '\$\{budget\[name\]\}', false\)/,
 };
 
 describe('What the product says to its database', () => {
@@ -55,7 +56,7 @@ describe('What the product says to its database', () => {
 
   it('sets time-outs of a session in migrations only', () => {
     const users = sources.filter((file) => /\bsetSessionTimeOuts\b/.test(readFileSync(join(root, file), 'utf8')));
-    expect(users.toSorted()).toEqual(['src/database/database-time-outs.ts', 'src/migrate.ts']);
+    expect(users.toSorted()).toEqual(['src/migrate.ts', 'src/platform/database/database-time-outs.ts']);
   });
 
   it('has the exemptions that it needs, and no others', () => {

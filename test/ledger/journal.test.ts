@@ -100,7 +100,7 @@ describe('A journal', () => {
 });
 
 describe('The database itself refuses', () => {
-  // As the owner: what refuses here are triggers; what the application may not even try is in test/database.
+  // As the owner: what refuses here are triggers; what the application may not even try is in test/platform/database.
   const run = (sql: string) => codeOf(stack.owner().execute(sql));
 
   it('a journal that does not sum to zero', async () => {

@@ -1,5 +1,5 @@
 import { type LockedRows, lockOrder } from '../../src/ledger/lock-order.ts';
-import { generous } from '../payouts/build-payouts.ts';
+import { generous } from '../money-out/payouts/build-payouts.ts';
 import { buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../support/build.ts';
 import { buildOrganizationCause } from '../support/build-targets.ts';
 import { buildOperators, secureSession } from '../support/decide.ts';

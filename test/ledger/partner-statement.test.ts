@@ -1,5 +1,5 @@
 import { csvLine } from '../../src/shared/csv.ts';
-import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { buildPayer, magicAccount, pay, payoutWhen } from '../money-out/payouts/build-payouts.ts';
 import { buildIndividual } from '../support/build.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';

@@ -1,8 +1,8 @@
 import { payForMember } from '../../src/circles/pay-for-member.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
-import { charitableCauseDonate } from '../../src/payments/handlers/charitable-cause-donate.ts';
-import { gatheredKindOf } from '../../src/payments/pay-from-balance.ts';
-import { settlePayment } from '../../src/payments/settle-payment.ts';
+import { charitableCauseDonate } from '../../src/money-in/payments/handlers/charitable-cause-donate.ts';
+import { gatheredKindOf } from '../../src/money-in/payments/pay-from-balance.ts';
+import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildActiveCircle, circleWhen, contribute, memberIdsOf } from '../circles/build-circle.ts';

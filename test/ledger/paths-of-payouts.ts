@@ -1,12 +1,19 @@
-import { settlePartnerPayment } from '../../src/collections/settle-partner-payment.ts';
+import { settlePartnerPayment } from '../../src/money-in/collections/settle-partner-payment.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { give } from '../donations/build-donations.ts';
-import { ageAttempts, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
-import { buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
+import { give } from '../giving/donations/build-donations.ts';
+import {
+  ageAttempts,
+  magicAccount,
+  pay,
+  payoutWhen,
+  settleAtProvider,
+  transfersOf,
+} from '../money-out/payouts/build-payouts.ts';
+import { buildPaid, refund, refundWhen } from '../money-out/refunds/build-refunds.ts';
+import { addBankAccount, ask, buildOwner, withdrawalWhen } from '../money-out/withdrawals/build-withdrawals.ts';
 import { asAStep } from '../support/as-a-step.ts';
 import { decide } from '../support/decide.ts';
 import { eventually } from '../support/stack.ts';
-import { addBankAccount, ask, buildOwner, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { at, type MoneyPath } from './money-place.ts';
 
 /** Asks for a disbursement of the cause, IDR. */

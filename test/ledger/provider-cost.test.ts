@@ -1,13 +1,13 @@
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { runCheck } from '../../src/ledger/run-checks.ts';
 import { addMoney, negateMoney, subtractMoney } from '../../src/shared/money.ts';
-import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
-import { buildPaid, refund, refundWhen, toBank } from '../refunds/build-refunds.ts';
+import { buildPayer, magicAccount, pay, payoutWhen } from '../money-out/payouts/build-payouts.ts';
+import { buildPaid, refund, refundWhen, toBank } from '../money-out/refunds/build-refunds.ts';
+import { buildOwner, withdraw, withdrawalWhen } from '../money-out/withdrawals/build-withdrawals.ts';
 import { balanceOf, buildIndividual } from '../support/build.ts';
 import { itInFull } from '../support/full.ts';
 import { freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 
 let stack: Stack;
 beforeAll(async () => {

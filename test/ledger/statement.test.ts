@@ -1,4 +1,4 @@
-import { streamDocument } from '../../src/http/stream-document.ts';
+import { streamDocument } from '../../src/platform/http/stream-document.ts';
 import { subtractMoney } from '../../src/shared/money.ts';
 import {
   type BuiltUser,

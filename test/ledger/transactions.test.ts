@@ -1,4 +1,4 @@
-import { buildCause } from '../causes/build-cause.ts';
+import { buildCause } from '../giving/causes/build-cause.ts';
 import {
   type BuiltUser,
   buildIndividual,

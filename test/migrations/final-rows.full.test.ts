@@ -1,5 +1,5 @@
-import { give } from '../donations/build-donations.ts';
-import { buildPayer, magicAccount, pay, payoutWhen } from '../payouts/build-payouts.ts';
+import { give } from '../giving/donations/build-donations.ts';
+import { buildPayer, magicAccount, pay, payoutWhen } from '../money-out/payouts/build-payouts.ts';
 import { buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { migrate } from '../../src/migrate.ts';
 import { baseline, migrations, type NamedMigration } from '../../src/migrations/index.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { growDatabase } from '../database/grow-database.ts';
+import { growDatabase } from '../platform/database/grow-database.ts';
 import { cloneDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { itInFull } from '../support/full.ts';

@@ -1,10 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { routeGroups } from '../../src/app.ts';
 import { partnerPermissions } from '../../src/partners/partner.ts';
 import { isSignatureOfRequest, signRequest } from '../../src/partners/signature.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { routeGroups } from '../../src/wiring/app.ts';
 import { buildOrganization } from '../support/build.ts';
 import { type BuiltPartner, buildPartner, freshKey, signature, signatures } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { limitPartnerRate } from '../../src/http/limit-partner-rate.ts';
+import { limitPartnerRate } from '../../src/platform/http/limit-partner-rate.ts';
 
 /** As much of a context as the limit touches. */
 function knock(path = '/v1/partners/balance', authorization = 'Bearer a') {

@@ -1,4 +1,4 @@
-import { buildPayer, payoutBody } from '../payouts/build-payouts.ts';
+import { buildPayer, payoutBody } from '../money-out/payouts/build-payouts.ts';
 import { buildOrganization } from '../support/build.ts';
 import { type BuiltPartner, everyEvent } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';

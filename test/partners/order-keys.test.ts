@@ -1,17 +1,17 @@
 import { decodeProtectedHeader } from 'jose';
 import { keysUrlBeside } from '../../dev/postgres.ts';
+import { describePostings } from '../../src/money-out/payouts/describe-postings.ts';
+import { buildRequest } from '../../src/money-out/payouts/frozen-request.ts';
+import { Payout } from '../../src/money-out/payouts/payout.entity.ts';
+import { presentWholePayout } from '../../src/money-out/payouts/present-payout.ts';
+import { resolvePayout } from '../../src/money-out/payouts/resolve-payout.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
 import { findUnderKey } from '../../src/partners/idempotency.ts';
-import { describePostings } from '../../src/payouts/describe-postings.ts';
-import { buildRequest } from '../../src/payouts/frozen-request.ts';
-import { Payout } from '../../src/payouts/payout.entity.ts';
-import { presentWholePayout } from '../../src/payouts/present-payout.ts';
-import { resolvePayout } from '../../src/payouts/resolve-payout.ts';
+import { boundEndpoints } from '../../src/partners/webhooks/bound-endpoints.ts';
+import { deliverWebhook } from '../../src/partners/webhooks/deliver-webhook.ts';
 import { must } from '../../src/shared/assert.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
-import { boundEndpoints } from '../../src/webhooks/bound-endpoints.ts';
-import { deliverWebhook } from '../../src/webhooks/deliver-webhook.ts';
-import { generous, magicAccount, settleAtProvider } from '../payouts/build-payouts.ts';
+import { generous, magicAccount, settleAtProvider } from '../money-out/payouts/build-payouts.ts';
 import { fund } from '../support/build.ts';
 import { itInFull } from '../support/full.ts';
 import { loseKey, replaceKey, sealerElsewhere } from '../support/lost-keys.ts';
@@ -19,7 +19,7 @@ import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { withClient } from '../support/with-client.ts';
 import { withoutTriggers } from '../support/without-triggers.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from './webhooks/receiver.ts';
 
 const to = { bank_code: 'BRI', bank_account_number: magicAccount('111111'), beneficiary_name: 'Siti Rahayu' };
 const customer = { customer_name: 'Budi Santoso', customer_email: 'budi@example.org' };

@@ -3,7 +3,7 @@ import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from './webhooks/receiver.ts';
 
 const { operations, webhooks } = partnerStory;
 

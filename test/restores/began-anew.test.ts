@@ -1,5 +1,5 @@
-import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
-import { backUp, restore } from '../reconciliation/restore.ts';
+import { backUp, restore } from '../control/reconciliation/restore.ts';
+import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';

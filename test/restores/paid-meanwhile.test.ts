@@ -1,6 +1,6 @@
-import { buildPayer, readBalance } from '../payouts/build-payouts.ts';
-import { reconcileOn } from '../reconciliation/reconcile-on.ts';
-import { backUp, restore } from '../reconciliation/restore.ts';
+import { reconcileOn } from '../control/reconciliation/reconcile-on.ts';
+import { backUp, restore } from '../control/reconciliation/restore.ts';
+import { buildPayer, readBalance } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSandbox } from '../../dev/sandbox/start-sandbox.ts';
-import type { InstrumentRequest, TransferRequest } from '../../src/gateway/gateway.ts';
-import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
+import type { InstrumentRequest, TransferRequest } from '../../src/platform/gateway/gateway.ts';
+import { createXenditGateway } from '../../src/platform/gateway/xendit/create-xendit-gateway.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { openReceiver } from './receiver.ts';
 

@@ -5,7 +5,7 @@ import { advanceClock } from '../../dev/sandbox/advance-clock.ts';
 import type { SandboxRefund } from '../../dev/sandbox/refund.ts';
 import { findRefund, refundJob } from '../../dev/sandbox/refunds.ts';
 import { openStore } from '../../dev/sandbox/store.ts';
-import type { RefundRequest } from '../../src/gateway/gateway.ts';
+import type { RefundRequest } from '../../src/platform/gateway/gateway.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { itInFull } from '../support/full.ts';
 import { buildInstrumentRequest, openSandbox } from './open-sandbox.ts';

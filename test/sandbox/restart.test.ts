@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../dev/ports.ts';
-import { createXenditGateway } from '../../src/gateway/xendit/create-xendit-gateway.ts';
+import { createXenditGateway } from '../../src/platform/gateway/xendit/create-xendit-gateway.ts';
 import { eventually } from '../support/eventually.ts';
 import { itInFull } from '../support/full.ts';
 import { isFullRun } from '../support/run.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Receiver, startReceiver } from '../partners/webhooks/receiver.ts';
 import { eventually } from '../support/eventually.ts';
 import { itInFull } from '../support/full.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { runListen } from './run-listen.ts';
 
 const prefix = '/v1/partners/webhook-deliveries';

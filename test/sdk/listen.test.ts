@@ -1,9 +1,9 @@
+import { recordWebhook } from '../../src/partners/webhooks/record-webhook.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { recordWebhook } from '../../src/webhooks/record-webhook.ts';
+import { type Receiver, startReceiver, verified } from '../partners/webhooks/receiver.ts';
 import { casesOf } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { type Receiver, startReceiver, verified } from '../webhooks/receiver.ts';
 import { runListen } from './run-listen.ts';
 
 let stack: Stack;

@@ -284,7 +284,7 @@ describe('The partner client against npm start', () => {
   });
 
   it('leaves the books balanced', async () => {
-    const verify = join(import.meta.dirname, '../../src/commands/verify.ts');
+    const verify = join(import.meta.dirname, '../../src/wiring/commands/verify.ts');
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: directory };
     const { stdout } = await promisify(execFile)(process.execPath, [verify], { env });
     expect(stdout).toContain('The books are in order.');

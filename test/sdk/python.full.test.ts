@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makePythonEnvironment, whyNoPython } from '../../dev/python.ts';
 import { generateModels, madeOf, modelsFile, schemasForModels, toolRequirements } from '../../sdk/python/generate.ts';
-import { routeGroups } from '../../src/app.ts';
+import { routeGroups } from '../../src/wiring/app.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { isFullRun } from '../support/run.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createApp } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
-import { openDependencies } from '../../src/dependencies.ts';
+import { readConfig } from '../../src/platform/config/config.ts';
+import { createApp } from '../../src/wiring/app.ts';
+import { openDependencies } from '../../src/wiring/dependencies.ts';
 import { createHttp, type Http } from './http.ts';
 import type { Stack } from './stack.ts';
 

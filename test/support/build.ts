@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../../src/encryption/sealer.ts';
-import { preparePerson } from '../../src/identity/profile.ts';
-import type { Tokens } from '../../src/identity/tokens.ts';
-import type { UserType } from '../../src/identity/user.ts';
 import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
+import { preparePerson } from '../../src/people/identity/profile.ts';
+import type { Tokens } from '../../src/people/identity/tokens.ts';
+import type { UserType } from '../../src/people/identity/user.ts';
+import type { Sealer } from '../../src/platform/encryption/sealer.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { negateMoney } from '../../src/shared/money.ts';
 import { plantJournal } from './plant-journal.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { keysUrlBeside, postgresUrl } from '../../dev/postgres.ts';
-import { applicationRole, databaseRights, readerRole } from '../../src/database/database-roles.ts';
-import { roleTimeOuts } from '../../src/database/database-time-outs.ts';
+import { applicationRole, databaseRights, readerRole } from '../../src/platform/database/database-roles.ts';
+import { roleTimeOuts } from '../../src/platform/database/database-time-outs.ts';
 import { testRun } from './run.ts';
 
 export interface TestDatabase {

@@ -1,5 +1,5 @@
-import type { Evidence } from '../../src/decisions/decision.ts';
-import { findSecondFactor, makeSecret, placeOfSecret } from '../../src/identity/second-factor.ts';
+import type { Evidence } from '../../src/money-out/decisions/decision.ts';
+import { findSecondFactor, makeSecret, placeOfSecret } from '../../src/people/identity/second-factor.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuildPlace, type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from './build.ts';
 import type { Http } from './http.ts';

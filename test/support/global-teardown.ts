@@ -1,6 +1,6 @@
 import { appendFileSync, rmSync } from 'node:fs';
-import { openDatabase } from '../../src/database/database.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
 import { sharedDatabases, stopSharedStacks } from './shared-stacks.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { keysUrlBeside } from '../../dev/postgres.ts';
-import type { Dependencies } from '../../src/dependencies.ts';
-import { createPersonalKeys } from '../../src/encryption/personal-keys.ts';
-import { createSealer, type Sealer } from '../../src/encryption/sealer.ts';
+import { createPersonalKeys } from '../../src/platform/encryption/personal-keys.ts';
+import { createSealer, type Sealer } from '../../src/platform/encryption/sealer.ts';
+import type { Dependencies } from '../../src/wiring/dependencies.ts';
 import { withClient } from './with-client.ts';
 
 const inKeys = (

@@ -1,4 +1,4 @@
-import { schedules } from '../../src/temporal/prepare.ts';
+import { schedules } from '../../src/wiring/temporal/prepare.ts';
 import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 

@@ -1,23 +1,23 @@
-import { causeLaw } from '../../src/causes/cause.ts';
 import { circleLaw, contributionLaw, replacementLaw } from '../../src/circles/saving-circle.ts';
-import { decisionLaw } from '../../src/decisions/decision.ts';
-import { donationLaw } from '../../src/donations/donation.ts';
-import { subscriptionAttemptLaw, subscriptionLaw } from '../../src/donations/subscription.ts';
-import { erasureLaw } from '../../src/erasure/erasure.ts';
-import { userLaw } from '../../src/identity/user.ts';
+import { erasureLaw } from '../../src/control/erasure/erasure.ts';
+import { dayPhaseLaw, reconciledDayLaw, reconciliationLaw } from '../../src/control/reconciliation/reconciliation.ts';
+import { causeLaw } from '../../src/giving/causes/cause.ts';
+import { donationLaw } from '../../src/giving/donations/donation.ts';
+import { subscriptionAttemptLaw, subscriptionLaw } from '../../src/giving/donations/subscription.ts';
+import { productLaw } from '../../src/giving/products/product.ts';
+import { savingGoalLaw, savingGoalOrderLaw } from '../../src/giving/saving-goals/saving-goal.ts';
 import { transactionLaw } from '../../src/ledger/transaction.ts';
-import { verificationLaw } from '../../src/official-documents/official-document.ts';
-import { organizationLaw } from '../../src/organizations/organization.ts';
+import { paymentOrderLaw } from '../../src/money-in/payments/payment-order.ts';
+import { receiptLaw } from '../../src/money-in/payments/receipt.ts';
+import { decisionLaw } from '../../src/money-out/decisions/decision.ts';
+import { payoutAttemptLaw, payoutLaw } from '../../src/money-out/payouts/payout.ts';
 import { partnerLaw } from '../../src/partners/partner.ts';
-import { paymentOrderLaw } from '../../src/payments/payment-order.ts';
-import { receiptLaw } from '../../src/payments/receipt.ts';
-import { payoutAttemptLaw, payoutLaw } from '../../src/payouts/payout.ts';
-import { productLaw } from '../../src/products/product.ts';
-import { dayPhaseLaw, reconciledDayLaw, reconciliationLaw } from '../../src/reconciliation/reconciliation.ts';
-import { savingGoalLaw, savingGoalOrderLaw } from '../../src/saving-goals/saving-goal.ts';
+import { webhookDeliveryLaw } from '../../src/partners/webhooks/webhook-delivery.ts';
+import { webhookEndpointLaw } from '../../src/partners/webhooks/webhook-endpoint.ts';
+import { userLaw } from '../../src/people/identity/user.ts';
+import { verificationLaw } from '../../src/people/official-documents/official-document.ts';
+import { organizationLaw } from '../../src/people/organizations/organization.ts';
 import type { StatusLaw } from '../../src/shared/status-law.ts';
-import { webhookDeliveryLaw } from '../../src/webhooks/webhook-delivery.ts';
-import { webhookEndpointLaw } from '../../src/webhooks/webhook-endpoint.ts';
 
 /** The law of every status in the database: `table.column`. */
 export const statusLaws: Readonly<Record<string, StatusLaw>> = {

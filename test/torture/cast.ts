@@ -1,5 +1,5 @@
 import { assert, must } from '../../src/shared/assert.ts';
-import { give } from '../donations/build-donations.ts';
+import { give } from '../giving/donations/build-donations.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin, fund } from '../support/build.ts';
 import {
   type BuiltTarget,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { schedules } from '../../src/temporal/prepare.ts';
+import { schedules } from '../../src/wiring/temporal/prepare.ts';
 import type { Random } from './random.ts';
 import type { Topology } from './topology.ts';
 

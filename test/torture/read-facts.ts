@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
+import { signWebhook } from '../../src/partners/webhooks/sign-webhook.ts';
 import { addMoney, compareMoney, negateMoney } from '../../src/shared/money.ts';
-import { signWebhook } from '../../src/webhooks/sign-webhook.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import { readInstants } from '../support/read-instants.ts';
 import type { Cast } from './cast.ts';

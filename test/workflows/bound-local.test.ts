@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { boundLocal, boundOfLocal } from '../../activities/bound-local.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 
 /** A provider that says nothing until it is told to. */
 const answer = Promise.withResolvers<string>();

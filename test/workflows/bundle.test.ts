@@ -18,8 +18,13 @@ const allowed = [
   /^assert$/,
 ];
 /** Our own files that may: the workflows and pure facts. */
-const ours = [/^workflows\//, /^src\/shared\//, /^src\/temporal\/search-attributes\.ts$/, /^src\/[\w-]+\/[\w-]+\.ts$/];
-const forbidden = /\.(entity|routes)\.ts$|^activities\/|^src\/(http|storage|gateway|encryption)\//;
+const ours = [
+  /^workflows\//,
+  /^src\/shared\//,
+  /^src\/(?!migrations|wiring)[\w-]+(\/[\w-]+)?\/[\w-]+\.ts$/,
+  /^src\/wiring\/temporal\/search-attributes\.ts$/,
+];
+const forbidden = /\.(entity|routes)\.ts$|^activities\/|^src\/platform\/(http|storage|gateway|encryption)\//;
 
 /** The modules of the bundle, read from its source map. */
 function modulesOf(bundle: string): string[] {

@@ -1,5 +1,12 @@
 import { buildActiveCircle, circleWhen, contribute } from '../circles/build-circle.ts';
-import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
+import {
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  settleAtProvider,
+  transfersOf,
+} from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide } from '../support/decide.ts';
 import { itInFull } from '../support/full.ts';

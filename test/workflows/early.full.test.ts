@@ -1,4 +1,4 @@
-import { releasePartnerPayment } from '../../src/collections/settle-partner-payment.ts';
+import { releasePartnerPayment } from '../../src/money-in/collections/settle-partner-payment.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';

@@ -1,8 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { repeating, step } from '../../activities/step.ts';
-import { ProviderUnknown } from '../../src/gateway/gateway.ts';
-import type { Logger } from '../../src/log.ts';
+import { ProviderUnknown } from '../../src/platform/gateway/gateway.ts';
+import type { Logger } from '../../src/platform/process/log.ts';
 import { refuse } from '../../src/shared/errors.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 

@@ -1,5 +1,5 @@
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-import { buildPayer, magicAccount, pay } from '../payouts/build-payouts.ts';
+import { buildPayer, magicAccount, pay } from '../money-out/payouts/build-payouts.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;

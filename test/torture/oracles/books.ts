@@ -1,6 +1,6 @@
+import { webhookIdOf } from '../../../src/partners/webhooks/webhook-delivery.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { canMove } from '../../../src/shared/status-law.ts';
-import { webhookIdOf } from '../../../src/webhooks/webhook-delivery.ts';
 import { outside } from '../../support/read-instants.ts';
 import { statusLaws } from '../../support/status-laws.ts';
 import type { Facts, Finding, TransitionFact } from '../facts.ts';

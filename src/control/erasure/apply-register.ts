@@ -1,0 +1,131 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { Logger } from 'pino';
+import { User } from '../../people/identity/user.entity.ts';
+import { readIdsInParts } from '../../platform/database/read-ids.ts';
+import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { isDomainError } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { textArray } from '../../shared/postgres.ts';
+import { emptyRows } from './empty-rows.ts';
+import { readRegister } from './erasure-register.ts';
+import { noteDestroyed } from './note-destroyed.ts';
+
+/** What had come back and was erased again. */
+export interface ErasedAgain {
+  /** Rows of people, in the main database. */
+  people: number;
+  /** Keys of people, in theirs. */
+  keys: number;
+  /** Whether the file store answered; without it only what one of the two databases knows was applied. */
+  isWhole: boolean;
+}
+
+interface Register {
+  personalKeys: Pick<PersonalKeys, 'destroy' | 'destroyedAt' | 'listErased'>;
+  storage: Storage;
+}
+
+/**
+ * Erases again whoever was erased and has come back, because a database was restored from a backup of before. Each of the
+ * two databases tells the other, and the register in the file store tells both. Rows are emptied at once, and the erasure
+ * goes on from there by its workflow. Throws when a database is away.
+ */
+export async function applyRegister(em: EntityManager, { personalKeys, storage }: Register): Promise<ErasedAgain> {
+  const again: ErasedAgain = { people: 0, keys: 0, isWhole: true };
+  const apply = async (known: AsyncIterable<string[]>) => {
+    for await (const ids of known) {
+      const destroyed = await personalKeys.destroy(ids);
+      again.keys += destroyed.length;
+      again.people += await eraseAll(em, ids);
+      await noteDestroyed(em, personalKeys, ids);
+    }
+  };
+  await apply(personalKeys.listErased());
+  await apply(listErasedUsers(em));
+  try {
+    await apply(readRegister(storage));
+  } catch (error) {
+    if (!isDomainError(error) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+    again.isWhole = false;
+  }
+  return again;
+}
+
+const againMs = 10_000;
+
+/**
+ * `applyRegister`, and once more every ten seconds while the file store is away, until its register was read, too.
+ * Returns what ends that.
+ */
+export async function applyRegisterWhole(
+  deps: Register & { orm: { em: EntityManager }; log: Logger },
+): Promise<() => void> {
+  const { log } = deps;
+  const apply = async (): Promise<boolean> => {
+    const again = await applyRegister(deps.orm.em.fork(), deps);
+    if (again.people + again.keys > 0) log.warn(again, 'erased again who came back by the restore of a database');
+    return again.isWhole;
+  };
+  if (await apply()) return () => undefined;
+  log.warn('the file store is away: its register of erasures is read when it is back');
+  const timer = setInterval(() => {
+    apply().then(
+      (isWhole) => {
+        if (isWhole) clearInterval(timer);
+      },
+      (error: unknown) => log.warn({ err: error }, 'could not apply the register of erasures; it is tried again'),
+    );
+  }, againMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+const listErasedUsers = (em: EntityManager) =>
+  readIdsInParts(em, 'select id from users where erased_at is not null and id > ? order by id limit 1000');
+
+async function eraseAll(em: EntityManager, ids: readonly string[]): Promise<number> {
+  const back = await em.execute<{ id: string }[]>(
+    'select id from users where id = any(?::uuid[]) and erased_at is null order by id',
+    [textArray(ids)],
+  );
+  for (const { id } of back) await em.fork().transactional((tx) => eraseAgain(tx, id));
+  return back.length;
+}
+
+async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
+  // In the order in which an erasure locks the two.
+  await tx.execute("select 1 from erasures where user_id = ? and status <> 'stopped' for update", [userId]);
+  const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (user === null || user.erased_at) return;
+  // Whoever had only been invited then has done nothing yet: the row can go.
+  if (user.status === 'invited') {
+    for (const table of ['invitations', 'cause_managers']) {
+      await tx.execute(`delete from ${table} where user_id = ?`, [userId]);
+    }
+    await tx.execute('delete from users where id = ?', [userId]);
+  } else {
+    await emptyRows(tx, user);
+    const begun = await tx.execute<unknown[]>(
+      `update erasures set status = 'erasing', held_because = null, erased_at = clock_timestamp()
+       where user_id = ? and status = 'waiting' returning 1`,
+      [userId],
+    );
+    if (begun.length === 0) {
+      await tx.execute(
+        `insert into erasures (id, user_id, status, erased_at) select ?, ?, 'erasing', clock_timestamp()
+         where not exists (select from erasures where user_id = ? and status <> 'stopped')`,
+        [newId(), userId, userId],
+      );
+    }
+  }
+  await recordEvent(tx, {
+    event: 'PERSON_ERASED_AGAIN',
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: null,
+    requestId: null,
+  });
+}

@@ -1,0 +1,140 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { forgetCallbacksOf } from '../../money-in/callbacks/forget-bodies.ts';
+import { User } from '../../people/identity/user.entity.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { emptyRows } from './empty-rows.ts';
+import { eraseDocuments } from './erase-documents.ts';
+import { Erasure } from './erasure.entity.ts';
+import { type ErasureStanding, type ErasureStatus, type ErasureTerms, holdLookHours } from './erasure.ts';
+import { enterErasure } from './erasure-register.ts';
+import { findHold } from './find-hold.ts';
+import { noteDestroyed } from './note-destroyed.ts';
+
+export interface ErasurePorts {
+  config: ErasureTerms;
+  storage: Storage;
+  sealer: Sealer;
+  personalKeys: PersonalKeys;
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * Takes an erasure as far as it may go now, and says when to look again. Each part is repeated harmlessly by whoever
+ * comes after a process that died: the rows are emptied first, then what callbacks said is forgotten, the person is
+ * entered into the register, the key is destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the
+ * file store are away, it fails and is repeated.
+ */
+export async function continueErasure(em: EntityManager, ports: ErasurePorts, id: string): Promise<ErasureStanding> {
+  const erasure = await em.findOne(Erasure, { id }, { refresh: true });
+  if (erasure === null) refuse('NOT_FOUND', `no erasure ${id}`);
+  switch (erasure.status) {
+    case 'waiting': {
+      const { waitMs } = await em.fork().transactional((tx) => beginToErase(tx, ports.config, id));
+      return waitMs > 0 ? { status: 'waiting', waitMs } : continueErasure(em.fork(), ports, id);
+    }
+    case 'erasing':
+      await destroy(em, ports, erasure);
+      return continueErasure(em.fork(), ports, id);
+    case 'erased': {
+      const waitMs = (await backupsLeftMs(em, ports.config, erasure)) || (await complete(em, ports, erasure));
+      return waitMs > 0 ? { status: 'erased', waitMs } : { status: 'complete', waitMs };
+    }
+    default:
+      return { status: erasure.status, waitMs: 0 };
+  }
+}
+
+/** Empties the person's rows once the time is over and nothing keeps them; until then says how long to wait. */
+async function beginToErase(
+  tx: EntityManager,
+  { ERASURE_WAIT_HOURS }: ErasureTerms,
+  id: string,
+): Promise<{ waitMs: number }> {
+  const erasure = await tx.findOneOrFail(Erasure, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (erasure.status !== 'waiting') return { waitMs: 0 };
+  const now = (await readDatabaseClock(tx)).getTime();
+  const waitMs = erasure.begun_at.getTime() + ERASURE_WAIT_HOURS * hourMs - now;
+  if (waitMs > 0) return { waitMs };
+  // Whatever the person begins holds their row: it is judged here, or finds nobody any more.
+  const user = await tx.findOneOrFail(User, erasure.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  // Two of whom one has to stay are not erased at once.
+  await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
+  await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [user.organization_id ?? '']);
+  const hold = await findHold(tx, user.id);
+  if (hold !== null) {
+    await tx.execute('update erasures set held_because = ? where id = ?', [hold, id]);
+    return { waitMs: holdLookHours * hourMs };
+  }
+  await emptyRows(tx, user);
+  await go(tx, erasure, 'erasing');
+  return { waitMs: 0 };
+}
+
+async function destroy(em: EntityManager, ports: ErasurePorts, erasure: Erasure): Promise<void> {
+  const { user_id: userId, erased_at } = erasure;
+  await forgetCallbacksOf(em.fork(), userId);
+  await failpoint('erase.before-register');
+  await enterErasure(ports.storage, userId, must(erased_at, 'the rows of whoever is being erased are empty'));
+  await failpoint('erase.before-key');
+  await ports.personalKeys.destroy([userId]);
+  await failpoint('erase.before-documents');
+  await eraseDocuments(em, ports, userId);
+  await em.fork().transactional((tx) => go(tx, erasure, 'erased'));
+}
+
+/** Milliseconds until no backup is left that has the key; 0 once there is none. */
+async function backupsLeftMs(em: EntityManager, terms: ErasureTerms, { erased_at }: Erasure): Promise<number> {
+  const now = (await readDatabaseClock(em)).getTime();
+  const since = must(erased_at, 'an erasure that came so far has its instant').getTime();
+  return Math.max(0, since + terms.KEYS_BACKUP_DAYS * 24 * hourMs - now);
+}
+
+/**
+ * Completes an erasure whose time is over, unless the key has come back since, with a server of the keys that was behind
+ * or was restored: it is destroyed again, and the new backups that have it are waited for. Returns for how long.
+ */
+async function complete(em: EntityManager, { config, personalKeys }: ErasurePorts, { id, user_id }: Erasure) {
+  await personalKeys.destroy([user_id]);
+  await noteDestroyed(em, personalKeys, [user_id]);
+  return em.fork().transactional(async (tx) => {
+    const erasure = await tx.findOneOrFail(Erasure, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    const waitMs = await backupsLeftMs(tx, config, erasure);
+    if (waitMs === 0) await go(tx, erasure, 'complete');
+    return waitMs;
+  });
+}
+
+const events = { erasing: 'PERSON_EMPTIED', erased: 'PERSON_ERASED', complete: 'ERASURE_COMPLETE' } as const;
+
+/** Takes an erasure a status further, with its event; nothing when another step has done so. */
+async function go(tx: EntityManager, { id, user_id }: Erasure, status: keyof typeof events): Promise<void> {
+  const from: Record<keyof typeof events, ErasureStatus> = {
+    erasing: 'waiting',
+    erased: 'erasing',
+    complete: 'erased',
+  };
+  const changed = await tx.execute<unknown[]>(
+    `update erasures set status = ?, held_because = null,
+       erased_at = case when ? = 'complete' then erased_at else clock_timestamp() end,
+       ended_at = case when ? = 'complete' then clock_timestamp() end
+     where id = ? and status = ? returning 1`,
+    [status, status, status, id, from[status]],
+  );
+  if (changed.length === 0) return;
+  await recordEvent(tx, {
+    event: events[status],
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: user_id,
+    actorId: null,
+    requestId: null,
+  });
+}

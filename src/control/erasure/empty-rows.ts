@@ -1,0 +1,38 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { endTokens } from '../../people/identity/end-tokens.ts';
+import type { User } from '../../people/identity/user.entity.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+
+/**
+ * Takes from the database what names a person and what they come in by, in the caller's transaction, which has locked the
+ * user's row. What they did stays: journals, transactions and events name them by their id only. Their documents are
+ * taken one by one afterwards.
+ */
+export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
+  const { id } = user;
+  const now = await readDatabaseClock(tx);
+  tx.assign(user, {
+    profile_sealed: null,
+    email_digest: null,
+    password_hash: null,
+    role_id: null,
+    status: 'suspended',
+    erased_at: now,
+    updated_at: now,
+  });
+  await endTokens(tx, user);
+  await tx.flush();
+  await tx.execute('delete from second_factors where id = ?', [id]);
+  await tx.execute('delete from addresses where user_id = ? and organization_id is null', [id]);
+  await tx.execute('delete from official_documents where user_id = ?', [id]);
+  await tx.execute('delete from cause_managers where user_id = ?', [id]);
+  await tx.execute(
+    'update bank_accounts set deleted_at = now() where user_id = ? and organization_id is null and deleted_at is null',
+    [id],
+  );
+  // The answers under their idempotency keys; the keys stay with what they made.
+  await tx.execute(
+    'update idempotency_keys set answer_status = null, answer_body = null where user_id = ? and answer_body is not null',
+    [id],
+  );
+}

@@ -1,0 +1,33 @@
+import { Readable } from 'node:stream';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { isUuid } from '../../shared/uuid.ts';
+
+/**
+ * The register of erasures: an object for each person, in the file store, which a restore of a database does not touch.
+ * It holds ids and instants, and nobody's name.
+ */
+const prefix = 'erasures/';
+
+/** Enters a person into the register; the same again is the same. Throws SERVICE_UNAVAILABLE when the store is away. */
+export async function enterErasure(storage: Storage, userId: string, erasedAt: Date): Promise<void> {
+  const text = `${JSON.stringify({ user_id: userId, erased_at: erasedAt.toISOString() })}\n`;
+  await storage.put(
+    `${prefix}${userId}`,
+    { contentType: 'application/json', sizeBytes: Buffer.byteLength(text), sha256: sha256(text) },
+    Readable.from([Buffer.from(text)]),
+  );
+}
+
+/** The ids of all who are in the register, in parts of at most a thousand. Throws as `enterErasure` does. */
+export async function* readRegister(storage: Storage): AsyncGenerator<string[], void, undefined> {
+  let part: string[] = [];
+  for await (const key of storage.list(prefix)) {
+    const id = key.slice(prefix.length);
+    if (isUuid(id)) part.push(id);
+    if (part.length < 1000) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
+}

@@ -1,0 +1,47 @@
+import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/**
+ * Pure facts about the erasure of a person (docs/contract.md 1): it waits, during which it may be stopped; then the
+ * person's rows are emptied (`erasing`), the key is destroyed (`erased`), and once the last backup of the keys has gone
+ * nothing is left anywhere (`complete`).
+ */
+export const erasureLaw = statusLaw({
+  initial: ['waiting', 'erasing'],
+  transitions: {
+    waiting: ['erasing', 'stopped'],
+    erasing: ['erased'],
+    erased: ['complete'],
+    complete: [],
+    stopped: [],
+  },
+});
+export type ErasureStatus = StatusOf<typeof erasureLaw>;
+
+/** How long an erasure waits for the answer to a hold, in hours. */
+export const holdLookHours = 24;
+
+/** When an erasure goes on, from the configuration. */
+export interface ErasureTerms {
+  /** Hours from the decision until a person is erased. */
+  ERASURE_WAIT_HOURS: number;
+  /** Days after which no backup of the keys is left. */
+  KEYS_BACKUP_DAYS: number;
+}
+
+/** What the workflow of an erasure does next: waits this long and looks again, unless it has ended. */
+export interface ErasureStanding {
+  status: ErasureStatus;
+  /** Milliseconds. */
+  waitMs: number;
+}
+
+/** The input of an erasure's workflow. */
+export interface PersonErasureInput {
+  erasureId: string;
+}
+
+/** The port to the workflows of erasures; implemented in `temporal/`, injected. */
+export interface ErasureWorkflows {
+  /** Starts the workflow of an erasure unless it runs. Throws when Temporal does not accept it in time. */
+  lookAfterErasure(erasureId: string): Promise<void>;
+}

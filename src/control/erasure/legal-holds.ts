@@ -1,0 +1,98 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { requireOperator } from '../../money-out/decisions/end-decision.ts';
+import type { Caller } from '../../people/identity/caller.ts';
+import { hasSecondFactor } from '../../people/identity/second-factor.ts';
+import { User } from '../../people/identity/user.entity.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { LegalHold } from './legal-hold.entity.ts';
+
+interface ByOperator {
+  caller: Caller;
+  userId: string;
+  requestId: string;
+}
+
+/**
+ * Places a legal hold on a person; an erasure that waits goes on waiting. Throws NOT_FOUND, REQUEST_INVALID when one is
+ * there already, or the person has been erased or was only invited, and FORBIDDEN and UNAUTHENTICATED when permission or
+ * session have ended meanwhile.
+ */
+export async function placeLegalHold(em: EntityManager, placing: ByOperator & { note: string }): Promise<LegalHold> {
+  const { caller, userId, note } = placing;
+  return em.transactional(async (tx) => {
+    const user = await lockHeld(tx, userId);
+    await requireOperator(tx, caller, 'propose-decision');
+    if (user.erased_at) refuse('REQUEST_INVALID', 'the user has been erased', { field: 'user_id' });
+    if (user.status === 'invited') {
+      refuse('REQUEST_INVALID', 'the user has not accepted the invitation', { field: 'user_id' });
+    }
+    if ((await findStanding(tx, userId)) !== null) {
+      refuse('REQUEST_INVALID', 'the user is under a legal hold already', { field: 'user_id' });
+    }
+    const id = newId();
+    await tx.execute('insert into legal_holds (id, user_id, note, placed_by) values (?, ?, ?, ?)', [
+      id,
+      userId,
+      note,
+      caller.userId,
+    ]);
+    await tell(tx, 'LEGAL_HOLD_PLACED', placing);
+    return tx.findOneOrFail(LegalHold, id);
+  });
+}
+
+/** The legal hold that a person is under. Throws NOT_FOUND when there is none. */
+export async function getLegalHold(em: EntityManager, userId: string): Promise<LegalHold> {
+  return (await findStanding(em, userId)) ?? refuse('NOT_FOUND', 'the user is under no legal hold');
+}
+
+/**
+ * Lifts the legal hold that a person is under, as decisions are approved: by another person than the one who placed it
+ * or is under it, with a second factor. Throws NOT_FOUND, FORBIDDEN, and UNAUTHENTICATED when the session has ended
+ * meanwhile.
+ */
+export async function liftLegalHold(
+  em: EntityManager,
+  lifting: ByOperator & { needsSecondFactor: boolean },
+): Promise<LegalHold> {
+  const { caller, userId, needsSecondFactor } = lifting;
+  return em.transactional(async (tx) => {
+    await lockHeld(tx, userId);
+    const { id, placed_by } = await getLegalHold(tx, userId);
+    await requireOperator(tx, caller, 'approve-decision');
+    if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
+      refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to lift a legal hold');
+    }
+    if (placed_by === caller.userId || userId === caller.userId) {
+      refuse('FORBIDDEN', 'Another person has to lift a legal hold, not the one who placed it or is under it');
+    }
+    await tx.execute('update legal_holds set lifted_by = ?, lifted_at = clock_timestamp() where id = ?', [
+      caller.userId,
+      id,
+    ]);
+    await tell(tx, 'LEGAL_HOLD_LIFTED', lifting);
+    return tx.findOneOrFail(LegalHold, { id }, { refresh: true });
+  });
+}
+
+const findStanding = (em: EntityManager, userId: string): Promise<LegalHold | null> =>
+  em.findOne(LegalHold, { user_id: userId, lifted_at: null }, { refresh: true });
+
+/** The person, whose row whoever erases them locks, too. Rows that name them can be written meanwhile. */
+async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
+  await tx.execute('select from users where id = ? for no key update', [userId]);
+  const user = await tx.findOne(User, userId, { refresh: true });
+  return user ?? refuse('NOT_FOUND', 'The user does not exist');
+}
+
+const tell = (tx: EntityManager, event: string, { caller, userId, requestId }: ByOperator): Promise<unknown> =>
+  recordEvent(tx, {
+    event,
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: caller.userId,
+    requestId,
+  });

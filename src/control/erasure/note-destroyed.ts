@@ -1,0 +1,23 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { KeysAway } from '../../platform/encryption/own-keys.ts';
+import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
+import { textArray } from '../../shared/postgres.ts';
+
+/**
+ * A key that had come back is in new backups of the keys: the erasure of the person is no older than the last destruction
+ * of the key, whose instant is written down with the destruction itself, so that nobody's death in between loses it.
+ * Throws KeysAway when a key is there that the caller has destroyed.
+ */
+export async function noteDestroyed(
+  em: EntityManager,
+  personalKeys: Pick<PersonalKeys, 'destroyedAt'>,
+  ids: readonly string[],
+): Promise<void> {
+  const destroyed = await personalKeys.destroyedAt(ids);
+  if (destroyed.length < new Set(ids).size) throw new KeysAway('a key that was destroyed is there again');
+  await em.execute(
+    `update erasures e set erased_at = k.erased_at from unnest(?::uuid[], ?::timestamptz[]) k (user_id, erased_at)
+     where e.user_id = k.user_id and e.status = 'erased' and e.erased_at < k.erased_at`,
+    [textArray(destroyed.map(({ id }) => id)), textArray(destroyed.map(({ erased_at }) => erased_at))],
+  );
+}

@@ -1,0 +1,36 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { requireOperator } from '../../money-out/decisions/end-decision.ts';
+import type { Caller } from '../../people/identity/caller.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { Erasure } from './erasure.entity.ts';
+
+/**
+ * Stops an erasure that still waits. Throws NOT_FOUND when the person has none, REQUEST_INVALID once the person has been
+ * erased: what is gone does not come back, and FORBIDDEN and UNAUTHENTICATED when permission or session have ended
+ * meanwhile.
+ */
+export async function stopErasure(
+  em: EntityManager,
+  { caller, userId, requestId }: { caller: Caller; userId: string; requestId: string },
+): Promise<Erasure> {
+  return em.transactional(async (tx) => {
+    const under = { user_id: userId, status: { $ne: 'stopped' as const } };
+    const erasure = await tx.findOne(Erasure, under, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    await requireOperator(tx, caller, 'propose-decision');
+    if (erasure === null) refuse('NOT_FOUND', 'the user is not being erased');
+    if (erasure.status !== 'waiting') {
+      refuse('REQUEST_INVALID', 'the user has been erased, which cannot be undone', { field: 'user_id' });
+    }
+    await tx.execute("update erasures set status = 'stopped', ended_at = now() where id = ?", [erasure.id]);
+    await recordEvent(tx, {
+      event: 'ERASURE_STOPPED',
+      impact: 'HIGH',
+      resourceType: 'user',
+      resourceId: userId,
+      actorId: caller.userId,
+      requestId,
+    });
+    return tx.findOneOrFail(Erasure, { id: erasure.id }, { refresh: true });
+  });
+}

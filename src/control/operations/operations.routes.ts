@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { allow } from '../../platform/http/access.ts';
+import { amount, isoDate, timestamp } from '../../platform/http/fields.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import type { Backlog } from '../../platform/metrics/measure-backlog.ts';
+import { readOverview } from './read-overview.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/operations', tag: 'Operations' });
+
+const Waiting = z.object({
+  what: z.string(),
+  count: z.int(),
+  oldest_at: timestamp().nullable(),
+  age_seconds: z.int().nullable(),
+});
+
+function presentWaiting({ what, rows, oldest }: Backlog, at: Date): z.input<typeof Waiting> {
+  return {
+    what,
+    count: rows,
+    oldest_at: oldest?.toISOString() ?? null,
+    age_seconds: oldest === null ? null : Math.max(0, Math.round((at.getTime() - oldest.getTime()) / 1000)),
+  };
+}
+
+routes.get(
+  '/overview',
+  {
+    summary: 'Read what operators look at first',
+    description:
+      '`cases` wait for a person, by kind and age, including zeros; `backlog` waits for a machine longer than it should. ' +
+      '`clearing` is what the provider holds for us, by our books and by its own answer now (null without one); they may ' +
+      'differ by what is under way and by what was there before, which `last_comparison` has judged. docs/operations.md ' +
+      'says what to do about each kind.',
+    access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z
+          .object({
+            at: timestamp(),
+            cases: z.array(Waiting),
+            backlog: z.array(Waiting),
+            reconciliation: z.object({ day: isoDate(), finished_at: timestamp() }).nullable(),
+            clearing: z.object({
+              books: amount(),
+              provider: amount().nullable(),
+              last_comparison: z
+                .object({ day: isoDate(), measured_at: timestamp(), difference: amount(), agreed: z.boolean() })
+                .nullable(),
+            }),
+            last_seal: z
+              .object({ number: z.string(), sealed_at: timestamp(), covers_until: timestamp().nullable() })
+              .nullable(),
+            versions: z.object({
+              amanah: z.string(),
+              node: z.string(),
+              postgresql: z.string(),
+              temporal: z.string().nullable(),
+            }),
+          })
+          .meta({ id: 'OperationsOverview' }),
+      }),
+    },
+  },
+  async ({ em, deps }) => {
+    const { at, cases, backlog, reconciliation, clearing, last_seal: seal, versions } = await readOverview(em, deps);
+    const { last_comparison: comparison } = clearing;
+    return {
+      message: 'Overview read',
+      data: {
+        at: at.toISOString(),
+        cases: cases.map((kind) => presentWaiting(kind, at)),
+        backlog: backlog.map((kind) => presentWaiting(kind, at)),
+        reconciliation: reconciliation && {
+          ...reconciliation,
+          finished_at: reconciliation.finished_at.toISOString(),
+        },
+        clearing: {
+          ...clearing,
+          last_comparison: comparison && { ...comparison, measured_at: comparison.measured_at.toISOString() },
+        },
+        last_seal: seal && {
+          number: seal.number,
+          sealed_at: seal.sealed_at.toISOString(),
+          covers_until: seal.covers_until?.toISOString() ?? null,
+        },
+        versions,
+      },
+    };
+  },
+);
+
+export const operationsRoutes = routes;

@@ -1,0 +1,113 @@
+import { html } from 'hono/html';
+import type { DecisionKind, DecisionStatus } from '../../../money-out/decisions/decision.ts';
+import { complain, type Markup } from './layout.ts';
+import { instant, money, type Names, nameOf } from './spell.ts';
+
+/** The parts of a decision in the API's answers that the pages show. */
+export interface DecisionShown {
+  id: string;
+  kind: DecisionKind;
+  status: DecisionStatus;
+  payout_id: string | null;
+  outcome: string | null;
+  receipt_id: string | null;
+  action: string | null;
+  account_id: string | null;
+  reconciliation_id: string | null;
+  amount: string | null;
+  reference: string | null;
+  withdrawal_id: string | null;
+  donation_id: string | null;
+  provider_reference: string | null;
+  user_id: string | null;
+  note: string;
+  evidence: { provider: object | null; books: object };
+  reason: string | null;
+  proposed_by: string;
+  /** A list for a disbursement, which several people approve. */
+  approved_by: string | string[] | null;
+  rejected_by: string | null;
+  created_at: string;
+  ended_at: string | null;
+}
+
+const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
+  settle_payout: ({ outcome, payout_id }) => `End payout ${payout_id} as ${outcome}`,
+  settle_receipt: ({ action, account_id, receipt_id }) =>
+    action === 'credit'
+      ? `Credit receipt ${receipt_id} to account ${account_id}`
+      : `Receipt ${receipt_id} was given back at the provider`,
+  explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
+  disburse: ({ withdrawal_id }) => `Release disbursement ${withdrawal_id}`,
+  book_transfer: ({ payout_id, provider_reference }) =>
+    `Book the transfer ${provider_reference ?? `of payout ${payout_id}`}`,
+  refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
+  erase_person: ({ user_id }) => `Erase user ${user_id}`,
+  book_external: ({ amount, reference, account_id }) =>
+    `Book ${money(amount ?? '0')} at the provider, reference ${reference}${account_id ? `, from account ${account_id}` : ''}`,
+};
+/** What a decision would do. */
+export const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
+
+/** One decision, and the actions open to the caller. */
+export function decisionPage(
+  decision: DecisionShown,
+  {
+    names,
+    userId,
+    mayApprove,
+    complaint,
+  }: { names: Names; userId: string; mayApprove: boolean; complaint: string | null },
+): Markup {
+  const { status, note, reason, evidence, proposed_by, approved_by, rejected_by, created_at, ended_at } = decision;
+  return html`${complain(complaint)}
+<p>${saysWhat(decision)}</p>
+<dl>
+<dt>Status</dt><dd><strong>${status.replaceAll('_', ' ')}</strong>${reason && `: ${reason}`}</dd>
+<dt>Note</dt><dd>${note}</dd>
+<dt>Proposed by</dt><dd>${nameOf(names, proposed_by)}, ${instant(created_at)}</dd>
+${
+  approved_by &&
+  html`<dt>Approved by</dt><dd>${[approved_by]
+    .flat()
+    .map((person) => nameOf(names, person))
+    .join(', ')}</dd>`
+}
+${rejected_by && html`<dt>Rejected by</dt><dd>${nameOf(names, rejected_by)}</dd>`}
+${ended_at && html`<dt>Ended</dt><dd>${instant(ended_at)}</dd>`}
+</dl>
+<h2>What the provider said when it was proposed</h2>
+${facts(evidence.provider)}
+<h2>What the books said</h2>
+${facts(evidence.books)}
+${status === 'pending' && stepsOf(decision, userId, mayApprove)}
+<p><a href="/operations">Back to what waits</a></p>`;
+}
+
+function stepsOf({ id, kind, proposed_by, approved_by }: DecisionShown, userId: string, mayApprove: boolean): Markup {
+  if (proposed_by === userId) return html`<p class="quiet">You proposed it: somebody else approves or rejects it.</p>`;
+  const approvals = [approved_by ?? []].flat();
+  if (approvals.includes(userId)) return html`<p class="quiet">You approved it: a second person carries it out.</p>`;
+  if (!mayApprove) return html`<p class="quiet">This needs somebody with the permission approve-decision.</p>`;
+  // Nobody proposes a disbursement for the platform: it takes two approvals, and the first carries nothing out.
+  const isFirstOfTwo = kind === 'disburse' && approvals.length === 0;
+  return html`<div class="steps">
+<form method="post" action="/operations/decisions/${id}/approve"><button>${isFirstOfTwo ? 'Approve' : 'Approve and carry out'}</button></form>
+<form method="post" action="/operations/decisions/${id}/reject"><button class="plain">Reject</button></form>
+</div>`;
+}
+
+/** A value of the evidence, formatted for people. */
+function spell(value: unknown): string {
+  if (value === null) return 'nothing';
+  const text = String(value);
+  if (/^-?\d+\.\d{4}$/.test(text)) return money(text);
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? instant(text) : text;
+}
+
+const facts = (side: object | null): Markup =>
+  side === null
+    ? html`<p class="quiet">Nothing.</p>`
+    : html`<dl>${Object.entries(side).map(
+        ([name, value]) => html`<dt>${name.replaceAll('_', ' ')}</dt><dd>${spell(value)}</dd>`,
+      )}</dl>`;

@@ -1,0 +1,116 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { systemAccounts } from '../../ledger/account.ts';
+import { type Gateway, isProviderUnknown } from '../../platform/gateway/gateway.ts';
+import { type Backlog, readBacklog } from '../../platform/metrics/measure-backlog.ts';
+import { must } from '../../shared/assert.ts';
+import { budgets } from '../../shared/budgets.ts';
+import type { Money } from '../../shared/money.ts';
+import { version } from '../../shared/version.ts';
+
+/**
+ * Kinds of waiting that a person ends; everything else that waits too long is retried by the system first, and is then
+ * for its operators.
+ */
+const forPeople: ReadonlySet<string> = new Set([
+  'unknown_payouts',
+  'contradicted_payouts',
+  'accepted_payouts',
+  'suspended_receipts',
+  'money_of_erased',
+  'unreceipted_payments',
+  'settling_payments',
+  'unread_callbacks',
+  'open_reconciliations',
+  'pending_decisions',
+]);
+
+/** What operators look at first: amounts in IDR, scale 4; times by the database's clock. */
+export interface Overview {
+  at: Date;
+  cases: Backlog[];
+  backlog: Backlog[];
+  /** The last day whose comparison with the provider was finished; null before the first. */
+  reconciliation: { day: string; finished_at: Date } | null;
+  clearing: {
+    books: Money;
+    /** The provider's balance now; null when the provider does not answer. */
+    provider: Money | null;
+    last_comparison: { day: string; measured_at: Date; difference: Money; agreed: boolean } | null;
+  };
+  last_seal: { number: string; sealed_at: Date; covers_until: Date | null } | null;
+  /** Versions of the answering API and of what it runs on; Temporal's is null when it cannot be reached. */
+  versions: { amanah: string; node: string; postgresql: string; temporal: string | null };
+}
+
+interface OverviewPorts {
+  gateway: Pick<Gateway, 'readBalance'>;
+  workflows: { serverVersion(): Promise<string> };
+}
+
+/** Reads everything now; null for what the provider or Temporal would say while it is away. */
+export async function readOverview(em: EntityManager, { gateway, workflows }: OverviewPorts): Promise<Overview> {
+  const [provider, temporal] = await Promise.all([
+    gateway.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
+      if (!isProviderUnknown(error)) throw error;
+      return null;
+    }),
+    workflows.serverVersion().catch(() => null),
+  ]);
+  const facts = await readFacts(em);
+  const waiting = [...(await readBacklog(em)), await readPendingDecisions(em)];
+  const { at, books, postgresql, reconciliation, last_comparison, last_seal } = facts;
+  return {
+    at: new Date(at),
+    cases: waiting.filter(({ what }) => forPeople.has(what)),
+    backlog: waiting.filter(({ what }) => !forPeople.has(what)),
+    reconciliation: reconciliation && { ...reconciliation, finished_at: new Date(reconciliation.finished_at) },
+    clearing: {
+      books,
+      provider,
+      last_comparison: last_comparison && {
+        ...last_comparison,
+        measured_at: new Date(last_comparison.measured_at),
+      },
+    },
+    last_seal: last_seal && {
+      number: last_seal.number,
+      sealed_at: new Date(last_seal.sealed_at),
+      covers_until: last_seal.covers_until === null ? null : new Date(last_seal.covers_until),
+    },
+    versions: { amanah: version, node: process.version, postgresql, temporal },
+  };
+}
+
+/** Proposals that people have not decided about yet: they lapse when they are too old, so they raise no alarm. */
+async function readPendingDecisions(em: EntityManager): Promise<Backlog> {
+  const [row] = await em.execute<{ rows: number; oldest: Date | string | null }[]>(
+    "select count(*)::int as rows, min(created_at) as oldest from decisions where status = 'pending'",
+  );
+  const { rows, oldest } = must(row, 'a count has a row');
+  return { what: 'pending_decisions', rows, oldest: oldest === null ? null : new Date(oldest) };
+}
+
+interface Facts {
+  at: string;
+  books: Money;
+  postgresql: string;
+  reconciliation: { day: string; finished_at: string } | null;
+  last_comparison: { day: string; measured_at: string; difference: Money; agreed: boolean } | null;
+  last_seal: { number: string; sealed_at: string; covers_until: string | null } | null;
+}
+
+/** One row; times within it are JSON strings. */
+async function readFacts(em: EntityManager): Promise<Facts> {
+  const [row] = await em.execute<Facts[]>(
+    `select clock_timestamp() as at, (-account_balance(?))::numeric(20, 4)::text as books,
+       current_setting('server_version') as postgresql,
+       (select jsonb_build_object('day', day, 'finished_at', finished_at) from reconciled_days
+        where finished_at is not null order by day desc limit 1) as reconciliation,
+       (select jsonb_build_object('day', day, 'measured_at', measured_at, 'difference', difference::text, 'agreed', agreed)
+        from clearing_comparisons order by day desc limit 1) as last_comparison,
+       (select jsonb_build_object('number', number::text, 'sealed_at', sealed_at, 'covers_until', covers_until)
+        from seals order by number desc limit 1) as last_seal`,
+    [systemAccounts.gatewayClearing],
+  );
+  return must(row, 'a select without a table has a row');
+}

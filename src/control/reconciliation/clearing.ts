@@ -1,0 +1,77 @@
+import { addMoney, compareMoney, type Money, subtractMoney } from '../../shared/money.ts';
+
+/** Pure facts about the comparison of gateway clearing with the provider's balance. Workflows use them too. */
+
+/** Both balances at one moment, IDR, scale 4. */
+export interface ClearingMeasurement {
+  /** `YYYY-MM-DD`, in UTC+7. */
+  day: string;
+  /** Our books were read at the first instant, and the provider had answered by the second; ISO 8601. */
+  readAt: string;
+  answeredAt: string;
+  /** What the provider says it holds. */
+  providerBalance: Money;
+  /** What the provider holds by our books: the balance of gateway clearing, negated. */
+  clearingBalance: Money;
+  /** The start of `booked`, ISO 8601: it sums what was booked from this instant until the books were read. */
+  bookedSince: string;
+  booked: Booked;
+}
+
+/** Money that reached the provider and money that left it. */
+export interface Moved {
+  received: Money;
+  spent: Money;
+}
+
+/** The same by our books, and what was reserved for transfers that failed. */
+export interface Booked extends Moved {
+  returned: Money;
+}
+
+/**
+ * The range that certainly contains the provider's balance minus ours. While nothing is under way, its ends are equal.
+ */
+export interface OffsetRange {
+  low: Money;
+  high: Money;
+}
+
+/**
+ * The range one measurement allows, given the money under way: what was booked as received just afterwards may already
+ * have been at the provider, and what was sent or booked as spent just afterwards may already have left it.
+ */
+export function rangeOf(
+  measured: Pick<ClearingMeasurement, 'providerBalance' | 'clearingBalance'>,
+  { received, spent }: Moved,
+): OffsetRange {
+  const apart = subtractMoney(measured.providerBalance, measured.clearingBalance);
+  return { low: subtractMoney(apart, received), high: addMoney(apart, spent) };
+}
+
+/**
+ * What the money under way does not explain, since the days that agreed: 0, or by how much the provider has more
+ * (positive) or less (negative). Agreeing days narrow the range, so that small differences do not add up unnoticed.
+ */
+export function judgeRange(
+  agreed: OffsetRange | null,
+  measured: OffsetRange,
+): { difference: Money; range: OffsetRange } {
+  if (agreed === null) return { difference: '0.0000', range: measured };
+  if (compareMoney(measured.low, agreed.high) > 0) {
+    return { difference: subtractMoney(measured.low, agreed.high), range: measured };
+  }
+  if (compareMoney(measured.high, agreed.low) < 0) {
+    return { difference: subtractMoney(measured.high, agreed.low), range: measured };
+  }
+  const low = compareMoney(measured.low, agreed.low) > 0 ? measured.low : agreed.low;
+  const high = compareMoney(measured.high, agreed.high) < 0 ? measured.high : agreed.high;
+  return { difference: '0.0000', range: { low, high } };
+}
+
+/** How a day ended. */
+export interface ClearingVerdict {
+  day: string;
+  agreed: boolean;
+  difference: Money;
+}

@@ -1,0 +1,52 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { Decision } from '../../money-out/decisions/decision.entity.ts';
+import { actorOf, endDecision } from '../../money-out/decisions/end-decision.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { textArray } from '../../shared/postgres.ts';
+import { Reconciliation } from './reconciliation.entity.ts';
+
+/** The difference with this id, locked until the transaction ends. */
+export function lockDifference(tx: EntityManager, id: string): Promise<Reconciliation> {
+  return tx.findOneOrFail(Reconciliation, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/**
+ * Records one operator's explanation of a difference, which the caller's transaction has locked. The difference is no
+ * longer open, and neither is its payout's contradiction, if that is about the same provider status. Moves no money.
+ */
+export async function explainDifference(
+  tx: EntityManager,
+  decision: Decision,
+  difference: Reconciliation,
+): Promise<void> {
+  difference.state = 'explained';
+  difference.note = decision.note;
+  difference.updated_at = await readDatabaseClock(tx);
+  await tx.flush();
+  if (difference.resource_type === 'payout' && difference.resource_id) {
+    await tx.execute(
+      `update payouts set contradicted_at = null, explained_word = last_word
+       where id = ? and last_word = any (?::text[]) and contradicted_at is not null`,
+      [difference.resource_id, textArray(statusesOf(difference))],
+    );
+  }
+  const actorId = actorOf(decision);
+  await recordEvent(tx, {
+    event: 'RECONCILIATION_EXPLAINED',
+    impact: 'HIGH',
+    resourceType: 'reconciliation',
+    resourceId: difference.id,
+    actorId,
+    requestId: null,
+    data: { note: decision.note, decision_id: decision.id },
+  });
+  await endDecision(tx, decision, { status: 'carried_out', actorId });
+}
+
+/** The provider statuses of a payout that fit its records in this difference. */
+function statusesOf({ ours, theirs }: Reconciliation): string[] {
+  if (!theirs) return ['refused'];
+  const said = theirs.status === 'pending' ? 'accepted' : theirs.status;
+  return theirs.amount === ours?.amount ? [said] : [said, 'another amount'];
+}

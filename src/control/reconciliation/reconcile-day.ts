@@ -1,0 +1,167 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { CallbackWorkflows } from '../../money-in/callbacks/callback-workflows.ts';
+import { findOwner } from '../../money-in/callbacks/reference-owners.ts';
+import { strayOf } from '../../money-in/payments/confirm-payment.ts';
+import { hasReceipt } from '../../money-in/payments/find-receipts.ts';
+import type { Gateway, ProviderRecord, UnreadableRecord } from '../../platform/gateway/gateway.ts';
+import type { SweepFailure } from '../../platform/housekeeping/sweep-rows.ts';
+import { startOfWesternIndonesiaDay } from '../../shared/clock.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { canonicalId } from '../../shared/uuid.ts';
+import { comparePayments, findMissingPayments } from './compare-payments.ts';
+import { compareTransfers, findMissingTransfers } from './compare-transfers.ts';
+import { countOpen, keepDifferences, resolveGone } from './keep-differences.ts';
+import type { FoundMissing, MissingPage } from './missing-page.ts';
+import { advanceDay, type DayProgress, type DayRun, endOfDay, finishDay, takeDay } from './reconciled-days.ts';
+import type { Difference, ReconciliationSummary } from './reconciliation.ts';
+
+/** What a comparison needs. */
+export interface ReconcilingParts {
+  gateway: Gateway;
+  workflows: CallbackWorkflows;
+  /** Called for differences whose workflow could not be woken; they stay open, so the next run tries again. */
+  failed: SweepFailure;
+}
+
+interface Period {
+  from: Date;
+  to: Date;
+  signal?: AbortSignal;
+}
+
+/**
+ * Compares the provider's records of a day (UTC+7) with our books, in both directions and page by page, so that a run
+ * that dies is resumed. Differences become rows and events; those of an earlier run that are gone become `resolved`. It
+ * moves no money; the workflow behind a difference is woken and asks the provider itself. Safe to repeat. `takenBy`
+ * names the run: while it is at work, another one gets SERVICE_UNAVAILABLE. Throws ProviderUnknown when the provider
+ * does not answer.
+ */
+export async function reconcileDay(
+  em: EntityManager,
+  parts: ReconcilingParts,
+  { day, takenBy, signal }: { day: string; takenBy: string; signal?: AbortSignal },
+): Promise<ReconciliationSummary> {
+  const period = { from: startOfWesternIndonesiaDay(day), to: endOfDay(day), ...(signal && { signal }) };
+  const run = await takeDay(em.fork(), day, takenBy);
+  if (run.phase === 'records') await compareRecords(em, parts, run, period);
+  if (run.phase !== 'payments') {
+    const after = run.phase === 'transfers' ? run.cursor : null;
+    await compareMissing(em, run, 'transfers', after, (page) =>
+      findMissingTransfers(em, parts.gateway, { ...period, ...page }),
+    );
+  }
+  const after = run.phase === 'payments' ? run.cursor : null;
+  await compareMissing(em, run, 'payments', after, (page) =>
+    findMissingPayments(em, parts.gateway, { ...period, ...page }),
+  );
+  return em.fork().transactional(async (tx) => {
+    const resolved = await resolveGone(tx, day, run.startedAt);
+    const counted = await finishDay(tx, run);
+    return { day, ...counted, open: await countOpen(tx, day), resolved };
+  });
+}
+
+async function compareRecords(
+  em: EntityManager,
+  parts: ReconcilingParts,
+  run: DayRun,
+  { signal, ...period }: Period,
+): Promise<void> {
+  const after = run.cursor === null ? {} : { after: run.cursor };
+  for await (const records of parts.gateway.listRecords({ ...period, ...after }, { ...(signal && { signal }) })) {
+    const unreadable = records.filter((record) => record.status === 'unreadable');
+    const readable = records.filter((record) => record.status !== 'unreadable');
+    const ofKind = (wanted: ProviderRecord['kind']) => readable.filter(({ kind }) => kind === wanted);
+    const [transfers, payments] = [ofKind('transfer'), ofKind('payment')];
+    const differences = [
+      ...(await compareTransfers(em, transfers)),
+      ...(await comparePayments(em, payments)),
+      ...unreadable.map(differenceOf),
+    ];
+    await keepPage(em, run, differences, {
+      phase: 'records',
+      cursor: records.at(-1)?.entryId ?? run.cursor,
+      compared: records.length,
+      unsettled: records.filter(({ status }) => status === 'pending').length,
+      listed: {
+        transfers: transfers.map(({ reference }) => canonicalId(reference)),
+        payments: payments.map(({ providerId }) => providerId),
+      },
+    });
+    await failpoint('reconcile-day.page');
+    await wakeOwners(em, parts, differences, signal);
+  }
+}
+
+/** An unreadable record is not compared with our books: our rows for the same money are looked up at the provider. */
+const differenceOf = ({ kind, providerId, reference, status, amount }: UnreadableRecord): Difference => ({
+  resourceType: kind === 'transfer' ? 'payout' : 'payment',
+  subject: providerId,
+  resourceId: null,
+  reference,
+  ours: null,
+  theirs: { status, amount },
+});
+
+async function compareMissing(
+  em: EntityManager,
+  run: DayRun,
+  phase: 'transfers' | 'payments',
+  begun: string | null,
+  find: (page: Pick<MissingPage, 'day' | 'after'>) => Promise<FoundMissing>,
+): Promise<void> {
+  for (let after = begun; ; ) {
+    const { differences, next } = await find({ day: run.day, after });
+    const isLast = phase === 'transfers' && next === null;
+    await keepPage(em, run, differences, { phase: isLast ? 'payments' : phase, cursor: next });
+    if (next === null) return;
+    after = next;
+  }
+}
+
+/** Stores a page and the run's progress in one transaction. */
+function keepPage(
+  em: EntityManager,
+  run: DayRun,
+  differences: readonly Difference[],
+  progress: DayProgress,
+): Promise<void> {
+  return em.fork().transactional(async (tx) => {
+    await advanceDay(tx, run, { ...progress, differences: differences.length });
+    await keepDifferences(tx, run.day, differences);
+  });
+}
+
+async function wakeOwners(
+  em: EntityManager,
+  parts: ReconcilingParts,
+  differences: readonly Difference[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const difference of differences) {
+    if (difference.theirs === null) continue;
+    await wakeOwner(em, parts, difference, signal).catch((error: unknown) =>
+      parts.failed('reconciliation', difference.subject, error),
+    );
+  }
+}
+
+/**
+ * Wakes the workflow that waits under the reference. Money without one (its order is final, or unknown) is booked as
+ * any stray payment: a record does not name the payment method needed to ask for it, so the provider is asked for the
+ * payments under the reference. A payment not made under a reference stays open for people.
+ */
+async function wakeOwner(
+  em: EntityManager,
+  { gateway, workflows }: ReconcilingParts,
+  { resourceType, subject, reference, theirs }: Difference,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const owner = await findOwner(em, reference);
+  if (owner?.isOpen) return owner.hint(workflows);
+  if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
+  if (await hasReceipt(em, subject)) return;
+  const instrument = await gateway.findInstrument(owner?.id ?? reference, { ...(signal && { signal }) });
+  const payment = instrument?.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
+  if (payment !== undefined) await workflows.openUnmatchedReceipt(strayOf(payment));
+}

@@ -1,0 +1,150 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../../shared/assert.ts';
+import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../../shared/clock.ts';
+import { refuse } from '../../shared/errors.ts';
+import { textArray } from '../../shared/postgres.ts';
+import type { DayPhase } from './reconciliation.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** How many days back missing days and open differences are compared; older ones by hand. */
+const lookBackDays = 31;
+/** A run that has not written a page for this long counts as dead, and another may take over its day. */
+const takenForMinutes = 2;
+
+/** A run's claim on a day: where it resumes, and how many times the day was taken so far. */
+export interface DayRun {
+  day: string;
+  take: number;
+  phase: DayPhase;
+  /** Within the phase; null at its beginning. */
+  cursor: string | null;
+  startedAt: Date;
+}
+
+/** The first instant after a day (UTC+7). */
+export const endOfDay = (day: string): Date => new Date(startOfWesternIndonesiaDay(day).getTime() + dayMs);
+
+/** Since when each past day is uncompared: the last 31, from the platform's first event on, and older rows. */
+export const unreconciledDays = `
+  select (day + 1)::timestamp at time zone interval '7 hours' as since from (
+    select generate_series(greatest(today - ${lookBackDays}, coalesce(first, today)), today - 1, interval '1 day')::date as day
+    from (select (now() at time zone interval '7 hours')::date as today,
+      (select (created_at at time zone interval '7 hours')::date from events order by id limit 1) as first) known
+    union select day from reconciled_days) days
+  where day < (now() at time zone interval '7 hours')::date
+    and not exists (select from reconciled_days r where r.day = days.day and r.finished_at is not null)`;
+
+/**
+ * The days to compare at `at` (ISO 8601): those of the last 31 not fully compared a day after their end, and those with
+ * open differences or with records that the provider had not ended; oldest first, but those whose last run did not
+ * finish come last. Yesterday (UTC+7) is the latest. A new platform begins with the day of its first event.
+ */
+export async function findDaysToReconcile(em: EntityManager, { at }: { at: string }): Promise<string[]> {
+  const now = Date.parse(at);
+  const yesterday = westernIndonesiaDay(new Date(now - dayMs));
+  const earliest = westernIndonesiaDay(new Date(now - lookBackDays * dayMs));
+  await em.execute(
+    `insert into reconciled_days (day) select generate_series(greatest(?::date,
+       least(?::date, (select (created_at at time zone interval '7 hours')::date from events order by id limit 1))),
+       ?::date, interval '1 day')::date on conflict do nothing`,
+    [earliest, yesterday, yesterday],
+  );
+  const rows = await em.execute<{ day: string }[]>(
+    `select to_char(day, 'YYYY-MM-DD') as day from (
+       select day from reconciled_days where state <> 'done'
+       union select day from reconciliations where state = 'open') days
+     left join reconciled_days r using (day)
+     where day between ? and ? order by coalesce(r.state = 'running', false), day`,
+    [earliest, yesterday],
+  );
+  return rows.map(({ day }) => day);
+}
+
+/**
+ * Claims a day for a run: resumes where a dead run stopped, and starts over otherwise. A run that began before the day
+ * was over is started over too, because later records would be missed. Throws SERVICE_UNAVAILABLE while another run is
+ * at work on the day.
+ */
+export function takeDay(em: EntityManager, day: string, takenBy: string): Promise<DayRun> {
+  return em.transactional(async (tx) => {
+    await tx.execute('insert into reconciled_days (day) values (?) on conflict do nothing', [day]);
+    const [held] = await tx.execute<{ others: boolean; resumes: boolean }[]>(
+      `select state = 'running' and taken_by <> ? and beat_at >= now() - make_interval(mins => ?) as others,
+         state = 'running' and started_at >= ? as resumes
+       from reconciled_days where day = ? for update`,
+      [takenBy, takenForMinutes, endOfDay(day), day],
+    );
+    if (held?.others) refuse('SERVICE_UNAVAILABLE', `another run is at work on ${day}; try again in a few minutes`);
+    if (!held?.resumes) {
+      await tx.execute('delete from reconciled_records where day = ?', [day]);
+      await tx.execute(
+        `update reconciled_days set phase = 'records', cursor = null, compared = 0, differences = 0, unsettled = 0,
+           started_at = now()
+         where day = ?`,
+        [day],
+      );
+    }
+    const [row] = await tx.execute<
+      { takes: number; phase: DayPhase; cursor: string | null; started_at: string | Date }[]
+    >(
+      `update reconciled_days set state = 'running', takes = takes + 1, taken_by = ?, beat_at = now()
+       where day = ? returning takes, phase, cursor, started_at`,
+      [takenBy, day],
+    );
+    const { takes: take, phase, cursor, started_at } = must(row, 'the day has a row');
+    return { day, take, phase, cursor, startedAt: new Date(started_at) };
+  });
+}
+
+/** Where the run resumes after a page, and what the page adds to it. */
+export interface DayProgress {
+  phase: DayPhase;
+  cursor: string | null;
+  compared?: number;
+  /** How many of them the provider has not ended. */
+  unsettled?: number;
+  differences?: number;
+  /** The keys of what the provider listed on this page. */
+  listed?: { transfers: readonly string[]; payments: readonly string[] };
+}
+
+/** Advances a run, in the transaction that writes its page. Throws when another run has taken over the day. */
+export async function advanceDay(
+  tx: EntityManager,
+  run: DayRun,
+  { phase, cursor, compared = 0, unsettled = 0, differences = 0, listed }: DayProgress,
+): Promise<void> {
+  const rows = await tx.execute<unknown[]>(
+    `update reconciled_days set phase = ?, cursor = ?, compared = compared + ?, differences = differences + ?,
+       unsettled = unsettled + ?, beat_at = now() where day = ? and takes = ? and state = 'running' returning 1`,
+    [phase, cursor, compared, differences, unsettled, run.day, run.take],
+  );
+  if (rows.length === 0) throw new Error(`another run has taken over ${run.day}`);
+  if (listed) {
+    await tx.execute(
+      `insert into reconciled_records (day, kind, key) select ?::date, 'transfer', unnest(?::text[])
+       union select ?::date, 'payment', unnest(?::text[]) on conflict do nothing`,
+      [run.day, textArray(listed.transfers), run.day, textArray(listed.payments)],
+    );
+  }
+}
+
+/**
+ * Ends a run, in the transaction that resolves what is gone. A run that began before the day was over does not count as
+ * its comparison. A compared day is compared again while the provider has not ended all its records, and in any case
+ * once more a day later, as the provider may list money late. Returns what all its runs compared. Throws when another
+ * run has taken over the day.
+ */
+export async function finishDay(tx: EntityManager, run: DayRun): Promise<{ compared: number; differences: number }> {
+  const isOver = run.startedAt >= endOfDay(run.day);
+  const isSettled = run.startedAt.getTime() >= endOfDay(run.day).getTime() + dayMs;
+  const [row] = await tx.execute<{ compared: number; differences: number }[]>(
+    `update reconciled_days set state = case when ? and unsettled = 0 then 'done' else 'pending' end, cursor = null,
+       taken_by = null, beat_at = now(), finished_at = case when ? then now() end
+     where day = ? and takes = ? and state = 'running' returning compared, differences`,
+    [isSettled, isOver, run.day, run.take],
+  );
+  if (row === undefined) throw new Error(`another run has taken over ${run.day}`);
+  await tx.execute('delete from reconciled_records where day = ?', [run.day]);
+  return row;
+}

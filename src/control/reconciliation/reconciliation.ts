@@ -1,0 +1,86 @@
+import type { Money } from '../../shared/money.ts';
+import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/**
+ * Pure facts about reconciliation (docs/contract.md 8). A difference that has changed, or is back, is open again; a
+ * resolved one may still be explained, to end the contradiction that its payout may still have.
+ */
+export const reconciliationLaw = statusLaw({
+  initial: ['open'],
+  transitions: {
+    open: ['explained', 'resolved'],
+    explained: ['open', 'resolved'],
+    resolved: ['open', 'explained'],
+  },
+});
+export type ReconciliationState = StatusOf<typeof reconciliationLaw>;
+
+/** A day is compared again on request, while the provider has not ended its records, and while differences are open. */
+export const reconciledDayLaw = statusLaw({
+  initial: ['pending'],
+  transitions: {
+    pending: ['running'],
+    running: ['pending', 'done'],
+    done: ['running'],
+  },
+});
+
+/** What a run compares, in this order: the provider's records, then our rows that are not among them. */
+export const dayPhaseLaw = statusLaw({
+  initial: ['records'],
+  transitions: {
+    records: ['transfers', 'payments'],
+    transfers: ['payments', 'records'],
+    payments: ['records'],
+  },
+});
+export type DayPhase = StatusOf<typeof dayPhaseLaw>;
+
+export const reconciledResources = ['payout', 'payment'] as const;
+export type ReconciledResource = (typeof reconciledResources)[number];
+
+/** The database tells a difference's kind from what both sides say. */
+export const differenceKinds = [
+  'DOUBLE_TRANSFER',
+  'UNKNOWN_TRANSFER',
+  'UNKNOWN_PAYMENT',
+  'MISSING',
+  'UNREADABLE',
+  'AMOUNT',
+  'STATUS',
+] as const;
+export type DifferenceKind = (typeof differenceKinds)[number];
+
+/** What one side says about money that moved. */
+export interface Side {
+  status: string;
+  /** IDR, scale 4; null where the provider's cannot be read (status `unreadable`). */
+  amount: Money | null;
+}
+
+/** Where we and the provider disagree. */
+export interface Difference {
+  resourceType: ReconciledResource;
+  /** Its identity: the provider's id of the money, or ours where the provider knows none. */
+  subject: string;
+  /** Our resource's id; null when we have none. */
+  resourceId: string | null;
+  reference: string;
+  ours: Side | null;
+  theirs: Side | null;
+  /** It is a further live transfer under a reference of ours. */
+  isFurther?: boolean;
+}
+
+export interface ReconciliationSummary {
+  /** `YYYY-MM-DD`, in UTC+7. */
+  day: string;
+  /** Records of the provider that were compared. */
+  compared: number;
+  /** Differences found by this run. */
+  differences: number;
+  /** Differences of the day that are open. */
+  open: number;
+  /** Differences of earlier runs that are gone. */
+  resolved: number;
+}

@@ -1,0 +1,36 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+
+/**
+ * Approves a cause, which becomes `active`; the route admits only the platform super admin. Throws REQUEST_INVALID when
+ * it is approved already or not `pending`.
+ */
+export function approveCause(
+  em: EntityManager,
+  { caller, causeId, requestId }: { caller: Caller; causeId: string; requestId: string },
+): Promise<CauseRow> {
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    if ((cause.approved_at ?? null) !== null)
+      refuse('REQUEST_INVALID', 'the charitable cause is already approved', { field: 'id' });
+    if (cause.status !== 'pending')
+      refuse('REQUEST_INVALID', `the charitable cause is ${cause.status}, not pending`, { field: 'id' });
+    const now = await readDatabaseClock(tx);
+    tx.assign(cause, { status: 'active', approved_at: now, approved_by: caller.userId, updated_at: now });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+      data: { status: 'active' },
+    });
+    return readCause(tx, causeId);
+  });
+}

@@ -1,0 +1,45 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { User } from '../../people/identity/user.entity.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { lockCause } from './find-cause.ts';
+
+/**
+ * Makes a user a manager of a cause; only its creator may (FORBIDDEN otherwise, even for managers). Throws NOT_FOUND
+ * for an unknown cause or user, REQUEST_INVALID for a user who is suspended or manages it already, the creator
+ * included.
+ */
+export function assignManager(
+  em: EntityManager,
+  input: { caller: Caller; causeId: string; userId: string; requestId: string },
+): Promise<void> {
+  const { caller, causeId, userId, requestId } = input;
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    if (cause.created_by !== caller.userId)
+      refuse('FORBIDDEN', 'only the creator can assign managers', { field: 'id' });
+    // Until the transaction ends the user cannot be suspended, nor deleted by revoking the invitation.
+    const user = await tx.findOne(User, { id: userId }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
+    if (user === null) refuse('NOT_FOUND', 'no such user', { field: 'user_id' });
+    if (user.status === 'suspended') refuse('REQUEST_INVALID', 'the user is suspended', { field: 'user_id' });
+    const assigned =
+      userId === cause.created_by
+        ? []
+        : await tx.execute<unknown[]>(
+            `insert into cause_managers (cause_id, user_id, created_by) values (?, ?, ?)
+             on conflict do nothing returning 1`,
+            [causeId, userId, caller.userId],
+          );
+    if (assigned.length === 0)
+      refuse('REQUEST_INVALID', 'the user already manages this charitable cause', { field: 'user_id' });
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+      data: { manager_id: userId },
+    });
+  });
+}

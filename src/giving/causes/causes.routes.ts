@@ -1,0 +1,261 @@
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { embedDocuments } from '../../people/documents/embed-documents.ts';
+import { embeddedDocumentsFields } from '../../people/documents/present-document.ts';
+import { allow } from '../../platform/http/access.ts';
+import { created } from '../../platform/http/answer.ts';
+import { discoverFlag, moneyNumber, prose, text, uuid } from '../../platform/http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { approveCause } from './approve-cause.ts';
+import { assignManager } from './assign-manager.ts';
+import { causeLaw, causeTextLimits } from './cause.ts';
+import { createCause } from './create-cause.ts';
+import { deactivateCause } from './deactivate-cause.ts';
+import { getVisibleCause } from './find-cause.ts';
+import { listCauses } from './list-causes.ts';
+import { measureCause } from './measure-cause.ts';
+import {
+  CauseAggregationAnswer,
+  CauseAnswer,
+  causeFields,
+  ListedCauseAnswer,
+  presentAggregation,
+  presentCause,
+  presentListedCause,
+} from './present-cause.ts';
+import { reinstateCause, stopCause } from './stop-cause.ts';
+import { updateCause } from './update-cause.ts';
+
+const message = z.string();
+const params = z.object({ id: uuid() });
+const texts = {
+  name: text(causeTextLimits.name),
+  description: prose(causeTextLimits.text),
+  regulations: prose(causeTextLimits.text),
+  benefit: prose(causeTextLimits.text),
+};
+const ofTheSuperAdmin = allow('approve-charitable-cause', {
+  userTypes: ['platform'],
+  role: 'platform_super_admin',
+  scope: 'all',
+});
+const why = z.strictObject({ reason: prose(causeTextLimits.reason, 3) });
+const currency = z.literal('IDR', 'must be IDR');
+
+const routes = createRouteGroup({
+  prefix: '/v1/charitable-causes',
+  tag: 'Charitable causes',
+  description: 'Causes that people and organizations register, the platform approves and anybody can give to.',
+});
+
+/** The client's own claim; everything but `mobile` counts as `web` (docs/contract.md 5). */
+const isMobile = (ctx: Context): boolean => ctx.get('x-client-type').trim().toLowerCase() === 'mobile';
+
+routes.get(
+  '/',
+  {
+    summary: 'List charitable causes',
+    description:
+      "With `organization_id` an organization admin sees another organization's active causes, an individual those of " +
+      'their own organization (403 otherwise). `user_id` is the creator, `account_id` the receiving account: both ' +
+      'must be within reach of the caller (403).',
+    access: allow('read-charitable-cause', {
+      scope: "tied to own accounts; the organization's for its admins; all for platform",
+    }),
+    query: listQuery().extend({
+      status: z.enum([...causeLaw.statuses, 'all']).optional(),
+      organization_id: uuid().optional(),
+      user_id: uuid().optional(),
+      account_id: uuid().optional(),
+      discover: discoverFlag(),
+    }),
+    answers: { 200: z.object({ message, charitable_causes: z.array(ListedCauseAnswer), ...pageFields }) },
+    refusals: [404],
+  },
+  async ({ em, caller, query }) => {
+    const { rows, ...listed } = await listCauses(em, caller, query);
+    return {
+      message: 'Charitable causes found',
+      charitable_causes: rows.map((row) => presentListedCause(row, query.discover)),
+      ...presentPage(query, listed),
+    };
+  },
+);
+
+routes.post(
+  '/',
+  {
+    summary: 'Register a charitable cause',
+    description:
+      'It is `pending` until the platform approves it. Donations are credited to `account_id`: an own account, for ' +
+      'platform callers one of an organization (403 otherwise).',
+    access: allow('create-charitable-cause', { scope: 'for the caller; for an organization by platform' }),
+    body: z.strictObject({
+      account_id: uuid(),
+      ...texts,
+      target_amount: moneyNumber(),
+      currency: currency.optional(),
+      location: text(causeTextLimits.location).optional(),
+      organization_id: uuid().optional(),
+    }),
+    answers: { 201: z.object({ message, ...causeFields }) },
+    refusals: [404],
+  },
+  async ({ em, caller, body: { currency: _, ...cause }, requestId }) => {
+    const row = await createCause(em, { caller, cause, requestId });
+    return created({ message: 'Charitable cause created', ...presentCause(row) });
+  },
+);
+
+routes.get(
+  '/:id',
+  {
+    summary: 'Read a charitable cause',
+    description: 'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`.',
+    access: allow('read-charitable-cause', { scope: 'active ones; others within the scope of the list' }),
+    params,
+    answers: {
+      200: z.object({
+        message,
+        charitable_cause: CauseAnswer.extend({
+          ...embeddedDocumentsFields,
+          aggregation: CauseAggregationAnswer.optional(),
+        }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id }, ctx }) => {
+    const cause = await getVisibleCause(em, caller, id);
+    const embedded = await embedDocuments(em, { caller, deps }, 'charitable_cause', id);
+    const stored = { ...presentCause(cause), ...embedded };
+    const aggregation = isMobile(ctx) ? {} : { aggregation: presentAggregation(await measureCause(em, id)) };
+    return { message: 'Charitable cause found', charitable_cause: { ...stored, ...aggregation } };
+  },
+);
+
+routes.patch(
+  '/:id',
+  {
+    summary: 'Change a charitable cause',
+    description:
+      'A cause that was never approved cannot be set to `active` or `approved` (403). A change of `name`, `regulations`, ' +
+      '`benefit` or `target_amount` of an approved one is taken, and makes it `pending` and unapproved again. The status ' +
+      'of one that the platform has stopped cannot be changed (403). One that is set to `cancelled` or `deactivated` after ' +
+      'all its money was disbursed is `completed`.',
+    access: allow('update-charitable-cause', { scope: 'as creator or manager' }),
+    params,
+    body: z.strictObject({
+      name: texts.name.optional(),
+      description: texts.description.optional(),
+      currency: currency.optional(),
+      target_amount: moneyNumber().optional(),
+      regulations: texts.regulations.optional(),
+      benefit: texts.benefit.optional(),
+      status: z.enum(causeLaw.statuses).optional(),
+    }),
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, body: changes, requestId }) => {
+    const row = await updateCause(em, { caller, causeId, changes, requestId });
+    return { message: 'Charitable cause updated', data: presentCause(row) };
+  },
+);
+
+routes.delete(
+  '/:id',
+  {
+    summary: 'Deactivate a charitable cause',
+    description:
+      'The row stays, `deactivated`; donations received are not refunded. One that has disbursed all its money is ' +
+      '`completed` from then on.',
+    access: allow('delete-charitable-cause', { scope: 'as creator' }),
+    params,
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, requestId }) => {
+    const row = await deactivateCause(em, { caller, causeId, requestId });
+    return { message: 'Charitable cause deactivated', data: presentCause(row) };
+  },
+);
+
+routes.post(
+  '/:id/assign-manager',
+  {
+    summary: 'Make a user a manager of a charitable cause',
+    access: allow('update-charitable-cause', { scope: 'as creator' }),
+    params,
+    body: z.strictObject({ user_id: uuid() }),
+    answers: {
+      200: z.object({
+        message,
+        data: z.object({ manager: z.object({ user_id: uuid(), cause_id: uuid(), role: z.literal('manager') }) }),
+      }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, body: { user_id: userId }, requestId }) => {
+    await assignManager(em, { caller, causeId, userId, requestId });
+    return { message: 'Manager assigned', data: { manager: { user_id: userId, cause_id: causeId, role: 'manager' } } };
+  },
+);
+
+routes.patch(
+  '/:id/approve',
+  {
+    summary: 'Approve a charitable cause',
+    description: 'From `pending` only (400 otherwise).',
+    access: ofTheSuperAdmin,
+    params,
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, requestId }) => {
+    const row = await approveCause(em, { caller, causeId, requestId });
+    return { message: 'Charitable cause approved', data: presentCause(row) };
+  },
+);
+
+routes.post(
+  '/:id/stop',
+  {
+    summary: 'Stop a charitable cause',
+    description:
+      'It is `rejected`, whatever it was, and nobody else can change that: donations, allocations and periods of ' +
+      'subscriptions are refused. What it holds stays, and orders under way are settled. 400 when it is stopped already.',
+    access: ofTheSuperAdmin,
+    params,
+    body: why,
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, body: { reason }, requestId }) => {
+    const row = await stopCause(em, { caller, causeId, reason, requestId });
+    return { message: 'Charitable cause stopped', data: presentCause(row) };
+  },
+);
+
+routes.post(
+  '/:id/reinstate',
+  {
+    summary: 'Reinstate a charitable cause that was stopped',
+    description:
+      'It is again what it was when it was stopped, and takes donations if that is `active`. A period of a subscription ' +
+      'that was refused meanwhile is tried again one and two days later; a subscription that has `failed` stays so. ' +
+      '400 when it is not stopped, 403 when it would be open and its owner was erased.',
+    access: ofTheSuperAdmin,
+    params,
+    body: why,
+    answers: { 200: z.object({ message, data: CauseAnswer }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId }, body: { reason }, requestId }) => {
+    const row = await reinstateCause(em, { caller, causeId, reason, requestId });
+    return { message: 'Charitable cause reinstated', data: presentCause(row) };
+  },
+);
+
+export const causesRoutes = routes;

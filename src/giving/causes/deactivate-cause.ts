@@ -1,0 +1,36 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
+import type { Caller } from '../../people/identity/caller.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { changeCause } from './change-cause.ts';
+import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+import { isStopped } from './is-stopped.ts';
+
+/**
+ * Deactivates a cause, for its creator only, and not if the platform has stopped it (FORBIDDEN otherwise). The row and
+ * its donations stay. One that has disbursed all its money becomes `completed` after that.
+ */
+export function deactivateCause(
+  em: EntityManager,
+  { caller, causeId, requestId }: { caller: Caller; causeId: string; requestId: string },
+): Promise<CauseRow> {
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    if (cause.created_by !== caller.userId)
+      refuse('FORBIDDEN', 'only its creator can deactivate a charitable cause', { field: 'id' });
+    if (isStopped(cause)) refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'id' });
+    await changeCause(tx, cause, { status: 'deactivated' });
+    await recordEvent(tx, {
+      event: 'RESOURCE_DELETED',
+      impact: 'HIGH',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+    });
+    const deactivated = await readCause(tx, causeId);
+    await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
+    return deactivated;
+  });
+}

@@ -1,0 +1,66 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
+import type { Caller } from '../../people/identity/caller.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Cause } from './cause.entity.ts';
+import { changeCause } from './change-cause.ts';
+import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+import { isStopped } from './is-stopped.ts';
+
+interface Stopping {
+  caller: Caller;
+  causeId: string;
+  /** The reason in the caller's words; stored in the event. */
+  reason: string;
+  requestId: string;
+}
+
+/**
+ * The platform stops a cause, whatever its status: it becomes `rejected`, a status that only `reinstateCause` changes,
+ * and takes no donations, allocations or subscription periods. What it holds stays, and orders under way are
+ * still settled. Throws REQUEST_INVALID when it is stopped already.
+ */
+export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
+  return decide(em, stopping, (cause) => {
+    if (isStopped(cause)) refuse('REQUEST_INVALID', 'the charitable cause is already stopped', { field: 'id' });
+    return { status: 'rejected', stopped_from: cause.status };
+  });
+}
+
+/**
+ * Restores a stopped cause's previous status; one that was closed is `completed` after that, if the last of its money has
+ * reached the bank meanwhile. Throws REQUEST_INVALID when it is not stopped, and FORBIDDEN when it would be open and its
+ * owner was erased.
+ */
+export function reinstateCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
+  return decide(em, stopping, (cause) => {
+    if (!isStopped(cause)) refuse('REQUEST_INVALID', 'the charitable cause is not stopped', { field: 'id' });
+    return { status: must(cause.stopped_from, 'a stopped cause was something'), stopped_from: null };
+  });
+}
+
+function decide(
+  em: EntityManager,
+  { caller, causeId, reason, requestId }: Stopping,
+  change: (cause: Cause) => Pick<Cause, 'status' | 'stopped_from'>,
+): Promise<CauseRow> {
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    const { status: previousStatus } = cause;
+    await changeCause(tx, cause, change(cause));
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+      data: { status: cause.status, previous_status: previousStatus, stopped: isStopped(cause), reason },
+    });
+    const decided = await readCause(tx, causeId);
+    await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
+    return decided;
+  });
+}

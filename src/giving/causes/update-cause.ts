@@ -1,0 +1,86 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
+import type { Caller } from '../../people/identity/caller.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { changesTo } from '../../shared/changes.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Money } from '../../shared/money.ts';
+import type { Cause } from './cause.entity.ts';
+import { approvedFields, type CauseStatus, needsApproval } from './cause.ts';
+import { changeCause } from './change-cause.ts';
+import { type CauseRow, isManager, lockCause, readCause } from './find-cause.ts';
+import { isStopped } from './is-stopped.ts';
+
+export interface CauseChanges {
+  name?: string | undefined;
+  description?: string | undefined;
+  currency?: 'IDR' | undefined;
+  /** IDR. */
+  target_amount?: Money | undefined;
+  regulations?: string | undefined;
+  benefit?: string | undefined;
+  status?: CauseStatus | undefined;
+}
+
+/**
+ * Changes a cause, for its creator and managers (FORBIDDEN otherwise). One that is not approved cannot be made `active`
+ * or `approved`; an approved one can be paused and resumed (docs/contract.md 5). Changing a field that the approval is
+ * based on revokes it: the cause is `pending` again, and orders under way are still settled. The status of one that the
+ * platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11). One that is closed after it has disbursed all
+ * its money becomes `completed` after that.
+ */
+export function updateCause(
+  em: EntityManager,
+  {
+    caller,
+    causeId,
+    changes,
+    requestId,
+  }: { caller: Caller; causeId: string; changes: CauseChanges; requestId: string },
+): Promise<CauseRow> {
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    if (cause.created_by !== caller.userId && !(await isManager(tx, causeId, caller.userId))) {
+      refuse('FORBIDDEN', 'only its creator and managers can change a charitable cause', { field: 'id' });
+    }
+    const previousStatus = cause.status;
+    const given = changesTo<CauseChanges>(cause, changes);
+    if (Object.keys(given).length === 0) return readCause(tx, causeId);
+    if (given.status !== undefined && isStopped(cause)) {
+      refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'status' });
+    }
+    const isApproved = (cause.approved_at ?? null) !== null;
+    const losesApproval = isApproved && approvedFields.some((field) => field in given);
+    refuseUnapproved(given.status, isApproved, losesApproval);
+    const unapproved = losesApproval ? withoutApproval(cause) : {};
+    await changeCause(tx, cause, { ...unapproved, ...given });
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+      data: {
+        changed: Object.keys(given),
+        ...(losesApproval ? { approved: false } : {}),
+        ...(cause.status === previousStatus ? {} : { status: cause.status, previous_status: previousStatus }),
+      },
+    });
+    const updated = await readCause(tx, causeId);
+    if (given.status !== undefined) await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
+    return updated;
+  });
+}
+
+function refuseUnapproved(status: CauseStatus | undefined, isApproved: boolean, losesApproval: boolean): void {
+  if (status === undefined || !needsApproval(status) || (isApproved && !losesApproval)) return;
+  const why = losesApproval ? 'has to be approved again after this change' : 'was never approved';
+  refuse('FORBIDDEN', `the charitable cause ${why} and cannot be set to ${status}`, { field: 'status' });
+}
+
+/** Without approval it is `pending`; a stopped one becomes so when it is reinstated. */
+const withoutApproval = (cause: Cause): Partial<Cause> => ({
+  approved_at: null,
+  approved_by: null,
+  ...(isStopped(cause) ? { stopped_from: 'pending' } : { status: 'pending' }),
+});

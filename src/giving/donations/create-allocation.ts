@@ -1,0 +1,58 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { createOnce } from '../../platform/openings/create-once.ts';
+import { stampOpening } from '../../platform/openings/stamp-opening.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { allocationBatchIdFor, newId } from '../../shared/ids.ts';
+import { findAllocation } from './allocate-donations.ts';
+import { type Allocated, type AllocationRequest, type AllocationWorkflows, packIds } from './allocation.ts';
+import { refuseAllocation, refuseAsWritten, refusedAllocation } from './refuse-allocation.ts';
+
+/**
+ * How long a request waits for its allocation, in milliseconds: mostly for its turn behind others with the same
+ * donations.
+ */
+const allocationWaitMs = budgets.requests.allocation;
+
+/**
+ * Allocates open donations to a cause by starting a workflow, and waits for its outcome. Throws as `refuseAllocation`,
+ * and SERVICE_UNAVAILABLE when it has not ended in time.
+ */
+export async function createAllocation(
+  em: EntityManager,
+  { workflows }: { workflows: AllocationWorkflows },
+  asking: { causeId: string; donationIds: readonly string[]; requestedBy: string; requestId: string },
+): Promise<Allocated> {
+  const { causeId, donationIds, requestedBy, requestId } = asking;
+  const batchId = allocationBatchIdFor(causeId, donationIds);
+  const attemptId = newId();
+  const donations = packIds(donationIds);
+  const stamp = await stampOpening(em);
+  const allocated = await createOnce(
+    em,
+    {
+      resourceId: batchId,
+      kind: 'donation_allocation',
+      stamp,
+      isKeyed: true,
+      unavailable: 'The allocation has not ended yet; look again in a moment',
+    },
+    {
+      find: (place) => findAllocation(place, batchId),
+      prepare: async () => ({ batchId, attemptId, causeId, donations, requestedBy, requestId }),
+      start: async (request: AllocationRequest) => {
+        const outcome = await workflows.runDonationAllocation(request, allocationWaitMs);
+        if (outcome?.outcome === 'refused') refuseAsWritten(outcome);
+        return null;
+      },
+    },
+  ).catch((error: unknown) => {
+    const refused = refusedAllocation(error);
+    if (refused === null) throw error;
+    return refuseAllocation(causeId, refused);
+  });
+  // It joined an earlier request for the same batch: for this one the donations are allocated already.
+  if (allocated.attemptId !== attemptId) {
+    return refuseAllocation(causeId, { outcome: 'refused', cause: null, donations: { allocated: donations } });
+  }
+  return allocated;
+}

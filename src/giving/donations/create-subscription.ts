@@ -1,0 +1,68 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { createOnce } from '../../platform/openings/create-once.ts';
+import { stampOpening } from '../../platform/openings/stamp-opening.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { subscriptionIdFor } from '../../shared/ids.ts';
+import { formatMoney } from '../../shared/money.ts';
+import { findSubscription } from './find-subscriptions.ts';
+import { refuseReusedKey } from './open-subscription.ts';
+import { type NewSubscription, refuseHopelessSubscription } from './prepare-subscription.ts';
+import type { Subscription } from './subscription.entity.ts';
+import type { SubscriptionOpening, SubscriptionWorkflows } from './subscription.ts';
+
+/** How long a request waits for the first payment, in milliseconds. */
+const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
+
+export interface CreatedSubscription {
+  subscription: Subscription;
+  /** Whether it was made by an earlier request under the same key. */
+  isRepeated: boolean;
+}
+
+/**
+ * Creates a subscription by starting its workflow, and waits for its first payment. Throws as
+ * `refuseHopelessSubscription` and as the payment does, IDEMPOTENCY_KEY_REUSED for a key of another request, and
+ * SERVICE_UNAVAILABLE when nothing could be started.
+ */
+export async function createSubscription(
+  em: EntityManager,
+  { workflows }: { workflows: Pick<SubscriptionWorkflows, 'startDonationSubscription'> },
+  asking: { caller: Caller; body: NewSubscription; key: string | undefined; requestId: string },
+): Promise<CreatedSubscription> {
+  const { caller, body, key, requestId } = asking;
+  const subscriptionId = subscriptionIdFor(caller.userId, key);
+  const stamp = await stampOpening(em, key === undefined ? { livesMs: firstPaymentWaitMs } : {});
+  const opening: SubscriptionOpening = {
+    userId: caller.userId,
+    causeId: body.cause_id,
+    amount: formatMoney(body.amount),
+    sourceAccountId: body.source_account_id,
+    interval: body.interval,
+    requestId,
+    stamp,
+  };
+  const existing = key === undefined ? null : await findSubscription(em, subscriptionId);
+  if (existing !== null) refuseReusedKey(opening, existing);
+  const subscription = await createOnce(
+    em,
+    {
+      resourceId: subscriptionId,
+      kind: 'donation_subscription',
+      stamp,
+      isKeyed: key !== undefined,
+      unavailable: 'The subscription could not be started; try again',
+    },
+    {
+      find: (place) => findSubscription(place, subscriptionId),
+      prepare: async () => {
+        if (existing === null) await refuseHopelessSubscription(em, { caller, body });
+        return opening;
+      },
+      start: (stamped) => workflows.startDonationSubscription({ subscriptionId, opening: stamped }, firstPaymentWaitMs),
+    },
+  );
+  // A request that joined another under the same key gets its subscription, if it is the same.
+  refuseReusedKey(opening, subscription);
+  return { subscription, isRepeated: existing !== null };
+}

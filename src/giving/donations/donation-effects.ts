@@ -1,0 +1,82 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EffectPayment, HandledPayment, SettledIn, SqlCall } from '../../money-in/payments/handler.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { newId } from '../../shared/ids.ts';
+import type { DonationType } from './donation.ts';
+
+/** What a donation is for: a cause, or the open pool (null). */
+interface Purpose {
+  type: DonationType;
+  causeId: string | null;
+  /** The subscription and the period of it that is paid. */
+  subscription?: { id: string; period: number };
+}
+
+/** Gateway rail: inserts the donation as `pending`, with its order. Donations have no duplicate protection. */
+export async function openDonation(
+  tx: EntityManager,
+  { orderId, userId, amount, requestId }: HandledPayment,
+  { type, causeId }: Purpose,
+): Promise<void> {
+  const id = newId();
+  await tx.execute(
+    `insert into donations (id, user_id, type, amount, status, cause_id, payment_order_id)
+     values (?, ?, ?, ?, 'pending', ?, ?)`,
+    [id, userId, type, amount, causeId, orderId],
+  );
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'donation',
+    resourceId: id,
+    actorId: userId,
+    requestId,
+  });
+}
+
+/** Gateway rail: locks the pending donation of an order, before its money is posted. */
+export async function holdDonation(tx: EntityManager, { orderId }: EffectPayment): Promise<void> {
+  if (orderId === null) return;
+  await tx.execute('select from donations where payment_order_id = ? for no key update', [orderId]);
+}
+
+/**
+ * Both rails: makes the donation `completed`, with the transaction that paid it, and adds it to what its cause
+ * received.
+ */
+export const completeDonation = (
+  { orderId, userId, amount, requestId }: EffectPayment,
+  { transactionId }: SettledIn,
+  { type, causeId, subscription }: Purpose,
+): SqlCall => ({
+  call: 'settle_donation(?, ?::uuid, ?::uuid, ?::numeric, ?::uuid, ?::uuid, ?::uuid, ?::integer, ?)',
+  params: [
+    type,
+    userId,
+    causeId,
+    amount,
+    orderId,
+    transactionId,
+    subscription?.id ?? null,
+    subscription?.period ?? null,
+    requestId,
+  ],
+});
+
+/** Gateway rail: the order ended unpaid, so the donation becomes `failed`. */
+export async function closeDonation(tx: EntityManager, { orderId, userId }: HandledPayment): Promise<void> {
+  const closed = await tx.execute<{ id: string }[]>(
+    `update donations set status = 'failed', updated_at = now()
+     where payment_order_id = ? and status = 'pending' returning id`,
+    [orderId],
+  );
+  for (const { id } of closed) {
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'donation',
+      resourceId: id,
+      actorId: userId,
+      requestId: null,
+      data: { status: 'failed' },
+    });
+  }
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { allow } from '../../platform/http/access.ts';
+import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { documentFormat, sendDocument, streamDocument } from '../../platform/http/stream-document.ts';
+import { westernIndonesiaDay } from '../../shared/clock.ts';
+import { refuse } from '../../shared/errors.ts';
+import { donationLaw, donationTypes } from './donation.ts';
+import { donationStatementPage } from './donation-statement-page.ts';
+import { donationStatementColumns, readDonationStatement } from './read-donation-statement.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/donations', tag: 'Donations' });
+
+/** There are no donations before this year. */
+const firstYear = 2000;
+
+const formats = ['json', 'csv', 'html'] as const;
+
+routes.get(
+  '/statements/:year',
+  {
+    summary: "Read the statement of one's own donations in a year",
+    description:
+      'What was paid in a year of UTC+7, this year at the latest, oldest first, with sums; streamed. With ' +
+      '`Accept: text/csv` the donations are lines of CSV under a header line; with `text/html` (as browsers ask) it is a ' +
+      'page to print.',
+    access: allow('donate-charitable-cause', { scope: 'own' }),
+    params: z.object({
+      year: z
+        .string()
+        .regex(/^\d{4}$/, 'must be a year (YYYY)')
+        .transform(Number)
+        .refine((year) => year >= firstYear, `must be at least ${firstYear}`)
+        .meta({ override: { type: 'integer', minimum: firstYear, examples: [2026] } }),
+    }),
+    formats,
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          year: z.int(),
+          donor_id: uuid(),
+          donor_name: z.string(),
+          currency: z.literal('IDR'),
+          count: z.int(),
+          donated: amount(),
+          refunded: amount().meta({ description: 'What of it was given back.' }),
+          total: amount().meta({ description: '`donated` less `refunded`.' }),
+          donations: z.array(
+            z.object({
+              donation_id: uuid(),
+              donated_at: timestamp().meta({ description: 'When it was paid.' }),
+              type: z.enum(donationTypes),
+              cause_id: uuid().nullable().meta({ description: 'Null while open and unallocated.' }),
+              cause_name: z.string().nullable(),
+              amount: amount(),
+              status: z.enum(donationLaw.statuses),
+            }),
+          ),
+        }),
+      }),
+    },
+  },
+  async ({ em, deps, caller, params: { year }, ctx }) => {
+    const thisYear = Number(westernIndonesiaDay(new Date()).slice(0, 4));
+    if (year > thisYear) refuse('REQUEST_INVALID', 'must not be in the future', { field: 'year' });
+    const format = documentFormat(ctx, formats);
+    const form = {
+      format,
+      envelope: { message: 'Donations found' },
+      list: 'donations',
+      columns: donationStatementColumns,
+      page: donationStatementPage,
+    };
+    const { userId } = caller;
+    const read = () => readDonationStatement(em, deps.sealer, { userId, year });
+    return sendDocument(format, await streamDocument(userId, form, read));
+  },
+);
+
+export const donationStatementsRoutes = routes;

@@ -1,0 +1,112 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { openOnce } from '../../platform/openings/open-once.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { compareMoney } from '../../shared/money.ts';
+import { holdPeriod, payPeriod } from './pay-period.ts';
+import { Subscription } from './subscription.entity.ts';
+import { madeAt, type SubscriptionOpening, type SubscriptionStanding } from './subscription.ts';
+
+/** The state of the subscription, from which its workflow decides what comes next. */
+export const standingOf = (subscription: Subscription): SubscriptionStanding => ({
+  status: subscription.status,
+  interval: subscription.interval,
+  startedAt: subscription.started_at.toISOString(),
+  period: subscription.periods_paid,
+  attempt: subscription.refusals + 1,
+  lastAttemptAt: subscription.attempted_at.toISOString(),
+});
+
+/**
+ * The first step of a subscription: its row and its first payment, in one transaction. An existing one is returned as
+ * it stands. Throws as `payPeriod` and `openOnce`, and IDEMPOTENCY_KEY_REUSED for an id that belongs to another
+ * subscription; then no attempt at this opening leaves anything behind.
+ */
+export async function openSubscription(
+  em: EntityManager,
+  input: { subscriptionId: string; opening: SubscriptionOpening | null; at: string },
+): Promise<SubscriptionStanding> {
+  const { subscriptionId: id, opening, at } = input;
+  const find = (tx: EntityManager) => tx.findOne(Subscription, { id });
+  const subscription =
+    opening === null
+      ? await find(em)
+      : await openOnce(
+          em,
+          { resourceId: id, kind: 'donation_subscription', stamp: opening.stamp },
+          { find, make: (tx) => makeSubscription(tx, { id, opening, at }) },
+        );
+  if (subscription === null) refuse('NOT_FOUND', `no subscription ${id}`);
+  if (opening !== null) refuseReusedKey(opening, subscription);
+  await failpoint('open-subscription.after');
+  return standingOf(subscription);
+}
+
+async function makeSubscription(
+  tx: EntityManager,
+  { id, opening, at }: { id: string; opening: SubscriptionOpening; at: string },
+): Promise<Subscription> {
+  const { userId: user_id, causeId: cause_id, sourceAccountId: source_account_id } = opening;
+  await holdPeriod(tx, { user_id, cause_id, source_account_id });
+  const startedAt = madeAt(await readDatabaseClock(tx), at);
+  const subscription = tx.create(Subscription, {
+    id,
+    user_id,
+    cause_id,
+    amount: opening.amount,
+    source_account_id,
+    interval: opening.interval,
+    status: 'active',
+    started_at: startedAt,
+    attempted_at: startedAt,
+    periods_paid: 0,
+    refusals: 0,
+  });
+  await tx.flush();
+  await payPeriod(tx, subscription, { period: 0, requestId: opening.requestId });
+  await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: startedAt });
+  subscription.periods_paid = 1;
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'donation_subscription',
+    resourceId: id,
+    actorId: opening.userId,
+    requestId: opening.requestId,
+  });
+  return subscription;
+}
+
+/** Throws IDEMPOTENCY_KEY_REUSED when the subscription under this key is not the one asked for. */
+export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subscription): void {
+  const isThat =
+    opening.userId === subscription.user_id &&
+    opening.causeId === subscription.cause_id &&
+    opening.sourceAccountId === subscription.source_account_id &&
+    opening.interval === subscription.interval &&
+    compareMoney(opening.amount, subscription.amount) === 0;
+  if (!isThat) {
+    refuse('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body', { field: 'Idempotency-Key' });
+  }
+}
+
+/** Records the outcome of an attempt at a period; each attempt is made once. */
+export async function keepAttempt(
+  tx: EntityManager,
+  { id }: Subscription,
+  { period, attempt, refusal, due }: { period: number; attempt: number; refusal: string | null; due: Date },
+): Promise<void> {
+  await tx.execute(
+    `insert into donation_subscription_attempts (subscription_id, period, attempt, outcome, reason, due_at)
+     values (?, ?, ?, ?, ?, ?)`,
+    [id, period, attempt, refusal === null ? 'paid' : 'refused', refusal, due],
+  );
+}
+
+/** The subscription, locked until the transaction ends. Throws NOT_FOUND. */
+export async function lockSubscription(tx: EntityManager, id: string): Promise<Subscription> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  const subscription = await tx.findOne(Subscription, { id }, { lockMode, refresh: true });
+  return subscription ?? refuse('NOT_FOUND', 'no such subscription', { field: 'id' });
+}

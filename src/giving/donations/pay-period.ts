@@ -1,0 +1,63 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { lockSource } from '../../money-in/payments/balance-payment.ts';
+import type { PaymentHandler } from '../../money-in/payments/handler.ts';
+import { charitableCauseDonate } from '../../money-in/payments/handlers/charitable-cause-donate.ts';
+import { payFromBalance } from '../../money-in/payments/pay-from-balance.ts';
+import type { Payer } from '../../people/identity/caller.ts';
+import { User } from '../../people/identity/user.entity.ts';
+import { subscriptionPaymentIdFor } from '../../shared/ids.ts';
+import { completeDonation } from './donation-effects.ts';
+import type { Subscription } from './subscription.entity.ts';
+
+/**
+ * Pays one period of a subscription from the donor's balance, as a balance payment like any other, inside the caller's
+ * transaction. Throws as that does (balance, account, cause), and for a donor who is no longer active.
+ */
+export async function payPeriod(
+  tx: EntityManager,
+  subscription: Pick<Subscription, 'id' | 'user_id' | 'cause_id' | 'amount' | 'source_account_id'>,
+  { period, requestId }: { period: number; requestId: string | null },
+): Promise<void> {
+  const { id, cause_id: causeId } = subscription;
+  const payer = await readPayerOf(tx, subscription);
+  // Not written together with others: it runs inside a transaction that is already open.
+  const { together: _, ...donation } = charitableCauseDonate;
+  const periodic = {
+    ...donation,
+    // Locks the cause: stopping it waits for this period, which no request asked for, and none is paid after that.
+    findTarget: (em, intent) => donation.findTarget(em, { ...intent, lock: true }),
+    effect: {
+      sql: (payment, settledIn) =>
+        completeDonation(payment, settledIn, { type: 'subscription', causeId, subscription: { id, period } }),
+    },
+  } satisfies PaymentHandler;
+  const sourceAccountId = subscription.source_account_id;
+  // Payer and cause are judged after the wait for the account's lock.
+  await lockSource(tx, { payer, sourceAccountId });
+  await payFromBalance(tx, periodic, {
+    payer,
+    transactionId: subscriptionPaymentIdFor(id, period),
+    referenceId: causeId,
+    sourceAccountId,
+    amount: subscription.amount,
+    requestId,
+  });
+}
+
+/**
+ * Locks what a period is paid from and for, before a row is written that names the cause: that row would lock it less, and
+ * a disbursement that has it meanwhile would be waited for while it waits. Throws as `lockSource`.
+ */
+export async function holdPeriod(
+  tx: EntityManager,
+  subscription: Pick<Subscription, 'user_id' | 'cause_id' | 'source_account_id'>,
+): Promise<void> {
+  const payer = await readPayerOf(tx, subscription);
+  await lockSource(tx, { payer, sourceAccountId: subscription.source_account_id });
+  await tx.execute('select from charitable_causes where id = ? for share', [subscription.cause_id]);
+}
+
+async function readPayerOf(tx: EntityManager, { user_id: userId }: Pick<Subscription, 'user_id'>): Promise<Payer> {
+  const { user_type: userType, organization_id } = await tx.findOneOrFail(User, { id: userId });
+  return { userId, userType, organizationId: organization_id ?? null };
+}

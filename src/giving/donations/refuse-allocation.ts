@@ -1,0 +1,38 @@
+import { DomainError, isDomainError, refuse } from '../../shared/errors.ts';
+import { type AllocationRefused, type DonationRefusal, donationRefusalTexts, unpackIds } from './allocation.ts';
+
+/** Why the cause takes nothing: NOT_FOUND when it is unknown, REQUEST_INVALID when it takes no donations now. */
+export function refusalOfCause(causeId: string, refusal: string): DomainError {
+  const field = 'cause_id';
+  return refusal === 'unknown'
+    ? new DomainError('NOT_FOUND', `${causeId}: no such charitable cause`, { field })
+    : new DomainError('REQUEST_INVALID', `${causeId}: the charitable cause is ${refusal}, not active`, { field });
+}
+
+/** The refused donations and cause, if the error is a refused allocation; null otherwise. */
+export function refusedAllocation(error: unknown): AllocationRefused | null {
+  const details: unknown = isDomainError(error) ? error.details : null;
+  const isRefused = typeof details === 'object' && details !== null && 'donations' in details && 'cause' in details;
+  return isRefused ? (details as AllocationRefused) : null;
+}
+
+/** Throws the refusal of an allocation as it is written down: whole, so that whoever reads it later gets the outcome. */
+export const refuseAsWritten = (details: AllocationRefused): never =>
+  refuse('REQUEST_INVALID', 'cannot be allocated', { field: 'donation_ids', details });
+
+/**
+ * Throws the refusal of an allocation as a client gets it, naming every bad member and why: 404 when one of them is
+ * unknown, 400 otherwise.
+ */
+export function refuseAllocation(causeId: string, { cause, donations }: AllocationRefused): never {
+  const refusals = cause === null ? [] : [refusalOfCause(causeId, cause)];
+  for (const [reason, packed] of Object.entries(donations) as [DonationRefusal, string][]) {
+    const code = reason === 'unknown' ? 'NOT_FOUND' : 'REQUEST_INVALID';
+    for (const id of unpackIds(packed)) {
+      refusals.push(new DomainError(code, `${id}: ${donationRefusalTexts[reason]}`, { field: 'donation_ids' }));
+    }
+  }
+  const code = refusals.some((refusal) => refusal.code === 'NOT_FOUND') ? 'NOT_FOUND' : 'REQUEST_INVALID';
+  const { field = 'donation_ids', complaint } = refusals[0] ?? { complaint: 'cannot be allocated' };
+  return refuse(code, complaint, { field, messages: refusals.map(({ message }) => message) });
+}

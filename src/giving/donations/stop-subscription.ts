@@ -1,0 +1,41 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { canMove } from '../../shared/status-law.ts';
+import { thenWake } from '../../shared/then-wake.ts';
+import { lockSubscription } from './open-subscription.ts';
+import type { Subscription } from './subscription.entity.ts';
+import { type SubscriptionWorkflows, subscriptionLaw } from './subscription.ts';
+
+/**
+ * Stops a subscription, for its donor: no further period is paid, and its workflow is woken. One that has ended stays
+ * as it is. Throws NOT_FOUND, and FORBIDDEN when it is another's.
+ */
+export function stopSubscription(
+  em: EntityManager,
+  { workflows }: { workflows: Pick<SubscriptionWorkflows, 'wakeSubscription'> },
+  { caller, subscriptionId, requestId }: { caller: Caller; subscriptionId: string; requestId: string },
+): Promise<Subscription> {
+  return thenWake(
+    em.transactional(async (tx) => {
+      const subscription = await lockSubscription(tx, subscriptionId);
+      if (subscription.user_id !== caller.userId) refuse('FORBIDDEN', 'the subscription is not yours', { field: 'id' });
+      if (!canMove(subscriptionLaw, subscription.status, 'stopped')) return subscription;
+      subscription.status = 'stopped';
+      subscription.ended_at = subscription.updated_at = await readDatabaseClock(tx);
+      await recordEvent(tx, {
+        event: 'RESOURCE_DELETED',
+        impact: 'HIGH',
+        resourceType: 'donation_subscription',
+        resourceId: subscriptionId,
+        actorId: caller.userId,
+        requestId,
+      });
+      await tx.flush();
+      return subscription;
+    }),
+    () => workflows.wakeSubscription(subscriptionId),
+  );
+}

@@ -1,0 +1,119 @@
+import type { OpeningStamp } from '../../platform/openings/opening.ts';
+import { westernIndonesiaOffsetMs } from '../../shared/clock.ts';
+import type { Money } from '../../shared/money.ts';
+import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/** Pure facts about subscriptions (docs/contract.md 5); workflows use them too. */
+export const subscriptionIntervals = ['weekly', 'monthly'] as const;
+export type SubscriptionInterval = (typeof subscriptionIntervals)[number];
+
+/** The statuses of a subscription: it ends stopped by its donor, or failed. */
+export const subscriptionLaw = statusLaw({
+  initial: ['active'],
+  transitions: {
+    active: ['stopped', 'failed'],
+    stopped: [],
+    failed: [],
+  },
+});
+export type SubscriptionStatus = StatusOf<typeof subscriptionLaw>;
+
+/** The outcome of an attempt at a period, written with the attempt. */
+export const subscriptionAttemptLaw = statusLaw({
+  initial: ['paid', 'refused'],
+  transitions: {
+    paid: [],
+    refused: [],
+  },
+});
+
+/** A period is attempted when it is due and a day after each refusal; the third refusal ends the subscription. */
+export const attemptsPerPeriod = 3;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * When something was made: the later of the database's clock and the workflow's (which is ahead when tests skip time),
+ * so that nothing can be backdated.
+ */
+export const madeAt = (now: Date, at: string | undefined): Date =>
+  new Date(Math.max(now.getTime(), at === undefined ? 0 : Date.parse(at)));
+
+/** `start` plus whole months by the calendar of UTC+7, the day clamped to the month's end. */
+function addMonths(start: Date, months: number): Date {
+  const local = new Date(start.getTime() + westernIndonesiaOffsetMs);
+  const day = local.getUTCDate();
+  local.setUTCDate(1);
+  local.setUTCMonth(local.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 0)).getUTCDate();
+  local.setUTCDate(Math.min(day, lastDay));
+  return new Date(local.getTime() - westernIndonesiaOffsetMs);
+}
+
+/**
+ * When a period is due: that many weeks or months after the first payment, each counted from it, so that no day drifts.
+ */
+export function dueAt(startedAt: Date, interval: SubscriptionInterval, period: number): Date {
+  return interval === 'monthly' ? addMonths(startedAt, period) : new Date(startedAt.getTime() + period * 7 * dayMs);
+}
+
+/**
+ * When an attempt (1, 2, 3) at a period is due: the first with the period, another a day after the previous one was
+ * made, however late that was.
+ */
+export const attemptAt = (due: Date, attempt: number, lastAttemptAt: Date): Date =>
+  attempt === 1 ? due : new Date(lastAttemptAt.getTime() + dayMs);
+
+/** What a subscription is created from: ids and the amount. */
+export interface SubscriptionOpening {
+  userId: string;
+  causeId: string;
+  /** IDR, scale 4. */
+  amount: Money;
+  sourceAccountId: string;
+  interval: SubscriptionInterval;
+  requestId: string;
+  stamp: OpeningStamp;
+}
+
+/** The input of a subscription's workflow. */
+export interface DonationSubscriptionInput {
+  subscriptionId: string;
+  /** What the request asked for. Absent when the workflow is started again for an existing row. */
+  opening?: SubscriptionOpening;
+}
+
+/** The port to the workflows of subscriptions; implemented in `temporal/`, injected. */
+export interface SubscriptionWorkflows {
+  /**
+   * Starts the workflow of a subscription, or joins the running one, and waits at most `waitMs` for its first payment.
+   * Null when the wait ended without an answer. Throws as the first payment does, and SERVICE_UNAVAILABLE when
+   * Temporal is unavailable.
+   */
+  startDonationSubscription(
+    input: Required<DonationSubscriptionInput>,
+    waitMs: number,
+  ): Promise<SubscriptionStanding | null>;
+  /**
+   * Wakes the subscription's workflow, or starts it again from its row. Never throws: a sweep makes up for a lost
+   * wake-up.
+   */
+  wakeSubscription(subscriptionId: string): Promise<void>;
+  /** The same for that sweep, which has to know: throws when Temporal does not accept it. */
+  lookAfterSubscription(subscriptionId: string): Promise<void>;
+}
+
+/** A subscription's state, as its workflow needs it. */
+export interface SubscriptionStanding {
+  status: SubscriptionStatus;
+  interval: SubscriptionInterval;
+  /** Time of the first payment, ISO 8601. */
+  startedAt: string;
+  /** The next period and attempt. */
+  period: number;
+  attempt: number;
+  /** When the last attempt was made, ISO 8601. */
+  lastAttemptAt: string;
+  /** Set when the attempt came too early and was not made: the milliseconds left, by the database's clock. */
+  earlyByMs?: number;
+}

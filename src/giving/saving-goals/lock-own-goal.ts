@@ -1,0 +1,21 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { refuse } from '../../shared/errors.ts';
+import { refuseUnlessOwn } from './find-saving-goals.ts';
+import { SavingGoal } from './saving-goal.entity.ts';
+
+/**
+ * The caller's own saving goal as it is now, locked until the transaction ends. Throws NOT_FOUND for a missing one,
+ * FORBIDDEN for another's; the use case checks whether it is closed.
+ */
+export async function lockOwnGoal(tx: EntityManager, caller: Caller, id: string): Promise<SavingGoal> {
+  const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });
+  refuseUnlessOwn(caller, goal);
+  return goal;
+}
+
+/** Throws REQUEST_INVALID when the goal was released. */
+export function refuseIfClosed(goal: SavingGoal): void {
+  if (goal.closed_at) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'saving_goal_id' });
+}

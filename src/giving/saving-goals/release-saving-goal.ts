@@ -1,0 +1,46 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Account } from '../../ledger/account.entity.ts';
+import { mayUseAccount } from '../../ledger/may-use-account.ts';
+import type { Caller } from '../../people/identity/caller.ts';
+import { readPayer } from '../../people/identity/read-payer.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { lockOwnGoal, refuseIfClosed } from './lock-own-goal.ts';
+
+/**
+ * Closes a saving goal of the caller, completed or not, and moves its balance to one of the caller's accounts, in one
+ * transaction under the goal's lock. Later payments for it are moved there with their settlement. Throws NOT_FOUND for
+ * a missing goal or account, FORBIDDEN for another's and for an owner who is no longer active, REQUEST_INVALID for a
+ * closed goal.
+ */
+export async function releaseSavingGoal(
+  em: EntityManager,
+  caller: Caller,
+  { id, accountId, requestId }: { id: string; accountId: string; requestId: string },
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    const goal = await lockOwnGoal(tx, caller, id);
+    const account = await tx.findOne(Account, { id: accountId });
+    if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+    if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
+    // The owner may have been suspended while this waited for the goal's lock.
+    await readPayer(tx, caller.userId);
+    refuseIfClosed(goal);
+    goal.closed_at = goal.updated_at = await readDatabaseClock(tx);
+    goal.released_to = accountId;
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_goal',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { closed_at: goal.closed_at.toISOString(), released_to: accountId },
+    });
+    await tx.execute('select empty_saving_goal(?, null, ?)', [id, caller.userId]);
+    await failpoint('release-saving-goal.posted');
+  });
+  await failpoint('release-saving-goal.after');
+}

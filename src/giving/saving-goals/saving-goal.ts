@@ -1,0 +1,22 @@
+import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/** Whether a goal is reached; raising the target of a reached one makes it active again. */
+export const savingGoalLaw = statusLaw({
+  initial: ['active'],
+  transitions: {
+    active: ['completed'],
+    completed: ['active'],
+  },
+});
+export type SavingGoalStatus = StatusOf<typeof savingGoalLaw>;
+
+/** The pending row of a gateway contribution ends with its order. */
+export const savingGoalOrderLaw = statusLaw({
+  initial: ['pending'],
+  transitions: {
+    pending: ['completed', 'failed', 'cancelled'],
+    completed: [],
+    failed: [],
+    cancelled: [],
+  },
+});

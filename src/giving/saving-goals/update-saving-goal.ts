@@ -1,0 +1,45 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findBalances } from '../../ledger/find-balances.ts';
+import type { Caller } from '../../people/identity/caller.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { changesTo } from '../../shared/changes.ts';
+import { compareMoney, type Money } from '../../shared/money.ts';
+import { lockOwnGoal, refuseIfClosed } from './lock-own-goal.ts';
+
+export interface SavingGoalChange {
+  name?: string | undefined;
+  /** IDR. */
+  target_amount?: Money | undefined;
+  /** `YYYY-MM-DD`; null removes it. */
+  target_date?: string | null | undefined;
+}
+
+/**
+ * Changes a saving goal of the caller under its lock. Whether it is `completed` follows from its target and balance.
+ * Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID for a closed goal.
+ */
+export function updateSavingGoal(
+  em: EntityManager,
+  caller: Caller,
+  { id, change, requestId }: { id: string; change: SavingGoalChange; requestId: string },
+): Promise<void> {
+  return em.transactional(async (tx) => {
+    const goal = await lockOwnGoal(tx, caller, id);
+    refuseIfClosed(goal);
+    const changes = changesTo<SavingGoalChange>(goal, change);
+    if (Object.keys(changes).length === 0) return;
+    Object.assign(goal, changes);
+    const balanceOf = await findBalances(tx, [goal.account_id]);
+    goal.status = compareMoney(balanceOf(goal.account_id), goal.target_amount) >= 0 ? 'completed' : 'active';
+    goal.updated_at = await readDatabaseClock(tx);
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'saving_goal',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { fields: Object.keys(changes), status: goal.status },
+    });
+  });
+}

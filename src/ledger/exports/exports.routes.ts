@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { allow } from '../../platform/http/access.ts';
+import { amount, isoDate, timestamp, uuid } from '../../platform/http/fields.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../../platform/http/stream-document.ts';
+import { bookDay } from '../seals/day-seal.ts';
+import { balanceColumns, readDayBalances } from './read-balances.ts';
+import { journalColumns, readJournals } from './read-journals.ts';
+
+const finance = allow('read-event', { userTypes: ['platform'], scope: 'all' });
+const dayQuery = z.object({ day: isoDate().meta({ description: 'A day in UTC+7, today at the latest.' }) });
+const dayFacts = {
+  day: isoDate(),
+  sealed: z.boolean().meta({ description: 'Whether it can no longer change.' }),
+};
+
+const routes = createRouteGroup({
+  prefix: '/v1/exports',
+  tag: 'Finance',
+  description: 'The books of a day in UTC+7, for finance to close it.',
+});
+
+routes.get(
+  '/journals',
+  {
+    summary: 'Export the journals of a day',
+    description:
+      'Not paged but streamed: a row for each posting, in the order in which they were written. With `Accept: text/csv` ' +
+      'the rows are lines of CSV under a header line. Once the day is sealed (01:00 UTC+7 of the next) `sealed` is true ' +
+      'and the export never changes; until then rows may be added. The rows of all days together are the balances.',
+    access: finance,
+    query: dayQuery,
+    formats: jsonOrCsv,
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          ...dayFacts,
+          rows: z.array(
+            z.object({
+              journal_id: uuid(),
+              kind: z.string(),
+              account_id: uuid(),
+              amount: amount().meta({ description: 'Signed: negative is a debit.' }),
+              created_at: timestamp(),
+            }),
+          ),
+        }),
+      }),
+    },
+  },
+  async ({ em, caller, query, ctx }) => {
+    const day = bookDay(query.day);
+    const format = documentFormat(ctx, jsonOrCsv);
+    const form = { format, envelope: { message: 'Journals found' }, list: 'rows', columns: journalColumns };
+    return sendDocument(format, await streamDocument(caller.userId, form, () => readJournals(em, day)));
+  },
+);
+
+routes.get(
+  '/balances',
+  {
+    summary: 'Export the balances of a day',
+    description:
+      'What each account held when a day of UTC+7 began and when it ended (today: now), streamed in the order of their ' +
+      "ids; without those that held nothing and were not moved. `opening_balance` plus an account's rows in the export " +
+      'of journals is its `closing_balance`, with which the next day opens. JSON or CSV, and fixed, as the journals are.',
+    access: finance,
+    query: dayQuery,
+    formats: jsonOrCsv,
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          ...dayFacts,
+          rows: z.array(
+            z.object({ account_id: uuid(), kind: z.string(), opening_balance: amount(), closing_balance: amount() }),
+          ),
+        }),
+      }),
+    },
+  },
+  async ({ em, caller, query, ctx }) => {
+    const day = bookDay(query.day);
+    const format = documentFormat(ctx, jsonOrCsv);
+    const form = { format, envelope: { message: 'Balances found' }, list: 'rows', columns: balanceColumns };
+    return sendDocument(format, await streamDocument(caller.userId, form, () => readDayBalances(em, day)));
+  },
+);
+
+export const exportsRoutes = routes;

@@ -1,0 +1,102 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../../shared/assert.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { textArray } from '../../shared/postgres.ts';
+import { type Cell, rowText, type SealedJournal } from './seal.ts';
+
+/**
+ * Converts a column to text that depends on its value alone: not on the connection's time zone or date style, nor on a
+ * numeric's trailing zeros.
+ */
+const canonical = {
+  text: (column: string) => column,
+  id: (column: string) => `${column}::text`,
+  number: (column: string) => `trim_scale(${column})::text`,
+  // JSON writes instants by ISO 8601 whatever the date style.
+  instant: (column: string) => `to_json(${column} at time zone 'UTC') #>> '{}' || 'Z'`,
+} as const;
+
+type Kind = keyof typeof canonical;
+
+interface SealedTable {
+  /** The column with the journal's id. */
+  journal: string;
+  /** In the order of serialization. */
+  columns: Readonly<Record<string, Kind>>;
+}
+
+/** The sealed part of the ledger, in this order: every column of the three tables. */
+export const sealedTables = {
+  journals: {
+    journal: 'id',
+    columns: { id: 'id', business_key: 'text', kind: 'text', created_at: 'instant' },
+  },
+  postings: {
+    journal: 'journal_id',
+    columns: { id: 'id', journal_id: 'id', account_id: 'id', amount: 'number', created_at: 'instant' },
+  },
+  transactions: {
+    journal: 'batch_id',
+    columns: {
+      id: 'id',
+      user_id: 'id',
+      organization_id: 'id',
+      amount: 'number',
+      status: 'text',
+      date: 'instant',
+      source_account_id: 'id',
+      destination_account_id: 'id',
+      type: 'text',
+      reference_type: 'text',
+      reference_id: 'id',
+      batch_id: 'id',
+      purpose: 'text',
+      payment_order_id: 'id',
+      created_by: 'id',
+      updated_by: 'id',
+      deleted_by: 'id',
+      created_at: 'instant',
+      updated_at: 'instant',
+    },
+  },
+} as const satisfies Record<string, SealedTable>;
+
+/**
+ * Forces one index lookup per journal, whatever the planner's statistics of a table that grew overnight say: asked for
+ * all rows in order, it might read the whole table.
+ */
+const statements = Object.entries<SealedTable>(sealedTables).map(([table, { journal, columns }]) => ({
+  table,
+  sql: `select wanted.journal::text as journal, found.cells
+    from unnest(?::uuid[]) wanted (journal)
+    cross join lateral (select id, array[${Object.entries(columns)
+      .map(([column, kind]) => canonical[kind](column))
+      .join(', ')}] as cells from ${table} where ${journal} = wanted.journal offset 0) found
+    order by wanted.journal, found.id`,
+}));
+
+/** How many journals are read at a time. */
+const perRead = 500;
+
+/**
+ * The canonical text of each journal: its row, its postings and its transactions, a line each. For missing rows there
+ * are no lines.
+ */
+export async function describeJournals(tx: EntityManager, ids: readonly string[]): Promise<Map<string, string>> {
+  const texts = new Map(ids.map((id) => [id, '']));
+  for (const { table, sql } of statements) {
+    const rows = await tx.execute<{ journal: string; cells: Cell[] }[]>(sql, [textArray(ids)]);
+    for (const { journal, cells } of rows) texts.set(journal, texts.get(journal) + rowText(table, cells));
+  }
+  return texts;
+}
+
+/** The journals with the hashes of their texts, as of the transaction's snapshot; in the order of their ids. */
+export async function* hashJournals(tx: EntityManager, ids: readonly string[]): AsyncGenerator<SealedJournal> {
+  const sorted = ids.toSorted();
+  for (let start = 0; start < sorted.length; start += perRead) {
+    const part = sorted.slice(start, start + perRead);
+    const texts = await describeJournals(tx, part);
+    for (const id of part) yield { id, hash: sha256(must(texts.get(id), 'every journal has a text')) };
+  }
+}

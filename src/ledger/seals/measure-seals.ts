@@ -1,0 +1,22 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { collectRow, gauge, type Metrics } from '../../platform/metrics/metrics.ts';
+
+/** Gauges: until when journals are sealed, and when the last seal was made; read at each scrape. */
+export function measureSeals(metrics: Metrics, orm: MikroORM): void {
+  const until = gauge(
+    metrics,
+    'amanah_sealed_until_timestamp_seconds',
+    'Every journal committed before this time is sealed; no unsealed one is older.',
+    [],
+  );
+  const last = gauge(metrics, 'amanah_last_seal_timestamp_seconds', 'When the last seal was made.', []);
+  collectRow(
+    { until, last },
+    orm,
+    // Before the first seal, a platform counts as sealed until its first event.
+    `select extract(epoch from coalesce(
+       (select covers_until from seals where covers_until is not null order by number desc limit 1),
+       (select created_at from events order by id limit 1), now()))::float8 as until,
+     (select extract(epoch from sealed_at)::float8 from seals order by number desc limit 1) as last`,
+  );
+}

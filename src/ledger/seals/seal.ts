@@ -1,0 +1,81 @@
+import { sha256 } from '../../shared/digest.ts';
+
+/** Pure facts about seals: what one states, the texts that are hashed, and the key of its object. */
+
+/** What a seal states; signed, and kept as the payload of a JWS. Instants are UTC with microseconds, as `…T…Z`. */
+export interface SealStatement {
+  /** The version of the journals' text format. */
+  format: typeof sealFormat;
+  /** The same for all seals of a database: several databases may share a bucket. */
+  chain: string;
+  /** 1, 2, 3, … */
+  number: number;
+  /** The hash of the previous seal; null for the first. */
+  previous: string | null;
+  /** The instant as of which journals were read. */
+  sealed_at: string;
+  /** Every journal committed before this instant is in this seal or an earlier one; null when more seals follow. */
+  covers_until: string | null;
+  /** How many journals. */
+  journals: number;
+  /** SHA-256 of the manifest. */
+  manifest: string;
+}
+
+export const sealFormat = 1;
+
+/** Maximum number of journals in a seal, which bounds what is read in one snapshot and held in memory. */
+export const journalsPerSeal = 10_000;
+
+/** SHA-256 of a seal's JWS; the next seal and the object's key contain it. */
+export const hashOfSeal = (jws: string): string => sha256(jws);
+
+/** A journal in a seal: its id, and the SHA-256 of its text. */
+export interface SealedJournal {
+  id: string;
+  hash: string;
+}
+
+/** A journal's line in its seal's manifest, which is ordered by id. */
+export const manifestLine = ({ id, hash }: SealedJournal): string => `${id} ${hash}\n`;
+
+/** A row's cell as canonical text; null is SQL null, not an empty text. */
+export type Cell = string | null;
+
+/**
+ * A row as one line: a JSON array of the table's name and the cells. JSON escapes whatever would end a cell or a line,
+ * so two different rows never give the same line.
+ */
+export const rowText = (table: string, cells: readonly Cell[]): string => `${JSON.stringify([table, ...cells])}\n`;
+
+/** Prefix of all seals of all databases that share the bucket. */
+export const sealPrefix = 'seals/';
+
+/** The key of a seal's object. The key determines the content: every writer, however often, stores the same. */
+export const sealKey = ({ chain, number }: Pick<SealStatement, 'chain' | 'number'>, hash: string): string =>
+  `${sealPrefix}${chain}/${String(number).padStart(12, '0')}-${hash}`;
+
+/** Parses such a key; null when it is none. */
+export function parseSealKey(key: string): { chain: string; number: number; hash: string } | null {
+  const [, chain = '', number = '', hash = ''] = /^seals\/([^/]+)\/(\d{12})-([0-9a-f]{64})$/.exec(key) ?? [];
+  return chain === '' ? null : { chain, number: Number(number), hash };
+}
+
+/** The object of a seal: its JWS on the first line, then its manifest. */
+export const sealObject = (jws: string, manifest: string): string => `${jws}\n${manifest}`;
+
+/** Larger than any object of a seal with the maximum number of journals. */
+export const maximumSealBytes = 4 * 1024 * 1024;
+
+/** Splits an object into its two parts; for anything else the parts fail every comparison. */
+export function parseSealObject(text: string): { jws: string; manifest: string } {
+  const end = text.indexOf('\n');
+  return end < 0 ? { jws: text, manifest: '' } : { jws: text.slice(0, end), manifest: text.slice(end + 1) };
+}
+
+/** Parses the journals of a manifest. */
+export const parseManifest = (manifest: string): SealedJournal[] =>
+  manifest
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => ({ id: line.slice(0, 36), hash: line.slice(37) }));

@@ -1,0 +1,315 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { withTime } from '../../platform/database/database-time-outs.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { isDomainError } from '../../shared/errors.ts';
+import { textArray } from '../../shared/postgres.ts';
+import { hashJournals } from './describe-journals.ts';
+import {
+  hashOfSeal,
+  journalsPerSeal,
+  manifestLine,
+  maximumSealBytes,
+  parseManifest,
+  parseSealKey,
+  parseSealObject,
+  type SealedJournal,
+  type SealStatement,
+  sealKey,
+  sealPrefix,
+} from './seal.ts';
+import type { SealKeys, SealPublicKey } from './seal-keys.ts';
+
+/** A difference from what was sealed. */
+export interface SealDifference {
+  /** The seal's number; null when it belongs to no seal. */
+  seal: number | null;
+  /** The journal, where it is known. */
+  journal: string | null;
+  /** What differs, as a sentence. */
+  what: string;
+}
+
+export interface SealVerdict {
+  seals: number;
+  /** Journals that were read and compared. */
+  journals: number;
+  /** Journals not sealed yet. */
+  unsealed: number;
+  /** The end of the chain: if it was noted elsewhere, the removal of any earlier seal can be detected. */
+  last: { number: number; hash: string; sealed_at: string } | null;
+  /** The number of differences, and the first of them. */
+  differences: number;
+  sample: SealDifference[];
+  /** Why the objects were not compared; null when they were. */
+  objectsNotCompared: string | null;
+  /** The last seal, while its object is still being stored. */
+  beingStored: number | null;
+  publicKeys: readonly SealPublicKey[];
+}
+
+interface VerifyParts {
+  storage: Storage;
+  keys: SealKeys;
+}
+
+interface SealRow {
+  number: number;
+  hash: string;
+  jws: string;
+  sealed_at: string;
+  covers_until: string | null;
+}
+
+const rowsPerPage = 100;
+const keysPerPage = 500;
+const sampleSize = 100;
+/** No seal has more journals; of one that has, no more are read. */
+const mostMembers = 2 * journalsPerSeal;
+/** For this long, the object of the last seal may still be on its way to the store. */
+const onItsWayMs = 60 * 60 * 1000;
+/** The hash of a journal without any rows. */
+const hashOfNothing = sha256('');
+
+/**
+ * Reads every seal with its journals and compares: the chain, the signatures, each seal's statement, its journals as
+ * they are now, and its object in the file store. Holds one seal in memory at a time. Does not throw when the file
+ * store is unavailable; the verdict then says that objects were not compared.
+ */
+export async function verifySeals(em: EntityManager, parts: VerifyParts): Promise<SealVerdict> {
+  const store = storeOf(parts.storage);
+  const verdict: Omit<SealVerdict, 'objectsNotCompared'> = {
+    seals: 0,
+    journals: 0,
+    unsealed: await countUnsealed(em.fork()),
+    last: null,
+    differences: 0,
+    sample: [],
+    beingStored: null,
+    publicKeys: parts.keys.publicKeys,
+  };
+  const differ = (difference: SealDifference) => {
+    verdict.differences += 1;
+    if (verdict.sample.length < sampleSize) verdict.sample.push(difference);
+  };
+  let before: SealRow | null = null;
+  let chain: string | null = null;
+  for await (const row of readSeals(em)) {
+    const { number } = row;
+    const expected = (before?.number ?? 0) + 1;
+    if (number > expected) {
+      const what = number === expected + 1 ? 'its row is gone' : `the rows from it to seal ${number - 1} are gone`;
+      differ({ seal: expected, journal: null, what });
+    }
+    // No seal is made before the object of the last one is stored.
+    if (verdict.beingStored !== null) differ({ seal: verdict.beingStored, journal: null, what: objectIsGone });
+    verdict.beingStored = null;
+    const { statement, problem } = await parts.keys.open(row.jws);
+    if (problem !== null) differ({ seal: number, journal: null, what: `its signature does not hold: ${problem}` });
+    for (const what of statement ? contradictions(row, statement, { before, chain }) : []) {
+      differ({ seal: number, journal: null, what });
+    }
+    chain ??= statement?.chain ?? null;
+    if (statement !== null) {
+      const { bytes } = await store.read(sealKey(statement, row.hash), maximumSealBytes);
+      if (bytes === null && isFresh(row)) verdict.beingStored = number;
+      else if (bytes === null) differ({ seal: number, journal: null, what: objectIsGone });
+      const listed = bytes ? compareObject(row, statement, bytes, differ) : null;
+      verdict.journals += await compareJournals(em.fork(), { number, statement, listed }, differ);
+    }
+    verdict.seals += 1;
+    verdict.last = { number, hash: row.hash, sealed_at: row.sealed_at };
+    before = row;
+  }
+  await compareKeys(em, { store, keys: parts.keys, chain }, differ);
+  for (const what of await findHomeless(em.fork())) differ({ seal: null, journal: null, what });
+  return { ...verdict, objectsNotCompared: store.away() };
+}
+
+/** In the order of their numbers, including those made meanwhile. */
+async function* readSeals(em: EntityManager): AsyncGenerator<SealRow> {
+  for (let after = 0; ; ) {
+    const rows = await em.fork().execute<(Omit<SealRow, 'number'> & { number: string })[]>(
+      `select number, hash, jws, to_json(sealed_at at time zone 'UTC') #>> '{}' || 'Z' as sealed_at,
+         to_json(covers_until at time zone 'UTC') #>> '{}' || 'Z' as covers_until
+       from seals where number > ? order by number limit ${rowsPerPage}`,
+      [after],
+    );
+    for (const row of rows) {
+      after = Number(row.number);
+      yield { ...row, number: after };
+    }
+    if (rows.length === 0) return;
+  }
+}
+
+/** Where a seal's row contradicts its statement or the previous seal. */
+function contradictions(
+  row: SealRow,
+  statement: SealStatement,
+  { before, chain }: { before: SealRow | null; chain: string | null },
+): string[] {
+  const follows = (before?.number ?? 0) === row.number - 1;
+  const previous = before && hashOfSeal(before.jws);
+  return [
+    ...(row.hash === hashOfSeal(row.jws) ? [] : ['its hash is not that of its JWS']),
+    ...(statement.number === row.number ? [] : [`it says that it is seal ${statement.number}`]),
+    ...(!follows || statement.previous === previous ? [] : ['it does not follow from the seal before it']),
+    ...(chain === null || statement.chain === chain ? [] : ['it is of another chain']),
+    ...(statement.sealed_at === row.sealed_at ? [] : ['it says that it was made at another time']),
+    ...(statement.covers_until === row.covers_until ? [] : ['it says that it covers another time']),
+  ];
+}
+
+/** The file store until it fails; from then on it is not called again. */
+function storeOf(storage: Storage) {
+  let away: string | null = null;
+  const leave = (error: unknown) => {
+    if (!isDomainError(error)) throw error;
+    away = 'the file store does not answer';
+  };
+  return {
+    away: () => away,
+    /** `bytes` is null when there is no such object, absent when that is unknown. */
+    async read(key: string, maximumBytes: number): Promise<{ bytes?: Buffer | null }> {
+      if (away !== null) return {};
+      try {
+        return { bytes: await storage.read(key, maximumBytes) };
+      } catch (error) {
+        leave(error);
+        return {};
+      }
+    },
+    async *pages(prefix: string, size: number): AsyncGenerator<string[]> {
+      if (away !== null) return;
+      let page: string[] = [];
+      try {
+        for await (const key of storage.list(prefix)) {
+          page.push(key);
+          if (page.length < size) continue;
+          yield page;
+          page = [];
+        }
+      } catch (error) {
+        leave(error);
+      }
+      yield page;
+    },
+  };
+}
+
+const objectIsGone = 'its object is gone';
+const isFresh = ({ sealed_at }: SealRow): boolean => Date.now() - Date.parse(sealed_at) < onItsWayMs;
+
+type Differ = (difference: SealDifference) => void;
+
+/** Compares both copies; returns the journals that the seal provably had, or null when the object proves nothing. */
+function compareObject(row: SealRow, statement: SealStatement, bytes: Buffer, differ: Differ): SealedJournal[] | null {
+  const say = (what: string) => differ({ seal: row.number, journal: null, what });
+  const { jws, manifest } = parseSealObject(bytes.toString());
+  if (jws !== row.jws) say('its object carries another seal');
+  if (sha256(manifest) === statement.manifest) return parseManifest(manifest);
+  say('its object lists other journals than were sealed');
+  return null;
+}
+
+/** Compares a seal's journals as they are now; names those changed if its object lists them. Returns how many. */
+async function compareJournals(
+  em: EntityManager,
+  { number, statement, listed }: { number: number; statement: SealStatement; listed: SealedJournal[] | null },
+  differ: Differ,
+): Promise<number> {
+  return withTime(em, budgets.database.checks, async (tx) => {
+    const rows = await tx.execute<{ journal_id: string }[]>(
+      `select journal_id from seal_journals where seal_number = ? limit ${mostMembers + 1}`,
+      [number],
+    );
+    if (rows.length > mostMembers) {
+      differ({ seal: number, journal: null, what: 'it has more journals than a seal can have' });
+      return 0;
+    }
+    const now = new Map<string, string>();
+    let manifest = '';
+    const ids = rows.map(({ journal_id }) => journal_id);
+    for await (const journal of hashJournals(tx, ids)) {
+      manifest += manifestLine(journal);
+      now.set(journal.id, journal.hash);
+    }
+    if (sha256(manifest) === statement.manifest) return rows.length;
+    if (listed === null) {
+      differ({
+        seal: number,
+        journal: null,
+        what: 'its journals are not what was sealed; only its object can tell which',
+      });
+      return rows.length;
+    }
+    const say = (journal: string, what: string) => differ({ seal: number, journal, what });
+    for (const { id, hash } of listed) {
+      const found = now.get(id);
+      now.delete(id);
+      if (found === undefined) say(id, 'was sealed, and is not among the journals of the seal');
+      else if (found === hashOfNothing) say(id, 'was sealed, and is gone');
+      else if (found !== hash) say(id, 'is not what was sealed');
+    }
+    for (const id of now.keys()) say(id, 'was not sealed, and is among the journals of the seal');
+    return rows.length;
+  });
+}
+
+/**
+ * Looks for objects without a row: of this chain, whose rows were deleted or lost in a restore from backup, and of
+ * other chains signed by one of our keys, as when all seals were deleted and started over. An object is stored after
+ * its row, so one stored meanwhile has its row.
+ */
+async function compareKeys(
+  em: EntityManager,
+  { store, keys, chain }: { store: ReturnType<typeof storeOf>; keys: SealKeys; chain: string | null },
+  differ: Differ,
+): Promise<void> {
+  const foreign = new Set<string>();
+  for await (const page of store.pages(sealPrefix, keysPerPage)) {
+    const found = page.map(parseSealKey).filter((key) => key !== null);
+    const ours = found.filter((key) => key.chain === chain);
+    const rows = await em
+      .fork()
+      .execute<{ hash: string }[]>('select hash from seals where hash = any(?::text[])', [
+        textArray(ours.map(({ hash }) => hash)),
+      ]);
+    const known = new Set(rows.map(({ hash }) => hash));
+    for (const { number, hash } of ours) {
+      if (!known.has(hash)) differ({ seal: number, journal: null, what: `an object ${hash} of it has no row` });
+    }
+    for (const { chain: other, number, hash } of found) {
+      if (other === chain || foreign.has(other)) continue;
+      foreign.add(other);
+      const { bytes } = await store.read(sealKey({ chain: other, number }, hash), maximumSealBytes);
+      if (!bytes) continue;
+      const { problem } = await keys.open(parseSealObject(bytes.toString()).jws);
+      if (problem === null) {
+        differ({ seal: null, journal: null, what: `a key of ours has signed seals that have no row: ${other}` });
+      }
+    }
+  }
+}
+
+/** Journals assigned to a seal that does not exist. */
+async function findHomeless(em: EntityManager): Promise<string[]> {
+  const rows = await withTime(em, budgets.database.checks, (tx) =>
+    tx.execute<{ seal_number: string; journals: string }[]>(
+      `select seal_number, count(*) as journals from seal_journals s
+       where not exists (select from seals where number = s.seal_number) group by seal_number order by 1 limit ${sampleSize}`,
+    ),
+  );
+  return rows.map(({ seal_number, journals }) => `${journals} journals are in seal ${seal_number}, which has no row`);
+}
+
+async function countUnsealed(em: EntityManager): Promise<number> {
+  const [{ count }] = await withTime(em, budgets.database.checks, (tx) =>
+    tx.execute<[{ count: string }]>(
+      'select count(*) from journals j where not exists (select from seal_journals s where s.journal_id = j.id)',
+    ),
+  );
+  return Number(count);
+}

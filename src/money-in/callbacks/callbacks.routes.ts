@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { open } from '../../platform/http/access.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { refuse } from '../../shared/errors.ts';
+import { deliverCallback } from './deliver-callback.ts';
+import { readCallbackBody } from './read-callback-body.ts';
+import { storeCallback } from './store-callback.ts';
+
+const routes = createRouteGroup({
+  prefix: '/v1/gateway/callbacks',
+  tag: 'Gateway callbacks',
+  description:
+    'Where the payment provider reports what happened. A callback is a hint: it is checked with the provider.',
+});
+
+routes.post(
+  '/xendit',
+  {
+    summary: 'Receive a callback from the provider',
+    description:
+      'With the right token every body is stored first (once for its `webhook-id` and its bytes), answered 200 as soon ' +
+      'as it is stored, then delivered. What cannot be read is kept for operators and delivered to nobody.',
+    access: open('the header x-callback-token'),
+    upload: {
+      contentType: 'application/json',
+      schema: z.unknown().meta({ description: 'An event of the provider: `event`, and `data` with its ids.' }),
+      optional: true,
+    },
+    answers: { 200: z.object({ message: z.string() }) },
+    refusals: [401],
+  },
+  async ({ em, deps, ctx }) => {
+    const { gateway, sealer, log } = deps;
+    const token = ctx.get('x-callback-token');
+    if (!gateway.isCallbackToken(token === '' ? undefined : token)) {
+      refuse('UNAUTHENTICATED', 'wrong or missing', { field: 'x-callback-token' });
+    }
+    const body = await readCallbackBody(ctx.req);
+    const reading = body.isWhole ? gateway.readCallback(body.bytes) : { hint: null, unread: 'the body is too large' };
+    const stored = await storeCallback(em, sealer, { webhookId: ctx.get('webhook-id') || undefined, body, reading });
+    if (stored === null) return { message: 'Callback stored' };
+    const { id, hasOtherBody } = stored;
+    if (hasOtherBody) log.warn({ callback: id }, 'an earlier callback with the same id had another body');
+    if (reading.hint === null) {
+      log.warn({ callback: id, unread: reading.unread }, 'stored a callback that cannot be read');
+    } else {
+      // Answered as soon as it is stored; what cannot be delivered now is delivered from the store.
+      deliverCallback(deps.orm.em.fork(), deps, id).catch((error: unknown) =>
+        log.warn({ err: error, callback: id }, 'a callback could not be delivered; it stays in the store until it can'),
+      );
+    }
+    return { message: 'Callback stored' };
+  },
+);
+
+export const callbacksRoutes = routes;

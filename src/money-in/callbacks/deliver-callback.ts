@@ -1,0 +1,101 @@
+import { raw } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { noteUnknownTransfer } from '../../money-out/payouts/beyond-ours.ts';
+import { withTime } from '../../platform/database/database-time-outs.ts';
+import type { Gateway } from '../../platform/gateway/gateway.ts';
+import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { strayOf } from '../payments/confirm-payment.ts';
+import { hasReceipt } from '../payments/find-receipts.ts';
+import { CallbackRow } from './callback.entity.ts';
+import type { CallbackWorkflows } from './callback-workflows.ts';
+import { bodyKept } from './forget-bodies.ts';
+import { findOwner } from './reference-owners.ts';
+
+/** What delivering a callback needs. */
+export interface CallbackPorts {
+  workflows: CallbackWorkflows;
+  gateway: Gateway;
+}
+
+/** Younger callbacks are still being delivered by the request that stored them. */
+const redeliveryAgeSeconds = 5;
+
+/**
+ * Hands one stored callback to the workflow that it concerns, and marks it delivered; what it said of somebody who was
+ * erased is forgotten with that. Safe to repeat: a signal is only a hint, and a case of unmatched money is opened once.
+ * Throws when Temporal cannot be reached.
+ */
+export async function deliverCallback(em: EntityManager, ports: CallbackPorts, callbackId: string): Promise<void> {
+  const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
+  if (callback.delivered_at || callback.unread) return;
+  const [counted] = await em.execute<{ attempts: number }[]>(
+    'update gateway_callbacks set attempts = attempts + 1 where id = ? and delivered_at is null returning attempts',
+    [callback.id],
+  );
+  if (counted === undefined) return;
+  const { attempts } = counted;
+  await route(em, ports, callback);
+  const body_sealed = bodyKept(callback.reference);
+  // Not if `attempts` has changed (its payment ended meanwhile, or another delivery runs): then it is delivered again.
+  await em.nativeUpdate(
+    CallbackRow,
+    { id: callback.id, attempts },
+    { delivered_at: raw('clock_timestamp()'), ...(body_sealed && { body_sealed }) },
+  );
+}
+
+/**
+ * Wakes the workflow that waits under the callback's reference. Of a transfer that nobody here knows the provider is asked. A payment that did not come through that owner's own
+ * payment method opens a case that asks the provider whose it is: a callback's reference, amount and status are not
+ * trusted.
+ */
+async function route(em: EntityManager, { workflows, gateway }: CallbackPorts, callback: CallbackRow): Promise<void> {
+  const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
+  if (!reference) return;
+  const owner = await findOwner(em, reference);
+  if (owner?.isOpen) await owner.hint(workflows);
+  if (callback.kind === 'transfer' && owner === null) {
+    await noteUnknownTransfer(em, gateway, { reference, refundOf: callback.provider_payment_request_id ?? null });
+  }
+  if (callback.kind !== 'payment') return;
+  // Without the provider's ids there is nothing to look up: wake a final owner too, whose run looks for all payments.
+  if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
+  const isMine = owner?.isOpen && owner.collection?.providerPaymentMethodId === methodId;
+  if (isMine || (await hasReceipt(em, paymentId))) return;
+  await workflows.openUnmatchedReceipt(strayOf({ providerPaymentId: paymentId, providerPaymentMethodId: methodId }));
+}
+
+/**
+ * Delivers stored callbacks that are undelivered, each at growing intervals, so that failing ones do not hold up those
+ * behind them. Returns how many were delivered now.
+ */
+export function redeliverCallbacks(em: EntityManager, ports: CallbackPorts, failed: SweepFailure): Promise<number> {
+  const due = `select id, received_at as since from gateway_callbacks where delivered_at is null and unread is null
+    and received_at < now() - interval '${redeliveryAgeSeconds} seconds'`;
+  const wake = (id: string) => deliverCallback(em.fork(), ports, id);
+  return sweepRows(em, [{ kind: 'callback', due, wake }], failed);
+}
+
+/**
+ * Makes delivered payment callbacks of the last two days without a receipt undelivered again, after Temporal has lost
+ * its data and with it the workflows that they woke, which may not have asked the provider yet. Reconciliation finds
+ * older ones. Returns how many.
+ */
+export async function redeliverUnreceipted(em: EntityManager): Promise<number> {
+  let redelivered = 0;
+  // An hour at a time: so each takes no longer than a statement may, however many there are.
+  for (let hour = 48; hour > 0; hour -= 1) {
+    const rows = await withTime(em, budgets.database.sweep, (tx) =>
+      tx.execute<unknown[]>(
+        `update gateway_callbacks c set delivered_at = null
+         where c.id > (select uuidv7(make_interval(hours => ?))) and c.id <= (select uuidv7(make_interval(hours => ?)))
+           and c.kind = 'payment' and c.delivered_at is not null
+           and not exists (select from receipts r where r.provider_payment_id = c.provider_payment_id) returning 1`,
+        [-hour, 1 - hour],
+      ),
+    );
+    redelivered += rows.length;
+  }
+  return redelivered;
+}

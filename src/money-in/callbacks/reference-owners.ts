@@ -1,0 +1,78 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PayoutPlace } from '../../money-out/payouts/payout.ts';
+import type { Money } from '../../shared/money.ts';
+import { canonicalId, isUuid } from '../../shared/uuid.ts';
+import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
+import type { CallbackWorkflows } from './callback-workflows.ts';
+
+/**
+ * Finds the owner of one kind with this id, which the provider knows as a reference; null when there is none. A new
+ * kind is one entry in `kinds`.
+ */
+type Find = (em: EntityManager, id: string) => Promise<Omit<ReferenceOwner, 'id'> | null>;
+
+/** The payment or payout that a reference belongs to. */
+export interface ReferenceOwner {
+  /** Its id in the canonical spelling that its workflow and the provider know. */
+  id: string;
+  /** Whether it still waits for the provider. */
+  isOpen: boolean;
+  /** What it collects; null for a payout. */
+  collection: Collection | null;
+  /** Wakes its workflow, or restarts it from the row. */
+  hint(workflows: CallbackWorkflows): Promise<void>;
+}
+
+/** A payment that money is collected for. */
+export interface Collection {
+  status: PaymentOrderStatus;
+  /** IDR, scale 4: the exact amount that pays it. */
+  total: Money;
+  /** The provider's payment method through which it is paid; null while not known. */
+  providerPaymentMethodId: string | null;
+}
+
+/**
+ * A row of `table` with the statuses of a payment order, paid by exactly `total`. The shared lock waits for a
+ * transaction that is ending it: its `tellAgain` covers the callbacks it could see, later ones find the row final.
+ */
+function instrumentIn(
+  table: 'payment_orders' | 'partner_payments',
+  total: string,
+  hint: (workflows: CallbackWorkflows, id: string) => Promise<void>,
+): Find {
+  return async (em, id) => {
+    const [collection] = await em.execute<Collection[]>(
+      `select status, ${total} as total, provider_payment_method_id as "providerPaymentMethodId" from ${table}
+       where id = ? for share`,
+      [id],
+    );
+    if (collection === undefined) return null;
+    return { isOpen: !isFinalOrder(collection.status), collection, hint: (workflows) => hint(workflows, id) };
+  };
+}
+
+/** A payout, which always stays open to the provider: a success may be reversed, and any status contradicted. */
+const findPayout: Find = async (em, id) => {
+  const [payout] = await em.execute<PayoutPlace[]>('select id, kind from payouts where id = ?', [id]);
+  if (payout === undefined) return null;
+  return { isOpen: true, collection: null, hint: (workflows) => workflows.hintPayout(payout) };
+};
+
+/** The kinds of owners, tried in this order. */
+const kinds: readonly Find[] = [
+  instrumentIn('payment_orders', 'nominal + admin_fee', (workflows, id) => workflows.hintGatewayPayment(id)),
+  instrumentIn('partner_payments', 'amount', (workflows, id) => workflows.hintPartnerPayment(id)),
+  findPayout,
+];
+
+/** The owner of a reference in any spelling, open or final; null when there is none. */
+export async function findOwner(em: EntityManager, reference: string): Promise<ReferenceOwner | null> {
+  if (!isUuid(reference)) return null;
+  const id = canonicalId(reference);
+  for (const find of kinds) {
+    const found = await find(em, id);
+    if (found !== null) return { ...found, id };
+  }
+  return null;
+}

@@ -1,0 +1,78 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { CallbackReading } from '../../platform/gateway/gateway.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { canonicalId, isUuid } from '../../shared/uuid.ts';
+import type { CallbackBody } from './read-callback-body.ts';
+
+/** A longer id is stored as its digest, which fits an index. */
+const longestWebhookId = 255;
+
+export interface ReceivedCallback {
+  /** The header as received, in any form; undefined without one. */
+  webhookId: string | undefined;
+  body: CallbackBody;
+  reading: CallbackReading;
+}
+
+export interface StoredCallback {
+  id: string;
+  /** Whether a different body came under the same id before. */
+  hasOtherBody: boolean;
+}
+
+/**
+ * Stores any callback before it is answered, once for each id and body (without an id, the digest of the body is the
+ * id). A different body under the same id is another callback. The bytes are sealed. Returns null for one that is
+ * already stored.
+ */
+export async function storeCallback(
+  em: EntityManager,
+  sealer: Sealer,
+  { webhookId, body, reading }: ReceivedCallback,
+): Promise<StoredCallback | null> {
+  // By the database's clock, which says in which month it is kept.
+  const [{ id }] = await em.execute<[{ id: string }]>('select uuidv7() as id');
+  const { hint } = reading;
+  // However it is written there: whatever concerns a payment or payout is found by its id.
+  const reference = hint && isUuid(hint.reference) ? canonicalId(hint.reference) : (hint?.reference ?? null);
+  const knownAs = shorten(webhookId) ?? `sha256:${body.digest}`;
+  const encoding = isExactText(body.bytes) ? 'utf8' : 'base64';
+  const place = { table: 'gateway_callbacks', column: 'body_sealed', row: id };
+  const sealed = await sealer.seal(place, body.bytes.toString(encoding));
+  const [stored] = await em.execute<{ has_other_body: boolean }[]>(
+    `with key as (insert into callback_keys (webhook_id, body_digest, callback_id) values (?, ?, ?)
+       on conflict (webhook_id, body_digest) do nothing returning webhook_id, body_digest, callback_id)
+     insert into gateway_callbacks (id, webhook_id, event, kind, reference, provider_payment_id,
+       provider_payment_request_id, provider_payment_method_id, provider_transfer_id, unread, body_digest, body_bytes,
+       body_encoding, body_sealed)
+     select callback_id, webhook_id, ?, ?, ?, ?, ?, ?, ?, ?, body_digest, ?, ?, ? from key
+     returning exists (select from callback_keys other where other.webhook_id = gateway_callbacks.webhook_id)
+       as has_other_body`,
+    [
+      knownAs,
+      body.digest,
+      id,
+      hint?.event ?? null,
+      hint?.kind ?? null,
+      reference,
+      hint?.providerPaymentId ?? null,
+      hint?.providerPaymentRequestId ?? null,
+      hint?.providerPaymentMethodId ?? null,
+      hint?.providerTransferId ?? null,
+      reading.hint === null ? reading.unread : null,
+      body.size,
+      encoding,
+      sealed,
+    ],
+  );
+  await failpoint('store-callback.after');
+  return stored === undefined ? null : { id, hasOtherBody: stored.has_other_body };
+}
+
+const shorten = (webhookId: string | undefined): string | undefined =>
+  webhookId !== undefined && webhookId.length > longestWebhookId ? `sha256:${sha256(webhookId)}` : webhookId;
+
+/** Whether the bytes survive decoding and encoding unchanged: UTF-8 without a byte order mark. */
+const isExactText = (bytes: Buffer): boolean => Buffer.from(new TextDecoder().decode(bytes)).equals(bytes);

@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { collectionMethods, feeMethods } from '../../partners/partner.ts';
+import { partnerAnswer } from '../../partners/partner-answer.ts';
+import { TimelineShape } from '../../partners/timeline.ts';
+import { partner } from '../../platform/http/access.ts';
+import {
+  amount,
+  email,
+  externalRef,
+  httpsUrl,
+  moneyString,
+  periodEnd,
+  periodStart,
+  text,
+  timestamp,
+  uuid,
+} from '../../platform/http/fields.ts';
+import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { must } from '../../shared/assert.ts';
+import { formatMoney } from '../../shared/money.ts';
+import { cancelPartnerPayment } from './cancel-partner-payment.ts';
+import { createPartnerPayment } from './create-partner-payment.ts';
+import { findPartnerPayments, getPartnerPayment } from './find-partner-payments.ts';
+import { longestLifetimeMinutes, partnerPaymentStatuses, paymentPath } from './partner-payment.ts';
+import { tellPartnerPayment } from './payment-timeline.ts';
+import { PartnerPaymentShape, presentPartnerPayment } from './present-partner-payment.ts';
+import { quote } from './quote.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/partners', tag: 'Partner API' });
+
+const subject = {
+  method: z.enum(collectionMethods),
+  amount: moneyString(),
+  channel: text(64).optional().meta({ description: 'Required for virtual_account and ewallet, omitted for qris.' }),
+  organization_id: uuid()
+    .optional()
+    .meta({ examples: ['019bb1c2-5d80-7e16-9f4b-3a7c6e1d8b25'] }),
+};
+
+routes.post(
+  '/quotes',
+  {
+    summary: 'Quote a payment or a payout',
+    description:
+      'No side effects. The fee is exact and never rounded; the amounts are those of a creation. For a payout, ' +
+      '`gross_amount` is what is reserved and `net_amount` what reaches the bank, which must be whole rupiah.',
+    access: partner('collect-payment', { bodySignatureSuffices: true }),
+    body: z.strictObject({
+      ...subject,
+      method: z.enum(feeMethods),
+      bank_code: text(32)
+        .optional()
+        .meta({
+          description: 'Required for payout: a `bank_code` of `GET /v1/partners/channels`.',
+          examples: ['BCA'],
+        }),
+    }),
+    answers: {
+      200: partnerAnswer(
+        z.object({
+          amount: amount(),
+          gross_amount: amount(),
+          fee: amount(),
+          net_amount: amount(),
+          currency: z.literal('IDR'),
+          quoted_at: timestamp(),
+        }),
+      ),
+    },
+  },
+  async ({ body, caller, em }) => {
+    const { organization_id: organizationId, bank_code: bankCode, ...rest } = body;
+    const { gross, fee, net } = await quote(em, { ...rest, partnerId: caller.partnerId, organizationId, bankCode });
+    return {
+      amount: formatMoney(body.amount),
+      gross_amount: gross,
+      fee,
+      net_amount: net,
+      currency: 'IDR',
+      quoted_at: new Date().toISOString(),
+    };
+  },
+);
+
+routes.post(
+  '/payments',
+  {
+    summary: 'Create a payment',
+    description:
+      'Answers 200 with what the customer pays by; nothing is paid yet. Waits at most 20 seconds for the provider: ' +
+      'then PROVIDER_INDETERMINATE names what to poll, and a retry under the same key joins it. The first answer under ' +
+      'a key is replayed byte for byte for at least 30 days.',
+    access: partner('collect-payment', { bodySignatureSuffices: true }),
+    body: z.strictObject({
+      ...subject,
+      external_ref: externalRef().optional(),
+      customer_name: text(100).optional(),
+      customer_email: email()
+        .optional()
+        .meta({ examples: ['budi@example.org'] }),
+      customer_phone: z
+        .string()
+        .trim()
+        .regex(/^\+?\d{8,15}$/, 'must be 8 to 15 digits, with or without a leading +')
+        .optional()
+        .meta({
+          description: 'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....',
+          examples: ['+6281234567890'],
+        }),
+      expires_in_minutes: z
+        .int()
+        .min(1)
+        .max(longestLifetimeMinutes)
+        .optional()
+        .meta({ examples: [60] }),
+      return_url: httpsUrl()
+        .optional()
+        .meta({
+          description:
+            "Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. " +
+            'Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.',
+          examples: ['https://partner.example/orders/2026-0042'],
+        }),
+    }),
+    idempotent: true,
+    answers: { 200: partnerAnswer(PartnerPaymentShape) },
+    refusals: [409, 502, 504],
+  },
+  async ({ body, caller, em, deps, requestId }) => {
+    const { partnerId } = caller;
+    const idempotency = must(caller.idempotency, 'the route is idempotent');
+    const created = await createPartnerPayment(em, deps, { partnerId, body, idempotency, requestId });
+    return { ...presentPartnerPayment(created), status_url: paymentPath(created.payment.id) };
+  },
+);
+
+routes.get(
+  '/payments',
+  {
+    summary: 'List payments, newest first',
+    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    access: partner('read-gateway'),
+    query: partnerListQuery().extend({
+      status: z.enum(partnerPaymentStatuses).optional(),
+      external_ref: externalRef().optional(),
+      reference: externalRef().optional(),
+      method: z.enum(collectionMethods).optional(),
+      channel: text(64)
+        .optional()
+        .meta({ examples: ['BCA'] }),
+      organization_id: uuid()
+        .optional()
+        .meta({ examples: ['019bba56-a840-7c3e-9a51-3f1d0c8e7b24'] }),
+      from: periodStart().optional(),
+      to: periodEnd().optional(),
+    }),
+    answers: { 200: partnerAnswer(z.object({ items: z.array(PartnerPaymentShape), ...pageFields })) },
+  },
+  async ({ query, caller, em }) => {
+    const { external_ref: externalRef, organization_id: organizationId, ...rest } = query;
+    const filter = { ...rest, externalRef, organizationId, partnerId: caller.partnerId };
+    const { items, ...listed } = await findPartnerPayments(em, filter);
+    return { items: items.map(presentPartnerPayment), ...presentPage(query, listed) };
+  },
+);
+
+const paymentParams = z.object({ id: uuid() });
+
+routes.get(
+  '/payments/:id',
+  {
+    summary: 'Read a payment',
+    access: partner('read-gateway'),
+    params: paymentParams,
+    answers: { 200: partnerAnswer(PartnerPaymentShape) },
+  },
+  async ({ params, caller, em }) =>
+    presentPartnerPayment(await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId: params.id })),
+);
+
+routes.post(
+  '/payments/:id/cancel',
+  {
+    summary: 'Cancel an open payment',
+    description:
+      'What the customer pays by is expired at the provider, then the payment ends `expired`, with its webhook. Whatever ' +
+      'was paid first wins: PAYMENT_ALREADY_PAID. One that has ended unpaid is answered as it is. ' +
+      'PROVIDER_INDETERMINATE when the provider has not ended it within 10 seconds: it ends by itself, poll it or ask ' +
+      'again. No idempotency key.',
+    access: partner('collect-payment'),
+    params: paymentParams,
+    answers: { 200: partnerAnswer(PartnerPaymentShape) },
+    refusals: [409, 504],
+  },
+  async ({ params, caller, em, deps, requestId }) =>
+    presentPartnerPayment(
+      await cancelPartnerPayment(em, deps.workflows, {
+        partnerId: caller.partnerId,
+        paymentId: params.id,
+        requestId,
+      }),
+    ),
+);
+
+routes.get(
+  '/payments/:id/timeline',
+  {
+    summary: 'What happened to a payment, and what happens next',
+    access: partner('read-gateway'),
+    params: paymentParams,
+    answers: { 200: partnerAnswer(TimelineShape) },
+  },
+  async ({ params, caller, em }) => {
+    const { payment } = await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId: params.id });
+    return tellPartnerPayment(em, payment);
+  },
+);
+
+export const collectionsRoutes = routes;

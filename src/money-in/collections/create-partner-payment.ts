@@ -1,0 +1,74 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findUnderKey } from '../../partners/idempotency.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { createOnce } from '../../platform/openings/create-once.ts';
+import { isVerdict } from '../../platform/openings/open-once.ts';
+import type { KeyedRequest } from '../../platform/openings/opening.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { refuse } from '../../shared/errors.ts';
+import { partnerPaymentIdFor } from '../../shared/ids.ts';
+import { findPartnerPayment } from './find-partner-payments.ts';
+import { type PartnerPaymentWorkflows, paymentPath } from './partner-payment.ts';
+import { type PartnerPaymentRequest, preparePartnerPayment } from './prepare-partner-payment.ts';
+import type { PaymentWithChannel } from './present-partner-payment.ts';
+
+export interface PartnerPaymentCreation {
+  partnerId: string;
+  body: PartnerPaymentRequest;
+  idempotency: KeyedRequest;
+  requestId: string;
+}
+
+/**
+ * Creates a payment and waits for its instrument. Throws PROVIDER_REFUSED when the provider refused it,
+ * PROVIDER_INDETERMINATE (with what to poll) while the outcome is unknown, SERVICE_UNAVAILABLE when nothing was
+ * started.
+ */
+export async function createPartnerPayment(
+  em: EntityManager,
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<PartnerPaymentWorkflows, 'startPartnerPayment'> },
+  { partnerId, body, idempotency, requestId }: PartnerPaymentCreation,
+): Promise<PaymentWithChannel> {
+  const paymentId = partnerPaymentIdFor(partnerId, idempotency.key);
+  const find = (place: EntityManager) => findPartnerPayment(place, paymentId);
+  const earlier = idempotency.resourceId === null ? null : await find(em);
+  if (earlier?.payment.status === 'PENDING') {
+    // The row exists, so a refusal that comes through Temporal is not believed.
+    await workflows
+      .startPartnerPayment(paymentId, null, budgets.requests.partnerPayment)
+      .catch((error: unknown) => (isVerdict(error) ? null : Promise.reject(error)));
+  }
+  const found =
+    (earlier && (await find(em))) ??
+    (await createOnce(
+      em,
+      {
+        resourceId: paymentId,
+        kind: 'partner_payment',
+        stamp: idempotency.stamp,
+        isKeyed: true,
+        unavailable: 'The payment could not be started; try again',
+      },
+      {
+        find,
+        prepare: () => preparePartnerPayment(em, sealer, { paymentId, partnerId, body, idempotency, requestId }),
+        start: (opening) => workflows.startPartnerPayment(paymentId, opening, budgets.requests.partnerPayment),
+      },
+    ));
+  const { payment } = found;
+  // The payment joined may belong to another request that used the same key at the same time: it must not be returned
+  // as this one.
+  if (!payment.payment_code) await findUnderKey(em.fork(), sealer, { partnerId, ...idempotency });
+  if (payment.status === 'PENDING') {
+    refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {
+      details: { payment_id: paymentId, status_url: paymentPath(paymentId) },
+    });
+  }
+  if (payment.status === 'FAILED' && !payment.payment_code) {
+    const details = { payment_id: paymentId, failure_code: payment.failure_code ?? null };
+    refuse('PROVIDER_REFUSED', `The provider refused the payment: ${payment.failure_code ?? 'no reason given'}`, {
+      details,
+    });
+  }
+  return found;
+}

@@ -1,0 +1,99 @@
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { readRefunded, refundedOf } from '../../money-out/refunds/read-refundable.ts';
+import { type ListWindow, readPage } from '../../platform/database/find-page.ts';
+import type { Listed } from '../../platform/database/position.ts';
+import { columnsOf, executePrepared } from '../../platform/database/prepared-statements.ts';
+import { readFresh } from '../../platform/database/replica.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Money } from '../../shared/money.ts';
+import { isUuid } from '../../shared/uuid.ts';
+import { PaymentChannel } from '../payments/payment-channel.entity.ts';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import { PartnerPayment } from './partner-payment.entity.ts';
+import { type PartnerPaymentStatus, statesShownAs } from './partner-payment.ts';
+import type { PaymentChannelName, PaymentWithChannel } from './present-partner-payment.ts';
+
+type Row = Record<string, unknown> & PaymentChannelName & { refunded: Money };
+
+/**
+ * The payment with this id, of any partner, as it is in the database now, in one round trip; null when there is none.
+ */
+export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
+  const [row] = await executePrepared<Row>(
+    em,
+    `select ${columnsOf(em, PartnerPayment, 'p')}, c.method, c.channel_code, ${refundedOf('p')} as refunded
+     from partner_payments p join payment_channels c on c.id = p.channel_id where p.id = ?`,
+    [id],
+  );
+  if (row === undefined) return null;
+  const { method, channel_code, refunded, ...columns } = row;
+  return { payment: em.fork().map(PartnerPayment, columns), channel: { method, channel_code }, refunded };
+}
+
+/** A payment of this partner. Throws RESOURCE_NOT_FOUND alike for a missing one and another partner's. */
+export async function getPartnerPayment(
+  em: EntityManager,
+  { partnerId, paymentId }: { partnerId: string; paymentId: string },
+): Promise<PaymentWithChannel> {
+  const found = await findPartnerPayment(em, paymentId);
+  if (found?.payment.partner_id !== partnerId) refuse('RESOURCE_NOT_FOUND', 'There is no such payment');
+  return found;
+}
+
+export interface PaymentFilter extends ListWindow {
+  partnerId: string;
+  status?: PartnerPaymentStatus | undefined;
+  externalRef?: string | undefined;
+  /** As a payment shows it: `external_ref`, or the id of one without. */
+  reference?: string | undefined;
+  method?: PaymentMethodKind | undefined;
+  channel?: string | undefined;
+  organizationId?: string | undefined;
+  /** Inclusive. */
+  from?: Date | undefined;
+  /** Exclusive. */
+  to?: Date | undefined;
+}
+
+/** A page of a partner's payments, newest first, and the number of all that match. */
+export function findPartnerPayments(
+  em: EntityManager,
+  { partnerId, status, externalRef, reference, method, channel, organizationId, from, to, ...window }: PaymentFilter,
+): Promise<Listed & { items: PaymentWithChannel[] }> {
+  const within = { partner_id: partnerId };
+  return readFresh(em, async (reader) => {
+    const through = { ...(method && { method }), ...(channel !== undefined && { channel_code: channel }) };
+    const ids =
+      Object.keys(through).length === 0 ? null : (await reader.find(PaymentChannel, through)).map(({ id }) => id);
+    const where: FilterQuery<PartnerPayment> = {
+      ...within,
+      ...(status && { status: { $in: statesShownAs(status) } }),
+      ...(externalRef !== undefined && { external_ref: externalRef }),
+      ...(reference !== undefined && { $or: referredAs(reference) }),
+      ...(ids && { channel_id: { $in: ids } }),
+      ...(organizationId && { organization_id: organizationId }),
+      ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
+    };
+    const { items, ...listed } = await readPage(reader, PartnerPayment, where, window, { within });
+    const channels = await reader.find(PaymentChannel, { id: { $in: items.map(({ channel_id }) => channel_id) } });
+    const refunded = await readRefunded(
+      reader,
+      items.map(({ id }) => id),
+    );
+    const channelOf = new Map(channels.map((channel) => [channel.id, channel]));
+    return {
+      items: items.map((payment) => ({
+        payment,
+        channel: must(channelOf.get(payment.channel_id), 'a payment has its channel'),
+        refunded: must(refunded.get(payment.id), 'a sum is read for each payment'),
+      })),
+      ...listed,
+    };
+  });
+}
+
+const referredAs = (reference: string): FilterQuery<PartnerPayment>[] => [
+  { external_ref: reference },
+  ...(isUuid(reference) ? [{ external_ref: null, id: reference }] : []),
+];

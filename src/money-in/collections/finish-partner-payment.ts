@@ -1,0 +1,68 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { WebhookEvent } from '../../partners/partner.ts';
+import { findPendingWebhooks } from '../../partners/webhooks/record-webhook.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { tellAgain } from '../callbacks/tell-again.ts';
+import type { PartnerPayment as Payment } from './partner-payment.entity.ts';
+import { PartnerPayment } from './partner-payment.entity.ts';
+import type { PartnerPaymentStep } from './partner-payment.ts';
+import { recordPaymentWebhook } from './tell-payment.ts';
+
+/** The payment of this id, locked until the transaction ends. */
+export function lockPayment(tx: EntityManager, id: string): Promise<Payment> {
+  return tx.findOneOrFail(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/** How a payment ends, and when (the database's clock). */
+interface End {
+  status: 'PAID' | 'FAILED' | 'EXPIRED';
+  type: WebhookEvent;
+  failureCode: string | null;
+  data: object;
+  at: Date;
+}
+
+/**
+ * Ends a payment in the caller's transaction: its status, the event of the change, and the webhook that reports it,
+ * with the payload frozen as it is now. Returns the step, with a delivery for each endpoint that asks for the event.
+ */
+export async function finishPayment(
+  tx: EntityManager,
+  sealer: Sealer,
+  payment: Payment,
+  end: End,
+): Promise<PartnerPaymentStep> {
+  payment.status = end.status;
+  if (end.status === 'PAID') payment.cancelled_at = null;
+  payment.failure_code = end.failureCode;
+  payment.finalized_at = payment.updated_at = end.at;
+  payment.version += 1;
+  await tx.flush();
+  await tellAgain(tx, payment);
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'partner_payment',
+    resourceId: payment.id,
+    actorId: null,
+    requestId: payment.request_id ?? null,
+    data: { status: end.status, ...end.data },
+  });
+  const { type, at } = end;
+  const deliveryIds = await recordPaymentWebhook(tx, sealer, payment, { version: payment.version, type, at });
+  return stepOf(payment, deliveryIds);
+}
+
+/**
+ * The answer of a step that finds nothing to do, e.g. on a retry: the payment as it stands, with its pending webhook
+ * deliveries, which an earlier run may not have started.
+ */
+export async function standingOf(em: EntityManager, payment: Payment): Promise<PartnerPaymentStep> {
+  return stepOf(payment, await findPendingWebhooks(em, { resourceType: 'payment', resourceId: payment.id }));
+}
+
+const stepOf = ({ status, available_at, released_at }: Payment, deliveryIds: string[]): PartnerPaymentStep => ({
+  status,
+  deliveryIds,
+  availableAt: released_at ? null : (available_at?.toISOString() ?? null),
+});

@@ -1,0 +1,184 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Partner } from '../../partners/partner.entity.ts';
+import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../../partners/timeline.ts';
+import { instrumentWaitMs, settlingWaitMs } from '../../shared/asking-intervals.ts';
+import { deadlineOf } from '../payments/payment-order.ts';
+import type { ReceiptReason, ReceiptState } from '../payments/receipt.ts';
+import type { PartnerPayment } from './partner-payment.entity.ts';
+import { isFinalPayment } from './partner-payment.ts';
+
+const outcomes = {
+  PAID: 'The payment succeeded.',
+  FAILED: 'The payment failed',
+  EXPIRED: 'The payment expired: its amount was not paid before its deadline.',
+} as const;
+
+const expiredEarly =
+  'The payment expired early: the provider ended it before its deadline, and its amount was not paid.';
+/**
+ * The workflow's clock decides when the deadline has passed, the database's dates the end: they may differ by this
+ * much.
+ */
+const clocksDifferByMs = 5_000;
+
+function outcomeText({ status, failure_code, cancelled_at, finalized_at, expires_at }: PartnerPayment): string {
+  if (status === 'FAILED') return `${outcomes.FAILED}: ${failure_code}.`;
+  if (status !== 'EXPIRED') return outcomes.PAID;
+  if (cancelled_at) return 'The payment was cancelled.';
+  const isEarly = finalized_at && finalized_at.getTime() < expires_at.getTime() - clocksDifferByMs;
+  return isEarly ? expiredEarly : outcomes.EXPIRED;
+}
+
+/** The amount requested is the gross where the fee is deducted from it, and the net where the fee is added. */
+function requestText({ fee_mode, amount, fee, net_amount }: PartnerPayment): string {
+  if (fee_mode === 'DEDUCTED') return `A payment of IDR ${amount} was requested.`;
+  return `A payment of IDR ${net_amount} was requested; with the fee of IDR ${fee}, the customer pays IDR ${amount}.`;
+}
+
+const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
+  fee_mode === 'DEDUCTED'
+    ? `IDR ${net_amount} is owed to you, in pending, after a fee of IDR ${fee}.`
+    : `IDR ${net_amount} is owed to you, in pending; the customer also paid the fee of IDR ${fee}.`;
+
+/**
+ * What happened to a payment, in plain words, and what happens next. Items of the same instant are in the order of
+ * cause and effect.
+ */
+export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
+  const items: TimelineItem[] = [
+    { at: payment.created_at, type: 'request', text: requestText(payment) },
+    ...(await findCallbackItems(em, payment)),
+    ...(await findReceiptItems(em, payment)),
+    ...(await findRefundItems(em, payment.id)),
+  ];
+  if (payment.instrument_asked_at) {
+    const isUnknown = payment.status === 'PENDING' && !payment.instrument_at;
+    const text = `The provider was asked for a payment code${isUnknown ? ', and the outcome is still unknown' : ''}.`;
+    items.push({ at: payment.instrument_asked_at, type: 'provider', text });
+  }
+  if (payment.instrument_at) {
+    items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made the payment code.' });
+  } else if (payment.status === 'FAILED' && payment.finalized_at) {
+    items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });
+  }
+  if (payment.cancelled_at) {
+    const text = 'You asked to cancel it: the provider is asked to take no more money for it.';
+    items.push({ at: payment.cancelled_at, type: 'request', text });
+  }
+  if (payment.settling_since) {
+    const text = 'The provider says that the payment is paid or on its way, and lists nothing that can be settled yet.';
+    items.push({ at: payment.settling_since, type: 'provider', text });
+  }
+  if (payment.finalized_at) {
+    const { status, finalized_at: at } = payment;
+    if (status === 'PAID') items.push({ at, type: 'ledger', text: owedText(payment) });
+    if (payment.released_at) {
+      const text = `IDR ${payment.net_amount} became available.`;
+      items.push({ at: payment.released_at, type: 'ledger', text });
+    }
+    items.push({ at, type: 'outcome', text: outcomeText(payment) });
+  }
+  items.push(...(await findWebhookItems(em, 'payment', payment.id)));
+  return presentTimeline(items, nextOf(payment));
+}
+
+function nextOf(payment: PartnerPayment) {
+  const { status, expires_at, settling_since, available_at, released_at, net_amount } = payment;
+  if (settling_since && !isFinalPayment(status)) {
+    const now = Date.now();
+    // An upper bound: the workflow asked before now, and a wait begun earlier ends no later than one begun now.
+    const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: deadlineOf(payment).getTime(), now });
+    const text =
+      'The provider says that it is paid or on its way. It is asked again by then, until the payment can be settled.';
+    return { at: new Date(now + wait), text };
+  }
+  if (payment.cancelled_at && !isFinalPayment(status)) {
+    return { at: null, text: 'The payment ends as soon as the provider takes no more money for it.' };
+  }
+  if (status === 'PENDING') {
+    const now = Date.now();
+    const since = payment.created_at.getTime();
+    // An upper bound: the workflow asked before now, and a wait begun earlier ends no later than one begun now.
+    const at = new Date(now + instrumentWaitMs({ since, deadline: expires_at.getTime(), now }));
+    const again = payment.instrument_asked_at ? 'asked again' : 'asked for a payment code';
+    return { at, text: `By then the provider is ${again}, under the same reference; it is asked until the deadline.` };
+  }
+  if (status === 'WAITING_PAYMENT') {
+    return { at: expires_at, text: 'The customer may pay until the deadline; then the payment expires.' };
+  }
+  if (status === 'PAID' && !released_at) {
+    return { at: available_at ?? null, text: `IDR ${net_amount} becomes available.` };
+  }
+  return null;
+}
+
+interface RefundRow {
+  amount: string;
+  reference: string;
+  status: string;
+  failure_code: string | null;
+  created_at: Date | string;
+  succeeded_at: Date | string | null;
+  finalized_at: Date | string | null;
+}
+
+/** The payment's refunds, and how they ended. */
+async function findRefundItems(em: EntityManager, paymentId: string): Promise<TimelineItem[]> {
+  const rows = await em.execute<RefundRow[]>(
+    `select p.amount::text, p.reference, p.status, p.failure_code, p.created_at, p.succeeded_at, p.finalized_at
+     from payment_refunds r join payouts p on p.id = r.id where r.payment_id = ? order by r.created_at, r.id limit 100`,
+    [paymentId],
+  );
+  return rows.flatMap(({ amount, reference, status, failure_code, created_at, succeeded_at, finalized_at }) => {
+    const items: TimelineItem[] = [
+      { at: new Date(created_at), type: 'request', text: `A refund of IDR ${amount} was requested (${reference}).` },
+    ];
+    if (succeeded_at) {
+      items.push({ at: new Date(succeeded_at), type: 'outcome', text: `IDR ${amount} was refunded (${reference}).` });
+    }
+    if (finalized_at && status !== 'succeeded') {
+      const why = status === 'reversed' ? 'the bank returned it after its success' : failure_code;
+      const text = `The refund ${reference} failed: ${why}. IDR ${amount} is available again.`;
+      items.push({ at: new Date(finalized_at), type: 'outcome', text });
+    }
+    return items;
+  });
+}
+
+interface ReceiptRow {
+  amount: string;
+  reason: ReceiptReason;
+  state: Exclude<ReceiptState, 'applied'>;
+  received_at: Date | string;
+  settled_at: Date | string | null;
+  account_id: string | null;
+}
+
+/** How money came that did not pay the payment. */
+const cameTexts: Record<ReceiptReason, string> = {
+  late: 'came after the payment had ended',
+  double: 'came in addition',
+  wrong_amount: 'came, which is not the amount of the payment',
+  unknown: 'came, which belongs to nothing that is known',
+};
+
+/** Money that arrived for this payment and could not be applied to it, and what became of it. */
+async function findReceiptItems(em: EntityManager, { id, partner_id }: PartnerPayment): Promise<TimelineItem[]> {
+  const rows = await em.execute<ReceiptRow[]>(
+    `select amount, reason, state, received_at, settled_at, account_id from receipts
+     where reference = ? and state <> 'applied' order by received_at`,
+    [id],
+  );
+  if (rows.length === 0) return [];
+  const { available_account_id } = await em.findOneOrFail(Partner, { id: partner_id });
+  return rows.flatMap(({ amount, reason, state, received_at, settled_at, account_id }): TimelineItem[] => {
+    const held = state === 'suspended' ? 'is' : 'was';
+    const text = `IDR ${amount} ${cameTexts[reason]} (${reason.replace('_', ' ')}) and ${held} held for the operators.`;
+    const came: TimelineItem = { at: new Date(received_at), type: 'ledger', text };
+    if (state === 'suspended' || settled_at === null) return [came];
+    const credited = account_id === available_account_id ? 'your available balance' : 'another account';
+    const end = state === 'credited' ? `credited to ${credited}` : 'refunded, at the provider';
+    const ended = `IDR ${amount} that was held was ${end}.`;
+    return [came, { at: new Date(settled_at), type: 'ledger', text: ended }];
+  });
+}

@@ -1,0 +1,70 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sealForOrder } from '../../partners/seal-for-order.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { indonesianMobileOf } from '../../shared/mobile-number.ts';
+import type { Money } from '../../shared/money.ts';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import {
+  defaultLifetimeMinutes,
+  type PartnerPaymentOpening,
+  type PartnerTexts,
+  partnerTextsPlace,
+} from './partner-payment.ts';
+import { priceRequest } from './price-request.ts';
+
+export interface PartnerPaymentRequest {
+  method: PaymentMethodKind;
+  amount: Money;
+  channel?: string | undefined;
+  external_ref?: string | undefined;
+  organization_id?: string | undefined;
+  customer_name?: string | undefined;
+  customer_email?: string | undefined;
+  customer_phone?: string | undefined;
+  expires_in_minutes?: number | undefined;
+  return_url?: string | undefined;
+}
+
+/** Checks everything that can be refused before a payment exists; returns the input of its workflow. */
+export async function preparePartnerPayment(
+  em: EntityManager,
+  sealer: Sealer,
+  input: {
+    paymentId: string;
+    partnerId: string;
+    body: PartnerPaymentRequest;
+    idempotency: { keyHash: string; fingerprint: string };
+    requestId: string;
+  },
+): Promise<Omit<PartnerPaymentOpening, 'stamp'>> {
+  const { paymentId, partnerId, body, idempotency, requestId } = input;
+  const { customer_phone: phone } = body;
+  const question = { ...body, partnerId, organizationId: body.organization_id };
+  const priced = await priceRequest(em, question, { customerPhone: phone });
+  const texts: PartnerTexts = {
+    external_ref: body.external_ref ?? null,
+    customer_name: body.customer_name ?? null,
+    customer_email: body.customer_email ?? null,
+    customer_phone: phone === undefined ? null : (indonesianMobileOf(phone) ?? phone),
+    return_url: body.return_url ?? null,
+  };
+  return {
+    partnerId,
+    organizationId: body.organization_id ?? null,
+    channelId: priced.channelId,
+    feeMode: priced.feeMode,
+    gross: priced.gross,
+    fee: priced.fee,
+    net: priced.net,
+    providerFee: priced.providerFee,
+    textsSealed: await (namesCustomer(texts)
+      ? sealForOrder(sealer, partnerTextsPlace(paymentId), paymentId, texts)
+      : sealer.seal(partnerTextsPlace(paymentId), JSON.stringify(texts))),
+    lifetimeMinutes: body.expires_in_minutes ?? defaultLifetimeMinutes,
+    requestId,
+    idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
+  };
+}
+
+const namesCustomer = ({ customer_name, customer_email, customer_phone }: PartnerTexts): boolean =>
+  customer_name !== null || customer_email !== null || customer_phone !== null;

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { collectionMethods } from '../../partners/partner.ts';
+import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import type { Money } from '../../shared/money.ts';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+import type { PartnerPayment } from './partner-payment.entity.ts';
+import { isFinalPayment, partnerPaymentStatuses, shownStatuses } from './partner-payment.ts';
+
+export interface PaymentChannelName {
+  method: PaymentMethodKind;
+  channel_code: string;
+}
+
+export interface PaymentWithChannel {
+  payment: PartnerPayment;
+  channel: PaymentChannelName;
+  /** What of it is refunded, or on its way back: IDR, scale 4. */
+  refunded: Money;
+}
+
+/** A payment as partners see it (docs/contract.md 8): the same in the detail, the list and the webhooks. */
+export function presentPartnerPayment({ payment, channel, refunded }: PaymentWithChannel) {
+  return {
+    id: payment.id,
+    reference: payment.external_ref ?? payment.id,
+    external_ref: payment.external_ref ?? null,
+    status: shownStatuses[payment.status],
+    is_final: isFinalPayment(payment.status),
+    method: channel.method,
+    ...(channel.method === 'qris' ? {} : { channel: channel.channel_code }),
+    amount: payment.amount,
+    fee: payment.fee,
+    net_amount: payment.net_amount,
+    refunded_amount: refunded,
+    currency: 'IDR' as const,
+    payment_code: payment.payment_code ?? null,
+    next_action: nextActionOf(payment, channel),
+    expires_at: payment.expires_at.toISOString(),
+    created_at: payment.created_at.toISOString(),
+    finalized_at: payment.finalized_at?.toISOString() ?? null,
+    cancelled_at: payment.cancelled_at?.toISOString() ?? null,
+    available_at: payment.available_at?.toISOString() ?? null,
+    failure_code: payment.status === 'FAILED' ? (payment.failure_code ?? 'PAYMENT_FAILED') : null,
+  };
+}
+
+/** Wallets in which the payer is asked: there is nothing to show. */
+const pushWallets: readonly string[] = ['OVO'];
+
+/** What to show the customer; null while there is nothing yet, and once the payment is final. */
+function nextActionOf(
+  { status, payment_code: code = null }: PartnerPayment,
+  { method, channel_code }: PaymentChannelName,
+): z.input<typeof NextActionShape> | null {
+  if (isFinalPayment(status) || code === null) return null;
+  if (method === 'virtual_account') return { type: 'show_account_number', value: code };
+  if (method === 'qris') return { type: 'show_qr', value: code };
+  return pushWallets.includes(channel_code)
+    ? { type: 'wait_for_push', value: null }
+    : { type: 'redirect', value: code };
+}
+
+const NextActionShape = z.object({
+  type: z.enum(['show_account_number', 'show_qr', 'redirect', 'wait_for_push']).meta({
+    description: 'Show the number, draw the QR code, send the customer to the page, or tell them to look at their app.',
+  }),
+  value: z.string().nullable().meta({
+    description: 'The number, the QR payload or the URL of the page; null where the wallet asks by itself.',
+  }),
+});
+
+export const PartnerPaymentShape = z
+  .object({
+    id: uuid(),
+    reference: z.string().meta({ description: "The partner's external_ref when sent, otherwise the payment's id." }),
+    external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
+    status: z.enum(partnerPaymentStatuses),
+    is_final: z.boolean(),
+    method: z.enum(collectionMethods),
+    channel: z.string().optional(),
+    amount: amount(),
+    fee: amount(),
+    net_amount: amount(),
+    refunded_amount: amount(),
+    currency: z.literal('IDR'),
+    payment_code: z.string().nullable().meta({
+      description: 'Virtual account number, QR payload or checkout URL; null while the provider has not made one.',
+    }),
+    next_action: NextActionShape.nullable().meta({
+      description: 'What to show the customer; null while the provider has not made it, and once the payment is final.',
+    }),
+    status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
+    expires_at: timestamp(),
+    created_at: timestamp(),
+    finalized_at: timestamp().nullable(),
+    cancelled_at: timestamp().nullable().meta({
+      description: 'When you, or the operator, asked to cancel it; null for one that was paid all the same.',
+    }),
+    available_at: timestamp().nullable().meta({
+      description: 'When the net of a paid payment becomes, or became, available for payouts; null before it is paid.',
+    }),
+    failure_code: z.string().nullable(),
+  })
+  .meta({ id: 'PartnerPayment' });

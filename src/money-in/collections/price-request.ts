@@ -1,0 +1,126 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type FeeRule, freeOfCharge, isWorthwhile, type Price, priceCollection } from '../../partners/fee.ts';
+import { refuseClosed, refuseNotLinked } from '../../partners/inactive.ts';
+import type { FeeMode } from '../../partners/partner.ts';
+import { aboutField, refuseField } from '../../partners/refuse-field.ts';
+import type { OrganizationStatus } from '../../people/organizations/organization.ts';
+import { executePrepared } from '../../platform/database/prepared-statements.ts';
+import { indonesianMobileOf } from '../../shared/mobile-number.ts';
+import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
+import type { PaymentMethodKind } from '../payments/payment-channel.ts';
+
+export interface PriceQuestion {
+  partnerId: string;
+  method: PaymentMethodKind;
+  channel?: string | undefined;
+  amount: Money;
+  organizationId?: string | undefined;
+}
+
+export interface PricedRequest extends Price {
+  channelId: number;
+  feeMode: FeeMode;
+  /** The provider's share of the gross; internal. */
+  providerFee: Money;
+}
+
+interface Context {
+  fee_mode: FeeMode;
+  channel_id: number | null;
+  minimum_amount: Money;
+  maximum_amount: Money;
+  needs_phone: boolean;
+  linked: boolean;
+  /** Status of the named organization; null when none is named, or the partner's own: a partner is inactive with it. */
+  organization_status: OrganizationStatus | null;
+  fixed: Money | null;
+  basis_points: number;
+  provider_fixed: Money;
+  provider_basis_points: number;
+}
+
+/**
+ * The price of a collection, by the channel table and the most specific fee rule (organization before channel before
+ * method). Refuses a channel that does not exist, an amount outside its limits, a fee that would need more than four
+ * decimals, a net that is not positive; for a `creation` also a gross that is not whole rupiah, and a phone number that
+ * is missing or not an Indonesian mobile's where the channel needs one. After all these, refuses an organization that
+ * is not linked, and for a `creation` one that is inactive or suspended.
+ */
+export async function priceRequest(
+  em: EntityManager,
+  question: PriceQuestion,
+  creation: { customerPhone: string | undefined } | null,
+): Promise<PricedRequest> {
+  const { method, channel, amount } = question;
+  if (method === 'qris' && channel !== undefined) refuseField('channel', 'must be left out for qris');
+  if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
+  const context = await readContext(em, question);
+  if (context?.channel_id == null) refuseField('channel', `there is no ${method} ${channel ?? ''}`.trimEnd());
+  const takes = `the channel takes IDR ${context.minimum_amount} to ${context.maximum_amount}`;
+  if (compareMoney(amount, context.maximum_amount) > 0) refuseField('amount', takes);
+  const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
+  const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
+  if (!isWorthwhile(price)) refuseField('amount', 'does not cover the fee');
+  if (creation !== null && !isWholeRupiah(price.gross)) {
+    refuseField('amount', `the gross, ${price.gross}, is not a whole IDR amount`);
+  }
+  if (compareMoney(price.gross, context.minimum_amount) < 0 || compareMoney(price.gross, context.maximum_amount) > 0) {
+    refuseField('amount', `${takes}, and the customer would pay IDR ${price.gross}`);
+  }
+  if (creation !== null && context.needs_phone) requireMobileNumber(creation.customerPhone, channel);
+  if (!context.linked) refuseNotLinked();
+  if (creation !== null) refuseClosed(context.organization_status);
+  return {
+    ...price,
+    channelId: context.channel_id,
+    feeMode: context.fee_mode,
+    providerFee: isWholeRupiah(price.gross)
+      ? feeOf(price.gross, rule.provider_fixed, rule.provider_basis_points)
+      : '0.0000',
+  };
+}
+
+function requireMobileNumber(phone: string | undefined, channel: string | undefined): void {
+  if (phone === undefined) refuseField('customer_phone', `is required for ${channel}`);
+  if (indonesianMobileOf(phone) === null) {
+    refuseField('customer_phone', `${channel} needs an Indonesian mobile number: 08..., 628... or +628...`);
+  }
+}
+
+async function readContext(
+  em: EntityManager,
+  {
+    partnerId,
+    method,
+    channel,
+    organizationId = null,
+  }: Omit<PriceQuestion, 'organizationId'> & { organizationId?: string | null | undefined },
+): Promise<Context | undefined> {
+  const [context] = await executePrepared<Context>(
+    em,
+    `select p.fee_mode, c.id as channel_id, c.minimum_amount, c.maximum_amount, c.needs_phone,
+       (?::uuid is null or p.organization_id = ?::uuid or exists (select from partner_organizations o
+         where o.partner_id = p.id and o.organization_id = ?::uuid and o.revoked_at is null)) as linked,
+       (select status from organizations where id = ?::uuid and id <> p.organization_id) as organization_status,
+       f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
+     from partners p
+     left join payment_channels c on c.method = ? and c.channel_code = ? and c.active
+     left join lateral (select * from partner_fees f where f.partner_id = p.id and f.method = ?
+         and (f.channel is null or f.channel = c.channel_code)
+         and (f.organization_id is null or f.organization_id = ?::uuid)
+       order by f.organization_id is null, f.channel is null limit 1) f on true
+     where p.id = ?`,
+    [
+      organizationId,
+      organizationId,
+      organizationId,
+      organizationId,
+      method,
+      method === 'qris' ? 'QRIS' : channel,
+      method,
+      organizationId,
+      partnerId,
+    ],
+  );
+  return context;
+}

@@ -1,0 +1,125 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { accountsOfSettlement, systemAccounts } from '../../ledger/account.ts';
+import { holdBalances } from '../../ledger/hold-balances.ts';
+import { postJournal } from '../../ledger/post-journal.ts';
+import { Partner } from '../../partners/partner.entity.ts';
+import { type DueBy, earliness, readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { assert, must } from '../../shared/assert.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { journalKeys } from '../../shared/ids.ts';
+import { compareMoney, negateMoney, subtractMoney } from '../../shared/money.ts';
+import { applyReceipt } from '../payments/apply-receipt.ts';
+import { strayOf } from '../payments/confirm-payment.ts';
+import { hasReceipt } from '../payments/find-receipts.ts';
+import type { ConfirmedPayment, ReceiptWorkflows } from '../payments/payment-contract.ts';
+import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
+import type { PartnerPayment } from './partner-payment.entity.ts';
+import { isFinalPayment, type PartnerPaymentStep, type ReleaseStep } from './partner-payment.ts';
+import { tellPayment } from './tell-payment.ts';
+
+/**
+ * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and the provider owes
+ * us the gross less its own fee; receipt, event and webhook in the same transaction. Without a settlement delay the net
+ * is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it. Money that
+ * already has a receipt does not pay this payment: nothing is done and the caller asks again; likewise when no payment
+ * is confirmed (null). Money for a final payment gets its own receipt workflow before this step ends.
+ */
+export async function settlePartnerPayment(
+  em: EntityManager,
+  { sealer, workflows }: { sealer: Sealer; workflows: ReceiptWorkflows },
+  { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment | null },
+): Promise<PartnerPaymentStep> {
+  /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
+  let hasCase = false;
+  const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
+    const payment = await lockPayment(tx, paymentId);
+    if (received === null) return standingOf(tx, payment);
+    const { id: reference, amount } = payment;
+    const isKnown = await hasReceipt(tx, received.providerPaymentId, { reference, amount });
+    const isFinal = isFinalPayment(payment.status);
+    hasCase = isFinal && !isKnown;
+    if (isFinal || isKnown) return standingOf(tx, payment);
+    assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
+    const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
+    const now = await readDatabaseClock(tx);
+    hasCase = await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id });
+    const { pending_account_id: pending, available_account_id: available } = partner;
+    const isReleased = partner.settlement_delay_hours === 0;
+    if (isReleased) {
+      await holdBalances(tx, { debited: [pending], credited: [...accountsOfSettlement, pending, available] });
+    }
+    const journalId = must(
+      await postJournal(tx, {
+        kind: 'partner-payment.settled',
+        businessKey: journalKeys.partnerPaymentSettled(payment.id),
+        postings: [
+          {
+            accountId: systemAccounts.gatewayClearing,
+            amount: negateMoney(subtractMoney(payment.amount, payment.provider_fee)),
+          },
+          { accountId: systemAccounts.providerCost, amount: negateMoney(payment.provider_fee) },
+          { accountId: partner.pending_account_id, amount: payment.net_amount },
+          { accountId: systemAccounts.feeRevenue, amount: payment.fee },
+        ],
+      }),
+      'an open payment has no settlement journal',
+    );
+    payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
+    if (isReleased) await release(tx, payment, partner, now);
+    const end = {
+      status: 'PAID',
+      type: 'payment.succeeded',
+      failureCode: null,
+      data: { journal_id: journalId },
+      at: now,
+    } as const;
+    const finished = await finishPayment(tx, sealer, payment, end);
+    if (!isReleased) return finished;
+    const told = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
+    return { ...finished, deliveryIds: [...finished.deliveryIds, ...told] };
+  });
+  await failpoint('settle-partner-payment.after');
+  if (received !== null && hasCase) await workflows.openUnmatchedReceipt(strayOf(received));
+  return step;
+}
+
+/**
+ * Moves a paid net from `pending` to `available`, once, with a webhook to each endpoint that asks for it. When it comes
+ * too early it changes nothing and returns the milliseconds left, by the database's clock.
+ */
+export function releasePartnerPayment(
+  em: EntityManager,
+  sealer: Sealer,
+  { paymentId }: { paymentId: string },
+  dueBy: DueBy,
+): Promise<ReleaseStep> {
+  return em.transactional(async (tx) => {
+    const payment = await lockPayment(tx, paymentId);
+    if (payment.status !== 'PAID' || payment.released_at) return standingOf(tx, payment);
+    const earlyByMs = await earliness(
+      tx,
+      must(payment.available_at, 'a paid payment has an instant when it is available'),
+      dueBy,
+    );
+    if (earlyByMs > 0) return { ...(await standingOf(tx, payment)), earlyByMs };
+    const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
+    const now = await readDatabaseClock(tx);
+    await release(tx, payment, partner, now);
+    const deliveryIds = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
+    return { status: payment.status, deliveryIds, availableAt: null };
+  });
+}
+
+async function release(tx: EntityManager, payment: PartnerPayment, partner: Partner, at: Date): Promise<void> {
+  const posted = await postJournal(tx, {
+    kind: 'partner-payment.released',
+    businessKey: journalKeys.partnerPaymentReleased(payment.id),
+    postings: [
+      { accountId: partner.pending_account_id, amount: negateMoney(payment.net_amount) },
+      { accountId: partner.available_account_id, amount: payment.net_amount },
+    ],
+  });
+  assert(posted !== null, 'a net that is not released yet has no journal of its release');
+  payment.released_at = payment.updated_at = at;
+}

@@ -1,0 +1,71 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readRefunded } from '../../money-out/refunds/read-refundable.ts';
+import type { WebhookEvent } from '../../partners/partner.ts';
+import { recordWebhook } from '../../partners/webhooks/record-webhook.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { must } from '../../shared/assert.ts';
+import type { Money } from '../../shared/money.ts';
+import { PaymentChannel } from '../payments/payment-channel.entity.ts';
+import type { ReceiptReason } from '../payments/receipt.ts';
+import type { PartnerPayment } from './partner-payment.entity.ts';
+import { presentPartnerPayment } from './present-partner-payment.ts';
+
+/**
+ * Records the webhook of an event that changes no status, in the caller's transaction, which holds the payment's lock.
+ * The version grows only when there is a delivery. Returns the ids of the deliveries.
+ */
+export async function tellPayment(
+  tx: EntityManager,
+  sealer: Sealer,
+  payment: PartnerPayment,
+  event: PaymentEvent,
+): Promise<string[]> {
+  const version = payment.version + 1;
+  const ids = await recordPaymentWebhook(tx, sealer, payment, { ...event, version });
+  if (ids.length > 0) payment.version = version;
+  await tx.flush();
+  return ids;
+}
+
+interface PaymentEvent {
+  type: WebhookEvent;
+  at: Date;
+  /** What the webhook says beside the payment as it is now. */
+  data?: object;
+}
+
+/** Freezes the webhooks about a payment under this version; returns the ids of the deliveries. */
+export async function recordPaymentWebhook(
+  tx: EntityManager,
+  sealer: Sealer,
+  payment: PartnerPayment,
+  { version, type, at, data = {} }: PaymentEvent & { version: number },
+): Promise<string[]> {
+  const channel = await tx.findOneOrFail(PaymentChannel, { id: payment.channel_id });
+  const refunded = must((await readRefunded(tx, [payment.id])).get(payment.id), 'a sum is read for each payment');
+  return recordWebhook(tx, sealer, {
+    partnerId: payment.partner_id,
+    resourceType: 'payment',
+    resourceId: payment.id,
+    version,
+    type,
+    at,
+    data: { ...presentPartnerPayment({ payment, channel, refunded }), ...data },
+  });
+}
+
+/** Money that arrived for a payment and could not be applied to it: IDR, scale 4, as the provider confirmed it. */
+export interface UnmatchedMoney {
+  amount: Money;
+  reason: ReceiptReason;
+}
+
+/**
+ * Records the webhook for money that does not pay the payment it came for: late, a second time, or of another amount.
+ */
+export const tellUnmatched = (
+  tx: EntityManager,
+  sealer: Sealer,
+  payment: PartnerPayment,
+  { at, ...unmatched }: UnmatchedMoney & { at: Date },
+): Promise<string[]> => tellPayment(tx, sealer, payment, { type: 'payment.unmatched', at, data: { unmatched } });

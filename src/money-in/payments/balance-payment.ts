@@ -1,0 +1,215 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
+import type { Payer } from '../../people/identity/caller.ts';
+import { readPayer } from '../../people/identity/read-payer.ts';
+import { executePrepared } from '../../platform/database/prepared-statements.ts';
+import { fromStored } from '../../platform/openings/open-once.ts';
+import { must } from '../../shared/assert.ts';
+import { busy } from '../../shared/concurrency.ts';
+import { errorCodeOf, refuse } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { formatMoney, type Money } from '../../shared/money.ts';
+import type { EffectPayment, SqlCall } from './handler.ts';
+
+/** What a payment from a balance is: what is asked of the database, and what its answer means. */
+
+/** A payment from a balance, whoever asks for it: the dispatcher, a subscription, a circle or a transfer. */
+export interface BalancePayment {
+  payer: Payer;
+  /** The id of its transaction: derived from payer and idempotency key (`balancePaymentIdFor`), or random. */
+  transactionId: string;
+  referenceId: string;
+  sourceAccountId: string;
+  /** IDR, more than zero. */
+  amount: Money;
+  /** The member of a shared target that it is for; absent or null: its payer. */
+  onBehalfOf?: string | null;
+  requestId: string | null;
+  /**
+   * Until when it may be made, by the database's clock (ISO 8601). Absent where no request waits for it: then it is
+   * repeated under the same id.
+   */
+  deadline?: string;
+  /**
+   * The body of the answer, stored under the key, with `newBalancePlace` where the balance goes. A function makes it in the
+   * payment's transaction, after the effect (if the effect is made in the transaction).
+   */
+  answer?: string | ((tx: EntityManager) => Promise<string>);
+  /** Only for requests that carry an `Idempotency-Key`. */
+  idempotency?: NumberedKey | null;
+}
+
+/** A request's idempotency key and fingerprint. */
+export interface NumberedKey {
+  keyHash: string;
+  fingerprint: string;
+  /** Orders the request among the refusals under its key: a whole number, drawn before anything was judged. */
+  number: string;
+}
+
+/** How a payment from a balance appears in the ledger. */
+export interface Movement {
+  kind: string;
+  referenceType: LedgerReferenceType;
+  purpose: TransactionPurpose;
+}
+
+/** The placeholder in an answer that the new balance replaces. */
+export const newBalancePlace = '<new_balance>';
+
+/** The `data` of the answer to a balance payment or a transfer. */
+export interface PaidAnswer {
+  transaction_id: string;
+  amount: Money;
+  new_balance: Money;
+  reference_type: string;
+  reference_id: string;
+}
+
+/** The body of the answer to a balance payment (docs/contract.md 3). */
+export const presentPaid = (message: string, data: PaidAnswer): string =>
+  JSON.stringify({ status: 'success', statusCode: 201, message, data });
+
+/** The body of an answer, with the amount that was paid (IDR, scale 4); one that is made in the transaction reads it. */
+export function answerNaming<Answer extends NonNullable<BalancePayment['answer']>>(answer: Answer, amount: Money) {
+  if (typeof answer !== 'string') return answer;
+  const body = JSON.parse(answer);
+  return JSON.stringify({ ...body, data: { ...body.data, amount } });
+}
+
+/** The payment with the amount that its target takes (IDR, scale 4) instead of the one named; its answer says so. */
+export function withAmount(payment: BalancePayment, amount: Money): BalancePayment {
+  const { answer } = payment;
+  return { ...payment, amount, ...(answer !== undefined && { answer: answerNaming(answer, amount) }) };
+}
+
+/** A payment from a balance as its handler sees it. */
+export const handledOf = (payment: BalancePayment): EffectPayment => {
+  const { payer, referenceId, sourceAccountId, amount, onBehalfOf, requestId } = payment;
+  return {
+    orderId: null,
+    userId: payer.userId,
+    organizationId: payer.organizationId,
+    referenceId,
+    sourceAccountId,
+    amount: formatMoney(amount),
+    onBehalfOf: onBehalfOf ?? null,
+    requestId,
+  };
+};
+
+/** A payment in the form that `pay_from_balances` takes: its type `balance_payment`. */
+const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Movement) => ({
+  transaction_id: payment.transactionId,
+  journal_id: newId(),
+  kind,
+  user_id: payment.payer.userId,
+  user_type: payment.payer.userType,
+  organization_id: payment.payer.organizationId,
+  source_account_id: payment.sourceAccountId,
+  amount: formatMoney(payment.amount),
+  reference_type: referenceType,
+  reference_id: payment.referenceId,
+  purpose,
+  request_id: payment.requestId,
+  key_hash: payment.idempotency?.keyHash ?? null,
+  fingerprint: payment.idempotency?.fingerprint ?? null,
+  answer: typeof payment.answer === 'string' ? payment.answer : '',
+  request_number: payment.idempotency?.number ?? null,
+});
+
+interface Making {
+  payments: readonly BalancePayment[];
+  /** Where they go, in their order: an SQL expression of type payment_target[]. */
+  targets: SqlCall;
+  /** The effect of those that are paid, evaluated when there are any; without one, the money is all. */
+  effect?: SqlCall | undefined;
+  /** How long any lock is waited for, in milliseconds. Not inside a transaction, where it would outlast the statement. */
+  lockMs?: number | null;
+}
+
+/** The outcome of a payment, from the database. */
+export interface MadeRow {
+  outcome: 'paid' | 'replayed' | 'refused' | 'busy';
+  /** The answer, or the refusal. */
+  answer_body: string | null;
+}
+
+/** The paid ones, in an effect, as an SQL expression of type balance_payment[]. */
+export const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
+
+/** The target whose account this is, as an SQL expression for one payment. */
+export const targetAt = (accountId: string): SqlCall => ({ call: 'targets_at(array[?::uuid])', params: [accountId] });
+
+/** Writes all the payments in one round trip; returns the outcome of each, in their order. */
+export async function makePayments(
+  em: EntityManager,
+  movement: Movement,
+  { payments, targets, effect, lockMs }: Making,
+): Promise<MadeRow[]> {
+  const sql = `with paid as materialized (select * from pay_from_balances(?::jsonb, ${targets.call}, ?::integer)),
+      effect as materialized (
+        select (${effect?.call ?? 'null'})::text from (select) one where exists (select from paid where outcome = 'paid'))
+    select paid.outcome, paid.answer_body, in_time(?::timestamptz, (select count(*) from effect)) as effects
+    from paid order by paid.place`;
+  const asked = payments.map((payment) => askedOf(payment, movement));
+  // Where it is too late for one of them, each is made alone.
+  const [deadline = null] = payments.flatMap((payment) => payment.deadline ?? []).toSorted();
+  const params = [JSON.stringify(asked), ...targets.params, lockMs ?? null, ...(effect?.params ?? []), deadline];
+  return executePrepared<MadeRow>(em, sql, params);
+}
+
+/** Refuses a payment after its deadline; last in a transaction whose effect takes further statements. */
+export const refuseLate = (tx: EntityManager, { deadline }: BalancePayment): Promise<unknown> =>
+  tx.execute('select in_time(?::timestamptz, 0)', [deadline ?? null]);
+
+/**
+ * Waits for the lock of a payment's source account and holds it until the caller's transaction ends, so that the target
+ * is judged after the wait, and so is the payer, who may have been suspended meanwhile (FORBIDDEN, as `readPayer`).
+ * Locks nothing for an account that is not the payer's.
+ */
+export async function lockSource(
+  tx: EntityManager,
+  { payer, sourceAccountId }: Pick<BalancePayment, 'payer' | 'sourceAccountId'>,
+): Promise<void> {
+  const { userId, userType, organizationId } = payer;
+  await tx.execute('select lock_source(?, ?, ?, ?)', [userId, userType, organizationId, sourceAccountId]);
+  await readPayer(tx, userId);
+}
+
+/** What was paid: now, or before under the same key or id. */
+export interface Paid {
+  replayed: boolean;
+  /** The body of the answer; null where none was kept, which has to be made again. */
+  body: string | null;
+}
+
+/** What became of a payment, from its row; throws its refusal, and SERVICE_UNAVAILABLE when somebody is in its way. */
+export function readRow({ outcome, answer_body: body }: MadeRow): Paid {
+  if (outcome === 'busy') throw busy('The account or its owner is being changed; try again');
+  if (outcome === 'refused') throw fromStored(JSON.parse(must(body, 'what was refused has its refusal')));
+  return { replayed: outcome === 'replayed', body };
+}
+
+/** SQLSTATEs of a refusal by the target's effect, and of a payment that comes after its request was answered. */
+const targetRefuses = 'AM004';
+const tooLate = 'AM013';
+
+/** Turns what the database refuses by an error into REQUEST_INVALID, and lateness into SERVICE_UNAVAILABLE. */
+export async function refusing<T>(move: () => Promise<T>): Promise<T> {
+  try {
+    return await move();
+  } catch (error) {
+    if (errorCodeOf(error) === targetRefuses && Error.isError(error)) {
+      const { column: field = 'reference_id' } = error as { column?: string };
+      refuse('REQUEST_INVALID', error.message, { field, cause: error });
+    }
+    if (errorCodeOf(error) === tooLate) {
+      refuse('SERVICE_UNAVAILABLE', 'The request waited too long, and nothing was paid; try again', {
+        retryAfterSeconds: 2,
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}

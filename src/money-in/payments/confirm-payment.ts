@@ -1,0 +1,163 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Gateway, InstrumentState, ProviderPayment } from '../../platform/gateway/gateway.ts';
+import { receiptIdFor } from '../../shared/ids.ts';
+import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
+import { doCallbacksCome } from '../callbacks/do-callbacks-come.ts';
+import { findReceiptStates } from './find-receipts.ts';
+import type { InstrumentTable } from './obtain-instrument.ts';
+import type { Confirmation, StrayPayment, Verdict } from './payment-contract.ts';
+import { PaymentOrder } from './payment-order.entity.ts';
+import { deadlineOf, isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import type { Receipt } from './receipt.entity.ts';
+import type { ReceiptState } from './receipt.ts';
+
+/**
+ * Asks the provider about an order and compares reference and amount with ours. The first payment of exactly the
+ * order's total pays an open order; every other confirmed payment without a receipt is a stray. Throws ProviderUnknown
+ * when the provider does not answer.
+ */
+export async function confirmPayment(
+  em: EntityManager,
+  gateway: Gateway,
+  { orderId, signal, briefly }: { orderId: string; signal: AbortSignal; briefly?: boolean | undefined },
+): Promise<Confirmation> {
+  return confirmInstrument(em, gateway, {
+    table: 'payment_orders',
+    reference: orderId,
+    signal,
+    briefly,
+    expect: async () => {
+      const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
+      const total = addMoney(order.nominal, order.admin_fee);
+      const { status, provider_payment_request_id: requestId } = order;
+      return { total, status, requestId: requestId ?? null, deadline: deadlineOf(order) };
+    },
+  });
+}
+
+/** Our side of the comparison, read after the provider has answered: the total that pays it exactly, and its status. */
+export interface ExpectedPayment {
+  /** IDR, scale 4. */
+  total: Money;
+  status: PaymentOrderStatus;
+  /** The provider's id of the payment request; null until it has given one. */
+  requestId: string | null;
+  deadline: Date;
+}
+
+export interface InstrumentQuestion {
+  table: InstrumentTable;
+  reference: string;
+  signal: AbortSignal;
+  /** Payments are not looked for while the provider waits for one. */
+  briefly?: boolean | undefined;
+  /** The partner whose instrument it is, if it is one's. */
+  partnerId?: string | null;
+  expect: () => Promise<ExpectedPayment>;
+}
+
+/** As `confirmPayment`, for anything that has an instrument under its own id. */
+export async function confirmInstrument(
+  em: EntityManager,
+  gateway: Gateway,
+  question: InstrumentQuestion,
+): Promise<Confirmation> {
+  const { reference, signal, briefly = false, partnerId = null } = question;
+  const state = await gateway.findInstrument(reference, { signal, briefly, partnerId });
+  const expected = await question.expect();
+  const verdict = await judge(em, question, state, expected);
+  return {
+    ...verdict,
+    deadline: expected.deadline.toISOString(),
+    ...(verdict.outcome === 'waiting' && (await doCallbacksCome(em)) && { callbacksCome: true }),
+  };
+}
+
+async function judge(
+  em: EntityManager,
+  { table, reference }: InstrumentQuestion,
+  state: InstrumentState | null,
+  { total, status: ours, requestId }: ExpectedPayment,
+): Promise<Verdict> {
+  const isOpen = !isFinalOrder(ours);
+  if (state === null) {
+    // The provider does not delete what it has made: its absence from the list says nothing about what was paid.
+    const isForgotten = isOpen && requestId !== null;
+    await noteSettling(em, table, reference, isForgotten);
+    return { outcome: isForgotten ? 'settling' : 'waiting', strays: [] };
+  }
+  const succeeded = state.payments.filter(({ status }) => status === 'succeeded');
+  const receipts = await findReceiptStates(
+    em,
+    succeeded.map(({ providerPaymentId }) => providerPaymentId),
+    ...(isOpen ? [{ reference, amount: total }] : []),
+  );
+  const received = succeeded.filter(({ providerPaymentId }) => !receipts.has(providerPaymentId));
+  const pays = (payment: ProviderPayment) =>
+    payment.reference === reference && compareMoney(payment.amount, total) === 0;
+  const paying = isOpen ? received.find(pays) : undefined;
+  const strays = received.filter((payment) => payment !== paying).map(strayOf);
+  const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
+  const next = isUnsettled ? ({ outcome: 'settling' } as const) : outcomeOf(state);
+  // What ends now goes on saying since when it was settling.
+  if (isUnsettled || (paying === undefined && next.outcome === 'waiting')) {
+    await noteSettling(em, table, reference, isUnsettled);
+  }
+  if (paying !== undefined) {
+    const { providerPaymentId, providerPaymentMethodId, amount } = paying;
+    return { outcome: 'paid', payment: { providerPaymentId, providerPaymentMethodId, amount }, strays };
+  }
+  return { ...next, strays };
+}
+
+/**
+ * Whether the provider has a pending payment that would pay, or reports paid without listing a payment that explains
+ * it: a voided one, one whose receipt was credited or refunded, or one that would pay and is in suspense.
+ */
+function isSettling(
+  { status, payments }: InstrumentState,
+  pays: (payment: ProviderPayment) => boolean,
+  receipts: ReadonlyMap<string, ReceiptState>,
+): boolean {
+  if (payments.some((payment) => payment.status === 'pending' && pays(payment))) return true;
+  const explains = (payment: ProviderPayment) => {
+    const receipt = receipts.get(payment.providerPaymentId);
+    if (payment.status === 'voided') return true;
+    // An applied receipt has paid something else: this row is still open.
+    return receipt !== undefined && receipt !== 'applied' && (receipt !== 'suspended' || pays(payment));
+  };
+  return status === 'paid' && !payments.some(explains);
+}
+
+/** Notes since when an open row has been settling; cleared when it no longer is, and waits for a payment again. */
+async function noteSettling(em: EntityManager, table: InstrumentTable, id: string, settling: boolean): Promise<void> {
+  await em.execute(
+    `update ${table} set settling_since = case when ? then now() end
+     where id = ? and status in ('PENDING', 'WAITING_PAYMENT') and (settling_since is not null) <> ?`,
+    [settling, id, settling],
+  );
+}
+
+/** A payment that no row has taken, as the input of its receipt's workflow. */
+export const strayOf = ({
+  providerPaymentId,
+  providerPaymentMethodId,
+}: Omit<StrayPayment, 'receiptId'>): StrayPayment => ({
+  receiptId: receiptIdFor(providerPaymentId),
+  providerPaymentId,
+  providerPaymentMethodId,
+});
+
+/** The same of a receipt. */
+export const strayOfReceipt = (receipt: Receipt): StrayPayment => ({
+  receiptId: receipt.id,
+  providerPaymentId: receipt.provider_payment_id,
+  providerPaymentMethodId: receipt.provider_payment_method_id,
+});
+
+function outcomeOf(
+  state: InstrumentState,
+): { outcome: 'refused'; failureCode: string } | { outcome: 'expired' | 'waiting' } {
+  if (state.status === 'failed') return { outcome: 'refused', failureCode: state.failureCode ?? 'PAYMENT_FAILED' };
+  return { outcome: state.status === 'expired' ? 'expired' : 'waiting' };
+}

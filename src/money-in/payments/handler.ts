@@ -1,0 +1,152 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { CircleWorkflows } from '../../circles/circle-contract.ts';
+import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
+import type { Payer } from '../../people/identity/caller.ts';
+import type { Money } from '../../shared/money.ts';
+import type { ReferenceType } from './payment-order.ts';
+
+export type Rail = 'gateway' | 'balance';
+
+/** What `reference_id` names, once it was found and the caller may pay for it. */
+export interface PaymentTarget {
+  /** The account that is credited. */
+  accountId: string;
+  /** The amount to pay, where it is more than the request named; IDR, scale 4. */
+  amount?: Money;
+  /** When its orders end that would live longer. */
+  payableUntil?: Date | null;
+}
+
+export interface PaymentIntent {
+  referenceId: string;
+  /** IDR, scale 4. */
+  amount: Money;
+  rail: Rail;
+  caller: Payer;
+  /** The member of a shared target that the payment is for, if not the caller. */
+  onBehalfOf?: string | null;
+  /** Set inside a transaction: locks whatever could be stopped, until the transaction ends. */
+  lock?: boolean;
+}
+
+/** A payment that is being opened, settled or closed, in the same transaction as the handler's effect. */
+export interface HandledPayment {
+  /** The payment order, or null on the balance rail. */
+  orderId: string | null;
+  userId: string;
+  organizationId: string | null;
+  referenceId: string;
+  /** The account that is credited. */
+  accountId: string;
+  /** The account that is debited on the balance rail, or null on the gateway rail. */
+  sourceAccountId: string | null;
+  amount: Money;
+  /** As `onBehalfOf` of the intent. */
+  onBehalfOf: string | null;
+  /** The id of the request that asked for it. */
+  requestId: string | null;
+}
+
+/** The workflows that a settled payment may wake; implemented in `temporal/`, injected. */
+export type WakingPort = Pick<CircleWorkflows, 'wakeSavingCircle'>;
+
+/** What an effect in SQL knows of a payment: on the balance rail the same statement finds the account. */
+export type EffectPayment = Omit<HandledPayment, 'accountId'>;
+
+/** The ledger rows of a settled payment. */
+export interface SettledIn {
+  /** Its transaction row of type `price`. */
+  transactionId: string;
+}
+
+/**
+ * A call of an SQL function, e.g. `settle_product(?, ?)`; it refuses by raising SQLSTATE AM004 with field and
+ * complaint.
+ */
+export interface SqlCall {
+  call: string;
+  params: readonly unknown[];
+}
+
+/**
+ * The domain effect of a settled payment, in one of two forms. As an SQL call it travels with the journal in one round
+ * trip. In the transaction it may take several, which then slow down a payment from a balance. On the balance rail
+ * `onPending` has not run: `payment.orderId` is null.
+ */
+export type PaymentEffect = InSql | InTransaction;
+
+interface Holding {
+  /**
+   * Locks what the effect changes or judges by, before money is posted and before the source is judged: so that
+   * none of these payments waits for another that waits for it.
+   */
+  hold?(tx: EntityManager, payment: EffectPayment): Promise<void>;
+}
+
+interface InSql extends Holding {
+  sql(payment: EffectPayment, settledIn: SettledIn): SqlCall;
+}
+
+interface InTransaction extends Holding {
+  inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void>;
+}
+
+/** How payments of this kind from balances are made, one or many in one statement. */
+export interface Together {
+  /**
+   * The targets, in the order of the payments, as an SQL expression of type payment_target[]: accounts, or refusals. It
+   * locks what the effect changes or judges by where that can be filled, so that one payment does not have the others
+   * refused; null where others hold it.
+   */
+  targets(payments: readonly (Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer })[]): SqlCall;
+  /** The domain effect for all of them, as a call over an SQL expression of type balance_payment[]. */
+  effect(paid: string): string;
+}
+
+/**
+ * One kind of payment, as data (docs/contract.md 3). A new kind is its name in `referenceTypes`, one file, and one line
+ * in `handlers`; the dispatcher knows no reference type by name.
+ */
+export interface PaymentHandler {
+  referenceType: ReferenceType;
+  permission: string;
+  rails: readonly Rail[];
+  ledgerReferenceType: LedgerReferenceType;
+  /** The purpose of its rows on the gateway rail; balance payments are `product_transfer`. */
+  gatewayPurpose: TransactionPurpose;
+  /**
+   * Finds the target: 404 when it does not exist, 403 when it is another's, 400 when it takes no payment now. Runs
+   * before the payment's transaction: `effect` checks again whatever must hold at the commit. For an order it runs once
+   * more in the transaction that makes the row: the request may be minutes old.
+   */
+  findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
+  /** Gateway rail only: locks what the pending domain row is part of, before the idempotency key is claimed. */
+  holdPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
+  /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
+  onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
+  /**
+   * Requests for the same target by the same user take turns within a process (a keyed mutex), so that a repeat finds
+   * the open order in `findTarget` instead of starting its own workflow. This only saves work: the database prevents
+   * duplicates.
+   */
+  inTurn?: boolean;
+  /** Balance rail only: lets payments that arrive together be written together, target and effect included. */
+  together?: Together;
+  /**
+   * The domain effect, in the journal's transaction, on the gateway rail, and on both where there is no `together`; absent
+   * where the money itself is all.
+   */
+  effect?: PaymentEffect;
+  /**
+   * Gateway rail only: what else follows in the transaction that settles the order, after the effect; its target may
+   * have been closed since it was opened.
+   */
+  onPaid?(tx: EntityManager, payment: HandledPayment): Promise<void>;
+  /**
+   * After the commit, on both rails: wakes the workflow that looks after the target when a payment was ordered, paid or
+   * has ended otherwise. The hint may get lost: a sweep also finds what it was about.
+   */
+  wake?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
+  /** Gateway rail only: updates the pending row when the order ended unpaid. */
+  onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
+}

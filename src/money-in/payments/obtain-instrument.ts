@@ -1,0 +1,148 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import {
+  type Gateway,
+  type InstrumentOutcome,
+  type InstrumentRequest,
+  isNeverSent,
+  ProviderUnknown,
+} from '../../platform/gateway/gateway.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+
+/**
+ * The provider may list an instrument only some time after making it: that it knows nothing under a reference proves
+ * something only this long after the last attempt it may have received.
+ */
+const listingGraceSeconds = 120;
+
+/**
+ * Whether an instrument last asked for at `at`, if ever, may still appear at the provider; `now` is the database's
+ * clock.
+ */
+export const mayYetAppear = (at: Date | null | undefined, now: Date): boolean =>
+  at instanceof Date && now.getTime() - at.getTime() < listingGraceSeconds * 1000;
+
+/** A row that has an instrument under its own id. */
+export type InstrumentTable = 'payment_orders' | 'partner_payments';
+
+export interface InstrumentSearch {
+  table: InstrumentTable;
+  /** This attempt, noted before. */
+  attempt: Attempt;
+  request: InstrumentRequest;
+  signal: AbortSignal;
+  /** The partner whose instrument it is, if it is one's. */
+  partnerId?: string;
+  /** The failpoint between the provider's answer and its handling. */
+  after: string;
+}
+
+/**
+ * Asks the provider for an instrument under the row's own id, in every attempt. A refusal only speaks for the attempt
+ * it answers: when an earlier one may have been received, its instrument is looked up by reference. That also happens
+ * when this attempt has no answer: after a change of configuration it may ask for something else and never get one. The
+ * refusal is believed when the provider still knows nothing two minutes after the earlier attempt; the row is closed by
+ * it under `expectLastAttempt`. Throws ProviderUnknown while nobody can tell; asking again joins the first request at
+ * the provider.
+ */
+export async function obtainInstrument(
+  em: EntityManager,
+  gateway: Gateway,
+  { table, attempt: earlier, request, after, ...options }: InstrumentSearch,
+): Promise<InstrumentOutcome> {
+  const { reference } = request;
+  const answer = await gateway.requestInstrument(request, options).catch(async (error: unknown) => {
+    if (isNeverSent(error)) await forgetAttempt(em, table, reference, earlier);
+    if (isNeverSent(error) || earlier.at === null) throw error;
+    // The provider may only ever answer that it was asked for something else before: then that is the instrument.
+    const made = await gateway.findInstrument(reference, options);
+    if (made === null) throw error;
+    return { outcome: 'accepted' as const, instrument: made.instrument };
+  });
+  await failpoint(after);
+  if (answer.outcome === 'accepted') return answer;
+  const made = await gateway.findInstrument(reference, options);
+  if (made !== null) return { outcome: 'accepted', instrument: made.instrument };
+  if (earlier.at !== null && earlier.age < listingGraceSeconds) {
+    await forgetAttempt(em, table, reference, earlier);
+    throw new ProviderUnknown('request instrument: refused, and what an earlier attempt made may yet appear');
+  }
+  return answer;
+}
+
+/** The last attempt before this one that the provider may have received; `at` is null when there was none. */
+export interface Attempt {
+  /** When this attempt was written down, so that undoing it does not undo a later one. */
+  mine: string;
+  at: string | null;
+  /** Seconds since then, by the database's clock. */
+  age: number;
+}
+
+/** The columns of an `Attempt`, of an update that sets `instrument_asked_at`. */
+export const attemptNoted = `new.instrument_asked_at::text as mine, old.instrument_asked_at::text as at,
+  coalesce(extract(epoch from now() - old.instrument_asked_at), 0)::float as age`;
+
+/**
+ * Writes down, before sending, that the provider may receive an attempt; returns the previous one. Throws
+ * ProviderUnknown for a row that is cancelled or has ended: nothing may be sent.
+ */
+export async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
+  const [earlier] = await em.execute<Attempt[]>(
+    `update ${table} set instrument_asked_at = now() where id = ? and status = 'PENDING' and cancelled_at is null
+     returning ${attemptNoted}`,
+    [id],
+  );
+  if (earlier === undefined)
+    throw new ProviderUnknown('request instrument: cancelled or ended before it was asked for');
+  return earlier;
+}
+
+/**
+ * Restores the previous attempt: this one was refused or never sent, so the provider has made nothing from it. False
+ * when there is a later one, which stays written down.
+ */
+export async function forgetAttempt(
+  em: EntityManager,
+  table: InstrumentTable,
+  id: string,
+  earlier: Attempt,
+): Promise<boolean> {
+  const forgotten = await em.execute<unknown[]>(
+    `update ${table} set instrument_asked_at = ?::timestamptz where id = ? and instrument_asked_at = ?::timestamptz
+     returning 1`,
+    [earlier.at, id, earlier.mine],
+  );
+  return forgotten.length > 0;
+}
+
+/**
+ * Forgets a refused attempt in the transaction that closes its row by that refusal, under the row's lock. Throws
+ * ProviderUnknown when a later attempt is written down, which may be accepted: it runs beside this one when Temporal has
+ * given this one up, or the worker whose workflow task it belongs to.
+ */
+export async function expectLastAttempt(
+  tx: EntityManager,
+  table: InstrumentTable,
+  id: string,
+  refused: Attempt,
+): Promise<void> {
+  if (await forgetAttempt(tx, table, id, refused)) return;
+  throw new ProviderUnknown('request instrument: refused, and a later attempt may be accepted');
+}
+
+/**
+ * Closes a row by a refused attempt. Where that fails, the attempt is forgotten, so that the refusal of the next one is
+ * believed at once; throws what `close` throws.
+ */
+export async function closeByRefusal<T>(
+  em: EntityManager,
+  table: InstrumentTable,
+  { id, refused, close }: { id: string; refused: Attempt; close: () => Promise<T> },
+): Promise<T> {
+  try {
+    return await close();
+  } catch (error) {
+    await forgetAttempt(em, table, id, refused);
+    throw error;
+  }
+}

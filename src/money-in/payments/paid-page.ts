@@ -1,0 +1,92 @@
+import { html, raw } from 'hono/html';
+import type { Money } from '../../shared/money.ts';
+import type { PaidState } from './find-paid-state.ts';
+import type { PaymentOrderStatus } from './payment-order.ts';
+
+interface Told {
+  title: string;
+  /** What it means and what to do, in two sentences. */
+  text: string;
+}
+
+const waiting: Told = {
+  title: 'Not received yet',
+  text:
+    'If you have just paid, the money may need a minute to reach us: look again then. ' +
+    'If you have not paid, go back to where you began and open the payment there once more.',
+};
+
+const told: Record<PaymentOrderStatus, Told> = {
+  PENDING: waiting,
+  WAITING_PAYMENT: waiting,
+  PAID: {
+    title: 'Paid',
+    text: 'We have received this payment and tell the recipient at once. You can close this page.',
+  },
+  FAILED: {
+    title: 'Not paid',
+    text:
+      'The payment was declined, and is not tried again. ' +
+      'Go back to where you started to pay again, or in another way.',
+  },
+  EXPIRED: {
+    title: 'No longer payable',
+    text:
+      'This payment takes no more money: go back to where you began to make a new one. ' +
+      'If money has left your account for it anyway, tell the recipient.',
+  },
+};
+
+const unknown: Told = {
+  title: 'There is no such payment',
+  text: 'The address of this page is not quite right. Go back to where you began, and look at your payment there.',
+};
+
+const styles = `
+:root { color-scheme: light dark; --ink: #1d2329; --quiet: #59636e; --line: #d5dae0; --paper: #f5f7f9; --lift: #fff; --act: #0b5c8a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ec; --quiet: #9aa5b1; --line: #37404a; --paper: #14181c;
+  --lift: #1d2329; --act: #7cc4ee; } }
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; font: 16px/1.5 system-ui, sans-serif;
+  color: var(--ink); background: var(--paper); }
+main { width: 100%; max-width: 28rem; padding: 1.5rem; background: var(--lift); border: 1px solid var(--line); border-radius: 12px; }
+h1 { font-size: 1.375rem; line-height: 1.25; margin: 0; }
+.sum { font-size: 1.75rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; margin: 0.5rem 0 0; }
+.text { margin: 1rem 0 0; }
+.again { margin: 1.25rem 0 0; }
+a { display: inline-block; padding: 0.5rem 1rem; color: var(--act); border: 1px solid currentcolor; border-radius: 6px;
+  text-decoration: none; font-weight: 600; }
+:focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
+`;
+
+/** An amount as it is written in Indonesia; a fraction only where there is one. */
+function rupiah(amount: Money): string {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '.');
+  return /[1-9]/.test(fraction) ? `Rp ${grouped},${fraction.replace(/0+$/, '')}` : `Rp ${grouped}`;
+}
+
+/** The page for a payer who came back from a wallet: status and amount only; null for an unknown payment. */
+export function paidPage(state: PaidState | null): string {
+  const { title, text } = state === null ? unknown : told[state.status];
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${raw(styles)}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${state && html`<p class="sum">${rupiah(state.amount)}</p>`}
+<p class="text">${text}</p>
+${state !== null && told[state.status] === waiting ? html`<p class="again"><a href="">Look again</a></p>` : ''}
+</main>
+</body>
+</html>
+`;
+  return String(page);
+}

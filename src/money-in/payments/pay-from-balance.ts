@@ -1,0 +1,229 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { must } from '../../shared/assert.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { createSemaphore, type Semaphore } from '../../shared/concurrency.ts';
+import { errorCodeOf } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { createGathering } from '../../shared/gather.ts';
+import { formatMoney } from '../../shared/money.ts';
+import {
+  type BalancePayment,
+  handledOf,
+  lockSource,
+  type MadeRow,
+  type Movement,
+  makePayments,
+  type Paid,
+  paidOnes,
+  readRow,
+  refuseLate,
+  refusing,
+  targetAt,
+  withAmount,
+} from './balance-payment.ts';
+import type { EffectPayment, PaymentHandler, Together, WakingPort } from './handler.ts';
+
+/** A kind of payment from balances, of which those that arrive together are made together. */
+export interface GatheredKind {
+  /** How they appear in the ledger; `movement.kind` is the kind's name. */
+  movement: Movement;
+  together: Together;
+  /** Waits for the lock of a target that others hold. */
+  hold?(tx: EntityManager, payment: EffectPayment): Promise<void>;
+}
+
+/** Makes a payment, together with those that arrive at the same time; returns its outcome. */
+export type PayTogether = (kind: GatheredKind, payment: BalancePayment) => Promise<MadeRow>;
+
+/**
+ * Pays for a handler's target from a balance: ownership, idempotency key, journal, transaction row, event and the
+ * handler's effect in one database transaction; together with others that arrive at the same time, if `payTogether` is
+ * given and the handler allows it. The caller checks permission and rail. Throws what the handler refuses, NOT_FOUND
+ * for a missing source account, FORBIDDEN for another's, 400 for the target itself as the source and for a balance too
+ * low, IDEMPOTENCY_KEY_REUSED for a key of another request, and the stored refusal of its key; then nothing is left
+ * behind.
+ */
+export async function payFromBalance(
+  em: EntityManager,
+  handler: PaymentHandler,
+  payment: BalancePayment,
+  payTogether?: PayTogether,
+): Promise<Paid> {
+  const kind = gatheredKindOf(handler);
+  return kind === null ? payAlone(em, handler, payment) : moveTogether(em, kind, payment, payTogether);
+}
+
+/** A handler's kind; null when its payments are made one by one. */
+export function gatheredKindOf(handler: PaymentHandler): GatheredKind | null {
+  const { together, effect } = handler;
+  const hold = effect?.hold;
+  return together === undefined ? null : { movement: movementOf(handler), together, ...(hold && { hold }) };
+}
+
+const movementOf = (handler: PaymentHandler): Movement => ({
+  kind: `balance-payment.${handler.referenceType}`,
+  referenceType: handler.ledgerReferenceType,
+  purpose: 'product_transfer',
+});
+
+/** `payFromBalance` in its own transaction; afterwards wakes the workflow that waits for the payment, if any. */
+export async function payAndWake(
+  em: EntityManager,
+  { workflows, payTogether }: { workflows: WakingPort; payTogether?: PayTogether },
+  handler: PaymentHandler,
+  payment: BalancePayment,
+): Promise<Paid> {
+  const paid = await payFromBalance(em, handler, payment, payTogether);
+  if (!paid.replayed) void handler.wake?.(workflows, payment);
+  return paid;
+}
+
+/** Makes a payment with others that arrive at the same time, or, where something is locked, after the wait for it. */
+export async function moveTogether(
+  em: EntityManager,
+  kind: GatheredKind,
+  payment: BalancePayment,
+  payTogether: PayTogether = async (_, alone) => must((await runAll(em, kind, [alone]))[0], 'a payment has an outcome'),
+): Promise<Paid> {
+  const soon = em.isInTransaction() ? null : await refusing(() => payTogether(kind, payment));
+  // This payment waits by itself, so that no other payment waits with it: the target is judged after the wait.
+  const wait = (tx: EntityManager) =>
+    refusing(async () => {
+      await lockSource(tx, payment);
+      await kind.hold?.(tx, handledOf(payment));
+      const [row] = await payAll(tx, kind, [payment], null);
+      return readRow(must(row, 'a payment has an outcome'));
+    });
+  return announce(
+    soon === null || soon.outcome === 'busy'
+      ? await inTurn(em, busySources, payment.sourceAccountId, () => em.transactional(wait))
+      : readRow(soon),
+  );
+}
+
+/** Payments of one kind, in one statement that waits for no lock for long unless it is told to. */
+function payAll(
+  em: EntityManager,
+  { movement, together }: GatheredKind,
+  payments: readonly BalancePayment[],
+  lockMs: number | null = budgets.balancePayment.briefMs,
+): Promise<MadeRow[]> {
+  const effect = { call: together.effect(paidOnes), params: [] };
+  return makePayments(em, movement, { payments, targets: together.targets(payments), effect, lockMs });
+}
+
+/**
+ * Group commit of payments from balances: for each kind, payments that arrive while others are being written wait and
+ * are then written together. Payments of a user from one source, or under one key, never share a group.
+ */
+export function createPayTogether(orm: MikroORM): PayTogether {
+  // Outside any request context: otherwise it would keep that of the first request of its kind.
+  const asNobody = AsyncLocalStorage.snapshot();
+  // Each run is a single statement that loads no entities, so one entity manager serves all.
+  const em = orm.em.fork();
+  const kinds = new Map<string, (payment: BalancePayment) => Promise<MadeRow>>();
+  const gatherFor = (kind: GatheredKind) =>
+    createGathering<BalancePayment, MadeRow>({
+      run: (payments) => runAll(em, kind, payments),
+      apart: ({ payer, sourceAccountId, idempotency }) =>
+        [sourceAccountId, ...(idempotency ? [idempotency.keyHash] : [])].map((held) => `${payer.userId}/${held}`),
+      isOfOne: isRolledBack,
+      ...budgets.balancePayment,
+    });
+  return (kind, payment) => {
+    const { kind: name } = kind.movement;
+    const pay = kinds.get(name) ?? asNobody(() => gatherFor(kind));
+    kinds.set(name, pay);
+    return pay(payment);
+  };
+}
+
+/** SQLSTATE lock_not_available. */
+const lockNotAvailable = '55P03';
+
+/** `payAll`; one that is alone and waited for a lock in vain is busy. */
+async function runAll(em: EntityManager, kind: GatheredKind, payments: readonly BalancePayment[]): Promise<MadeRow[]> {
+  try {
+    return await payAll(em, kind, payments);
+  } catch (error) {
+    if (payments.length > 1 || errorCodeOf(error) !== lockNotAvailable) throw error;
+    return [{ outcome: 'busy', answer_body: null }];
+  }
+}
+
+/**
+ * SQLSTATEs raised before the commit that a single payment may have caused: values, constraints, deadlocks, a lock not
+ * acquired, a statement that took too long, refusals and faults of our functions. It is certain that nothing was done.
+ */
+const isRolledBack = (error: unknown): boolean =>
+  /^(22...|23...|40...|55P03|57014|AM\d{3}|P0...|XX000)$/.test(String(errorCodeOf(error)));
+
+// A payment that waits for a lock holds a connection meanwhile, of the 16 that a process usually has: these leave a few to
+// everybody else. Most wait for the lock of their source, or for that of their target, but not all do.
+const busySources = createSemaphore(4, { perKey: 2, mostWaiting: 500 });
+const heldTargets = createSemaphore(8, { perKey: 3, mostWaiting: 500 });
+
+/**
+ * Runs a transaction that may wait for a lock when its turn comes. Throws SERVICE_UNAVAILABLE, with nothing done, when
+ * that takes as long as a lock may. A transaction of the caller's has its connection already.
+ */
+async function inTurn<T>(em: EntityManager, turns: Semaphore, key: string, work: () => Promise<T>): Promise<T> {
+  if (em.isInTransaction()) return work();
+  const leave = await turns.enter({ key, waitMs: budgets.database.role.lock });
+  try {
+    return await work();
+  } finally {
+    leave();
+  }
+}
+
+async function announce(paid: Paid): Promise<Paid> {
+  await failpoint('pay-from-balance.after');
+  return paid;
+}
+
+/** Pays for a target that its handler judges, in a transaction that waits for what others hold. */
+async function payAlone(em: EntityManager, handler: PaymentHandler, asked: BalancePayment): Promise<Paid> {
+  const { effect } = handler;
+  const { payer, referenceId, onBehalfOf = null } = asked;
+  const amount = formatMoney(asked.amount);
+  const target = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer, onBehalfOf });
+  const payment = target.amount === undefined ? asked : withAmount(asked, target.amount);
+  const handled = { ...handledOf(payment), accountId: target.accountId };
+  const { transactionId } = payment;
+  const move = (tx: EntityManager) =>
+    refusing(async (): Promise<Paid> => {
+      await lockSource(tx, payment);
+      await effect?.hold?.(tx, handled);
+      const [row] = await makePayments(tx, movementOf(handler), {
+        payments: [payment],
+        targets: targetAt(target.accountId),
+        effect: effect && 'sql' in effect ? effect.sql(handled, { transactionId }) : undefined,
+      });
+      const paid = readRow(must(row, 'a payment has an outcome'));
+      if (paid.replayed || effect === undefined || !('inTransaction' in effect)) return paid;
+      await effect.inTransaction(tx, handled, { transactionId });
+      const body = typeof payment.answer === 'function' ? await keepAnswer(tx, payment, payment.answer) : paid.body;
+      await refuseLate(tx, payment);
+      return { ...paid, body };
+    });
+  return announce(await inTurn(em, heldTargets, referenceId, () => em.transactional(move)));
+}
+
+/** Makes the body of the answer and stores it under the key, whose row this transaction has locked. */
+async function keepAnswer(
+  tx: EntityManager,
+  { payer, idempotency }: BalancePayment,
+  present: (tx: EntityManager) => Promise<string>,
+): Promise<string> {
+  const body = await present(tx);
+  if (idempotency) {
+    await tx.execute('update idempotency_keys set answer_body = ? where user_id = ? and key_hash = ?', [
+      body,
+      payer.userId,
+      idempotency.keyHash,
+    ]);
+  }
+  return body;
+}

@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { isVerdict, toStored } from '../../platform/openings/open-once.ts';
+import { must } from '../../shared/assert.ts';
+import { isAway, isLostConnection } from '../../shared/away.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { DomainError } from '../../shared/errors.ts';
+import type { Money } from '../../shared/money.ts';
+import { withPatience } from '../../shared/patience.ts';
+import { answerNaming, type BalancePayment, type NumberedKey, newBalancePlace, type Paid } from './balance-payment.ts';
+import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
+
+/** The caller, the idempotency key and the id of a request. */
+export interface Asking {
+  caller: Caller;
+  key: string | undefined;
+  requestId: string;
+}
+
+/** What a request asks for. */
+interface Asked extends Pick<BalancePayment, 'transactionId'> {
+  /** Of the request without its key. */
+  fingerprint: string;
+  /** The body of its answer, as `BalancePayment` has it. */
+  answer: NonNullable<BalancePayment['answer']>;
+}
+
+type Claim = { userId: string } & Omit<NumberedKey, 'number'>;
+type SentAnswer = StoredAnswer & { replayed: boolean };
+
+/** Until when a payment that is asked for may be made: ISO 8601, by the database's clock. */
+export const deadlineOf = ({ askedAt }: Caller): string =>
+  new Date(askedAt.getTime() + budgets.balancePayment.lives).toISOString();
+
+/**
+ * Pays from a balance for a request, under its idempotency key, if any: returns the stored answer of the key's first
+ * request, or that of `pay`. Where that answer was forgotten by its age, it is made again. Throws as `pay` does,
+ * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
+ * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged by then is
+ * not made any more (`deadlineOf`).
+ */
+export async function payUnderKey(
+  em: EntityManager,
+  { caller: { userId }, key }: Asking,
+  asked: Asked,
+  pay: (key: NumberedKey | null) => Promise<Paid>,
+): Promise<SentAnswer> {
+  const { fingerprint, transactionId } = asked;
+  const answer = async () =>
+    key === undefined
+      ? {
+          ...(await sentAs(em, userId, asked, await payThroughLoss(em, userId, asked, () => pay(null)))),
+          replayed: false,
+        }
+      : payKeyed(em, { userId, keyHash: hashKey(key), fingerprint }, asked, pay);
+  try {
+    return await withPatience(budgets.requests.balancePayment, answer);
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    const unknown =
+      key === undefined
+        ? `It is not known whether this was paid. If it was, GET /v1/transactions/${transactionId} finds it`
+        : 'It is not known whether this was paid; repeat the request under its Idempotency-Key';
+    const retry = key === undefined ? {} : { retryAfterSeconds: 2 };
+    throw new DomainError('SERVICE_UNAVAILABLE', unknown, { ...retry, cause: error });
+  }
+}
+
+/**
+ * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
+ * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
+ * instead.
+ */
+async function payKeyed(
+  em: EntityManager,
+  claim: Claim,
+  asked: Asked,
+  pay: (key: NumberedKey) => Promise<Paid>,
+): Promise<SentAnswer> {
+  const { userId, keyHash, fingerprint } = claim;
+  try {
+    const { number, isUsed, first } = await lookUp(em, claim);
+    const kept = first ?? (isUsed ? await tellAgain(em.fork(), userId, asked) : null);
+    if (kept !== null) return { ...kept, replayed: true };
+    const paid = await payThroughLoss(em, userId, asked, () => pay({ keyHash, fingerprint, number }));
+    return await sentAs(em, userId, asked, paid);
+  } catch (error) {
+    if (!isVerdict(error)) throw error;
+    return { ...(await refuseForGood(em, claim, error)), replayed: true };
+  }
+}
+
+const sentAs = async (
+  em: EntityManager,
+  userId: string,
+  asked: Asked,
+  { body, replayed }: Paid,
+): Promise<SentAnswer> =>
+  body === null
+    ? { ...must(await tellAgain(em.fork(), userId, asked), 'what was paid is there'), replayed }
+    : { status: 201, body, replayed };
+
+/** How often a database that has gone away is asked again, in milliseconds. */
+const askedAgainMs = 200;
+/** How long: the rest is for what the request does before, and for its answer. */
+const repeatedForMs = (budgets.requests.away * 2) / 3;
+
+/**
+ * Pays; when the connection was lost meanwhile, whose commit may have been done, pays again with the same ids as soon as
+ * a database that restarts or fails over takes connections: the journal's business key lets it be made once, whatever the
+ * lost connection still does. So what the second is refused for may be what the first has done: then the payment is
+ * there. Throws the loss where nobody can tell.
+ */
+async function payThroughLoss(
+  em: EntityManager,
+  userId: string,
+  asked: Asked,
+  pay: () => Promise<Paid>,
+): Promise<Paid> {
+  let loss: unknown;
+  try {
+    return await pay();
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    loss = error;
+  }
+  try {
+    return await withPatience(repeatedForMs, async (signal) => {
+      for (;;) {
+        try {
+          return await pay();
+        } catch (error) {
+          if (!isAway(error)) throw error;
+          await sleep(askedAgainMs, undefined, { signal });
+        }
+      }
+    });
+  } catch (error) {
+    const made = isVerdict(error) ? await tellAgain(em.fork(), userId, asked).catch(() => null) : null;
+    if (made === null) throw loss;
+    return { replayed: false, body: made.body };
+  }
+}
+
+/** The request's number, which orders it among the refusals under its key, and the answer stored already. */
+async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim) {
+  const rows = await em.execute<({ number: string } & (KeptAnswer | { fingerprint: null }))[]>(
+    `select nextval('opening_numbers')::text as number, k.fingerprint, k.answer_status, k.answer_body
+     from (select) one left join idempotency_keys k on k.user_id = ? and k.key_hash = ?`,
+    [userId, keyHash],
+  );
+  const { number, ...kept } = must(rows[0], 'a left join of one row has one');
+  const isUsed = kept.fingerprint !== null;
+  return { number, isUsed, first: isUsed ? answerOf(kept, fingerprint) : null };
+}
+
+/**
+ * The answer to what was paid, made again: with what was paid, which may be more than the amount asked for, with the
+ * balance that the statement has after it, and of a contribution with what stands. Null when nothing was paid.
+ */
+async function tellAgain(
+  em: EntityManager,
+  userId: string,
+  { transactionId, answer }: Asked,
+): Promise<StoredAnswer | null> {
+  const [row] = await em.execute<{ amount: Money; balance: Money }[]>(
+    `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
+     where id = ? and user_id = ?`,
+    [transactionId, userId],
+  );
+  if (row === undefined) return null;
+  const named = answerNaming(answer, row.amount);
+  return {
+    status: 201,
+    body: typeof named === 'function' ? await named(em) : named.replace(newBalancePlace, row.balance),
+  };
+}
+
+/** Writes the refusal down and throws it, or returns the answer of a payment made under the key meanwhile. */
+async function refuseForGood(em: EntityManager, claim: Claim, refusal: DomainError): Promise<StoredAnswer> {
+  const [kept] = await em
+    .fork()
+    .execute<KeptAnswer[]>(
+      'select fingerprint, answer_status, answer_body from refuse_balance_payment(?, ?, ?, ?::jsonb)',
+      [claim.userId, claim.keyHash, claim.fingerprint, JSON.stringify(toStored(refusal))],
+    );
+  const first = kept === undefined ? null : answerOf(kept, claim.fingerprint);
+  if (first !== null) return first;
+  throw refusal;
+}

@@ -1,0 +1,103 @@
+import type { OpeningStamp } from '../../platform/openings/opening.ts';
+import type { Money } from '../../shared/money.ts';
+import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
+import type { ReceiptReason } from './receipt.ts';
+
+/** What the workflow and its activities exchange: ids and amounts, never personal data (docs/contract.md 9). */
+
+export interface PaymentOpening {
+  userId: string;
+  organizationId: string | null;
+  referenceType: ReferenceType;
+  referenceId: string;
+  /** The member of a shared target that it is for; absent or null: its payer. */
+  onBehalfOf?: string | null;
+  targetAccountId: string;
+  paymentId: number;
+  /** IDR, scale 4. */
+  nominal: Money;
+  adminFee: Money;
+  /** The payer's own texts, sealed for the order's row: encrypted in transit and at rest. */
+  textsSealed: string | null;
+  requestId: string;
+  idempotency: { keyHash: string; fingerprint: string } | null;
+  stamp: OpeningStamp;
+}
+
+/** The input of an order's workflow. */
+export interface GatewayPaymentInput {
+  orderId: string;
+  /** What the request asked for. Absent when the workflow is started again for an existing row. */
+  opening?: PaymentOpening;
+  /** What `PaymentState` was when the workflow was started, so that it need not be written again. */
+  shown?: 'PENDING';
+}
+
+/** The port to the workflows of payment orders; implemented in `temporal/`, injected. */
+export interface GatewayPaymentWorkflows {
+  /**
+   * Starts the order's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null when the
+   * wait ended without an answer. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is
+   * unavailable.
+   */
+  startGatewayPayment(orderId: string, opening: PaymentOpening, waitMs: number): Promise<PaymentOrderStatus | null>;
+  /** Wakes the order's workflow, or starts it again from its row when none is running. */
+  hintGatewayPayment(orderId: string): Promise<void>;
+}
+
+/** The port to the workflows of receipts that no order takes; implemented in `temporal/`, injected. */
+export interface ReceiptWorkflows {
+  /** Starts such a receipt's workflow; a running one is left alone, an ended one runs again. */
+  openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
+}
+
+export interface OpenedOrder {
+  status: PaymentOrderStatus;
+  /** ISO 8601. */
+  deadline: string;
+  /** Whether the order was final when this run began. */
+  final: boolean;
+  /** Its money came before its row, which a restore had taken back: the provider is asked at once. */
+  isPaid?: true;
+}
+
+export interface ConfirmedPayment {
+  providerPaymentId: string;
+  providerPaymentMethodId: string;
+  /** IDR, scale 4. */
+  amount: Money;
+}
+
+export interface StrayPayment {
+  receiptId: string;
+  providerPaymentId: string;
+  providerPaymentMethodId: string;
+}
+
+interface Strays {
+  /** Confirmed payments under the order that do not pay it: late, double or of another amount. */
+  strays: StrayPayment[];
+}
+
+/** The provider's answer about a payment, and the payment's deadline. */
+export type Confirmation = Verdict & {
+  /** ISO 8601: earlier than before when the payment was cancelled meanwhile. */
+  deadline: string;
+  /** The provider's callbacks come, so that it is asked less often. */
+  callbacksCome?: boolean;
+};
+
+export type Verdict =
+  | ({ outcome: 'paid'; payment: ConfirmedPayment } & Strays)
+  | ({ outcome: 'refused'; failureCode: string } & Strays)
+  /** `settling`: paid, pending or no longer listed at the provider, without a payment that can be settled yet. */
+  | ({ outcome: 'expired' | 'waiting' | 'settling' } & Strays);
+
+/**
+ * The outcome of a payment that was taken for unmatched. `owned`: it pays something open of ours, whose workflow was
+ * woken. `unconfirmed`: the provider does not know it, or it is still pending there; `failed`: no money came, or it was
+ * voided.
+ */
+export type ReceiptOpening =
+  | { outcome: 'suspended'; amountIdr: number; reason: ReceiptReason }
+  | { outcome: 'applied' | 'credited' | 'refunded' | 'owned' | 'unconfirmed' | 'failed' };

@@ -1,0 +1,51 @@
+import { isFinal, type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/** What may be paid for; not the ledger's enum. */
+export const referenceTypes = [
+  'account_top_up',
+  'charitable_cause_donate',
+  'charitable_cause_open_donate',
+  'saving_goal_contribution',
+  'investment',
+  'saving_circle_contribution',
+  'commodity_financing_payment',
+  'trusted_partner_investment',
+  'takaful_insurance',
+  'takaful_tabaru_contribution',
+] as const;
+export type ReferenceType = (typeof referenceTypes)[number];
+
+/**
+ * The status transitions of payment orders and of partners' payments (docs/contract.md 3). A declined one ends FAILED,
+ * an expired or cancelled one EXPIRED.
+ */
+export const paymentOrderLaw = statusLaw({
+  initial: ['PENDING'],
+  transitions: {
+    PENDING: ['WAITING_PAYMENT', 'PAID', 'FAILED', 'EXPIRED'],
+    WAITING_PAYMENT: ['PAID', 'FAILED', 'EXPIRED'],
+    PAID: [],
+    FAILED: [],
+    EXPIRED: [],
+  },
+});
+export type PaymentOrderStatus = StatusOf<typeof paymentOrderLaw>;
+
+/** `status_id` is this number. */
+export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
+  PENDING: 1,
+  WAITING_PAYMENT: 2,
+  PAID: 3,
+  FAILED: 4,
+  EXPIRED: 5,
+};
+
+/** Whether the status is final. */
+export const isFinalOrder = (status: PaymentOrderStatus): boolean => isFinal(paymentOrderLaw, status);
+
+/** The deadline for paying it: the moment it was cancelled, or else the end of its lifetime. */
+export const deadlineOf = (payment: { expires_at: Date; cancelled_at?: Date | null }): Date =>
+  payment.cancelled_at ?? payment.expires_at;
+
+/** Default lifetime of an order's instrument (docs/contract.md 3). */
+export const paymentOrderLifetimeHours = 24;

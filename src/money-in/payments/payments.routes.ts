@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import { signedIn } from '../../platform/http/access.ts';
+import { amount, moneyNumber, optionalText, prose, uuid } from '../../platform/http/fields.ts';
+import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
+import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import type { Dependencies } from '../../wiring/dependencies.ts';
+import { answerOnce, withTexts } from './answer-once.ts';
+import { cancelOrder } from './cancel-order.ts';
+import { findChannels } from './find-channels.ts';
+import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
+import { OrderShape } from './order-shape.ts';
+import { PaidShape } from './paid-shape.ts';
+import { payByGateway } from './pay-by-gateway.ts';
+import { referenceTypes } from './payment-order.ts';
+import { payAsAsked } from './prepare-balance-payment.ts';
+import { claimOf, openTexts } from './prepare-gateway-payment.ts';
+import { presentOrder } from './present-order.ts';
+import { replay, sendStored } from './replay.ts';
+
+const GatewayPayment = z.strictObject({
+  reference_type: z.enum(referenceTypes),
+  reference_id: uuid(),
+  payment_id: z.int(),
+  amount: moneyNumber(),
+  transaction_name: optionalText(100),
+  transaction_desc: prose(255, 0).optional(),
+});
+
+const BalancePayment = z.strictObject({
+  reference_type: z.enum(referenceTypes),
+  reference_id: uuid(),
+  source_account_id: uuid(),
+  amount: moneyNumber(),
+});
+
+const routes = createRouteGroup({
+  prefix: '/v1/payments',
+  tag: 'Payments',
+  description: 'Pay for any entity by the gateway rail (asynchronous) or from a balance (synchronous).',
+});
+
+const present = async (deps: Dependencies, found: OrderWithChannel) =>
+  presentOrder(found, await openTexts(deps.sealer, found.order.id, found.order.texts_sealed));
+
+routes.get(
+  '/channels',
+  {
+    summary: 'List payment channels',
+    description: 'Not paged. `admin_fee` is `fixed` plus `basis_points` of the nominal, filled up to a whole rupiah.',
+    access: signedIn({ scope: 'all' }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          items: z.array(
+            z.object({
+              payment_id: z.int(),
+              payment_name: z.string(),
+              method: z.enum(['virtual_account', 'qris', 'ewallet']),
+              channel_code: z.string(),
+              admin_fee: z.object({ fixed: amount(), basis_points: z.int() }),
+              minimum_amount: amount(),
+              maximum_amount: amount(),
+            }),
+          ),
+        }),
+      }),
+    },
+  },
+  async ({ em }) => {
+    const channels = await findChannels(em);
+    return {
+      message: 'Payment channels found',
+      data: {
+        items: channels.map((channel) => ({
+          payment_id: channel.id,
+          payment_name: channel.name,
+          method: channel.method,
+          channel_code: channel.channel_code,
+          admin_fee: { fixed: channel.fee_fixed, basis_points: channel.fee_basis_points },
+          minimum_amount: channel.minimum_amount,
+          maximum_amount: channel.maximum_amount,
+        })),
+      },
+    };
+  },
+);
+
+routes.post(
+  '/gateway',
+  {
+    summary: 'Pay by the gateway',
+    description:
+      'Makes a payment order and answers with what the payer is shown. A provider that is silent for 10 seconds is ' +
+      'answered `PENDING` without a code: poll the order. The same `Idempotency-Key` and body replay the first answer.',
+    access: signedIn({ scope: 'targets the caller may pay for', note: "the handler's permission, by reference_type" }),
+    body: GatewayPayment,
+    idempotent: true,
+    answers: {
+      201: z.object({
+        status: z.literal('success'),
+        statusCode: z.literal(201),
+        message: z.string(),
+        data: OrderShape,
+      }),
+    },
+    refusals: [404, 502, 503],
+  },
+  async ({ em, deps, caller, body, ctx, requestId }) => {
+    const key = readIdempotencyKey(ctx);
+    const idempotency = claimOf(key, body);
+    const outcome = await payByGateway(em, deps, { caller, body, key, idempotency, requestId });
+    if ('replay' in outcome) return replay(await withTexts(em, deps.sealer, outcome.replay));
+    const data = await present(deps, outcome.found);
+    const answer = { status: 'success', statusCode: 201, message: 'Payment created', data };
+    return sendStored(await answerOnce(em.fork(), deps.sealer, { userId: caller.userId, idempotency }, answer));
+  },
+);
+
+routes.post(
+  '/balance',
+  {
+    summary: 'Pay from a balance',
+    description:
+      'Debits an account of the caller and applies the domain effect at once, or does nothing. Any amount from 0.0001 ' +
+      'up. The same `Idempotency-Key` and body replay the first answer.',
+    access: signedIn({ scope: 'targets the caller may pay for', note: "the handler's permission, by reference_type" }),
+    body: BalancePayment,
+    idempotent: true,
+    answers: { 201: PaidShape },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, body, ctx, requestId }) => {
+    const asking = { caller, key: readIdempotencyKey(ctx), requestId };
+    return sendStored(await payAsAsked(em, deps, body, asking));
+  },
+);
+
+routes.get(
+  '/orders',
+  {
+    summary: "List one's own payment orders",
+    access: signedIn({ scope: 'own' }),
+    query: listQuery(),
+    answers: { 200: z.object({ message: z.string(), data: z.object({ items: z.array(OrderShape), ...pageFields }) }) },
+  },
+  async ({ em, deps, caller, query }) => {
+    const { items, ...listed } = await findOrders(em, caller, query);
+    return {
+      message: 'Payment orders found',
+      data: { items: await Promise.all(items.map((item) => present(deps, item))), ...presentPage(query, listed) },
+    };
+  },
+);
+
+routes.get(
+  '/orders/:payment_order_id',
+  {
+    summary: 'Poll a payment order',
+    access: signedIn({ scope: 'own; all for platform' }),
+    params: z.object({ payment_order_id: uuid() }),
+    answers: { 200: z.object({ message: z.string(), data: OrderShape }) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params }) => ({
+    message: 'Payment order found',
+    data: await present(deps, await getOrder(em, caller, params.payment_order_id)),
+  }),
+);
+
+routes.post(
+  '/orders/:payment_order_id/cancel',
+  {
+    summary: 'Cancel an open payment order',
+    description:
+      'For its payer: the instrument is expired at the provider, then the order ends `EXPIRED`. Whatever was paid first ' +
+      'wins (400). One that has ended unpaid is answered as it is. 503 when the provider has not ended it within 10 ' +
+      'seconds: it ends by itself, poll it or ask again.',
+    access: signedIn({ scope: 'own' }),
+    params: z.object({ payment_order_id: uuid() }),
+    answers: { 200: z.object({ message: z.string(), data: OrderShape }) },
+    refusals: [404, 503],
+  },
+  async ({ em, deps, caller, params: { payment_order_id: orderId }, requestId }) => ({
+    message: 'Payment order cancelled',
+    data: await present(deps, await cancelOrder(em, deps.workflows, { caller, orderId, requestId })),
+  }),
+);
+
+export const paymentsRoutes = routes;

@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { balancePaymentIdFor } from '../../shared/ids.ts';
+import { formatMoney, type Money } from '../../shared/money.ts';
+import { newBalancePlace, presentPaid } from './balance-payment.ts';
+import type { WakingPort } from './handler.ts';
+import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
+import { type PayTogether, payAndWake } from './pay-from-balance.ts';
+import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
+import type { ReferenceType } from './payment-order.ts';
+import { getHandler } from './prepare-gateway-payment.ts';
+
+export interface BalancePaymentRequest {
+  reference_type: ReferenceType;
+  reference_id: string;
+  source_account_id: string;
+  /** IDR, as the request wrote it. */
+  amount: Money;
+}
+
+/**
+ * Pays from a balance: looks up the stored answer of the key, then checks handler, rail and permission, then pays, then
+ * wakes the workflow that waits for the payment. Returns the body as it is sent, byte for byte.
+ */
+export async function payAsAsked(
+  em: EntityManager,
+  { workflows, payTogether }: { workflows: WakingPort; payTogether: PayTogether },
+  body: BalancePaymentRequest,
+  asking: Asking,
+): Promise<StoredAnswer & { replayed: boolean }> {
+  const { caller, key, requestId } = asking;
+  const amount = formatMoney(body.amount);
+  const fingerprint = fingerprintOf('POST', '/v1/payments/balance', { ...body, amount });
+  const transactionId = balancePaymentIdFor(caller.userId, key);
+  const answer = presentPaid('Payment completed', {
+    transaction_id: transactionId,
+    amount,
+    new_balance: newBalancePlace,
+    reference_type: body.reference_type,
+    reference_id: body.reference_id,
+  });
+  return payUnderKey(em, asking, { fingerprint, transactionId, answer }, (idempotency) =>
+    payAndWake(em, { workflows, payTogether }, getHandler(caller, body.reference_type, 'balance'), {
+      payer: caller,
+      transactionId,
+      referenceId: body.reference_id,
+      sourceAccountId: body.source_account_id,
+      amount,
+      requestId,
+      deadline: deadlineOf(caller),
+      answer,
+      idempotency,
+    }),
+  );
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { allow } from '../../platform/http/access.ts';
+import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { listReceipts } from './find-receipts.ts';
+import { receiptLaw, receiptReasons } from './receipt.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/receipts', tag: 'Operations' });
+
+routes.get(
+  '/',
+  {
+    summary: 'List money that the provider confirmed, newest first',
+    description:
+      '`status=suspended` is the list to work through: money that came late, twice, in another amount or for nobody, which ' +
+      'waits in suspense for a decision `settle_receipt`. `applied` money has no reason: it paid what its reference names.',
+    access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
+    query: listQuery().extend({ status: z.enum(receiptLaw.statuses).optional() }),
+    answers: {
+      200: z.object({
+        message: z.string(),
+        data: z.object({
+          items: z.array(
+            z
+              .object({
+                id: uuid(),
+                amount: amount(),
+                reference: z.string(),
+                reason: z.enum(receiptReasons).nullable(),
+                status: z.enum(receiptLaw.statuses),
+                received_at: timestamp(),
+              })
+              .meta({ id: 'Receipt' }),
+          ),
+          ...pageFields,
+        }),
+      }),
+    },
+  },
+  async ({ em, query }) => {
+    const { status, ...window } = query;
+    const { rows, ...listed } = await listReceipts(em, { state: status, ...window });
+    return {
+      message: 'Receipts found',
+      data: {
+        items: rows.map(({ state, reason, received_at, ...rest }) => ({
+          ...rest,
+          reason: reason ?? null,
+          status: state,
+          received_at: new Date(received_at).toISOString(),
+        })),
+        ...presentPage(query, listed),
+      },
+    };
+  },
+);
+
+export const receiptsRoutes = routes;

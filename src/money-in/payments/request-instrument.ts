@@ -1,0 +1,82 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { openProfile } from '../../people/identity/profile.ts';
+import { User } from '../../people/identity/user.entity.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Gateway, Instrument } from '../../platform/gateway/gateway.ts';
+import { addMoney } from '../../shared/money.ts';
+import { closePayment, wakeAfterEnd } from './close-payment.ts';
+import type { WakingPort } from './handler.ts';
+import { closeByRefusal, noteAttempt, obtainInstrument } from './obtain-instrument.ts';
+import { PaymentChannel } from './payment-channel.entity.ts';
+import { PaymentOrder } from './payment-order.entity.ts';
+import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import { returnUrlOf } from './return-url.ts';
+
+/**
+ * Asks the provider for the order's instrument and stores the result: `WAITING_PAYMENT` with the code that the payer is
+ * shown, or `FAILED`. An order that an earlier attempt has ended wakes once more what waits for it. Throws
+ * ProviderUnknown when the outcome is unknown, as `obtainInstrument`, and KeysAway.
+ */
+export async function requestInstrument(
+  em: EntityManager,
+  { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
+  {
+    orderId,
+    publicUrl,
+    workflows,
+    signal,
+  }: {
+    orderId: string;
+    publicUrl: string;
+    workflows: WakingPort;
+    signal: AbortSignal;
+  },
+): Promise<PaymentOrderStatus> {
+  const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
+  if (isFinalOrder(order.status)) await wakeAfterEnd(order, workflows);
+  if (order.status !== 'PENDING' || order.cancelled_at) return order.status;
+  const channel = await em.findOneOrFail(PaymentChannel, { id: order.payment_id });
+  const { name } = await openProfile(sealer, await em.findOneOrFail(User, order.user_id));
+  const request = {
+    reference: order.id,
+    method: channel.method,
+    channelCode: channel.channel_code,
+    amount: addMoney(order.nominal, order.admin_fee),
+    expiresAt: order.expires_at,
+    customer: { name },
+    returnUrl: returnUrlOf(publicUrl, order.id),
+  };
+  const after = 'request-instrument.after';
+  const table = 'payment_orders';
+  const attempt = await noteAttempt(em, table, order.id);
+  const answer = await obtainInstrument(em, gateway, { table, attempt, request, signal, after });
+  if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
+  const end = { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt } as const;
+  return closeByRefusal(em, table, { id: orderId, refused: attempt, close: () => closePayment(em, end, workflows) });
+}
+
+// Row and event in one statement: a request waits for this step.
+const waitForPayment = `
+  with waiting as (
+    update payment_orders set status = 'WAITING_PAYMENT', provider_payment_request_id = ?,
+      provider_payment_method_id = ?, payment_code = ?, updated_at = now()
+    where id = ? and status = 'PENDING' returning id, request_id)
+  insert into events (event, impact, resource_type, resource_id, request_id, data)
+  select 'RESOURCE_UPDATED', 'MEDIUM', 'payment_order', id::text, request_id, '{"status": "WAITING_PAYMENT"}'::jsonb
+  from waiting returning 1`;
+
+async function writeDown(
+  em: EntityManager,
+  orderId: string,
+  { providerPaymentRequestId, providerPaymentMethodId, paymentCode }: Instrument,
+): Promise<PaymentOrderStatus> {
+  const written = await em.execute<unknown[]>(waitForPayment, [
+    providerPaymentRequestId,
+    providerPaymentMethodId,
+    paymentCode,
+    orderId,
+  ]);
+  if (written.length > 0) return 'WAITING_PAYMENT';
+  const { status } = await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true });
+  return status;
+}

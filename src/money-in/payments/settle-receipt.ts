@@ -1,0 +1,132 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Account } from '../../ledger/account.entity.ts';
+import type { AccountKind } from '../../ledger/account.ts';
+import { findErasedOwner } from '../../ledger/find-erased-owner.ts';
+import type { Decision } from '../../money-out/decisions/decision.entity.ts';
+import {
+  actorOf,
+  endDecision,
+  lockDecisionAbout,
+  recordDecisionEnded,
+  whyPowerless,
+} from '../../money-out/decisions/end-decision.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Gateway } from '../../platform/gateway/gateway.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { newId } from '../../shared/ids.ts';
+import { isFinal } from '../../shared/status-law.ts';
+import { hearPayment } from './hear-payment.ts';
+import { Receipt } from './receipt.entity.ts';
+import { type ReceiptSettlement, type ReceiptState, receiptLaw } from './receipt.ts';
+
+/**
+ * Accounts that may be credited from suspense: those whose owner can move the money on, by a payment, transfer or
+ * payout. A product pays nothing out, and a saving goal is only released as a whole; the open pool pays out donations
+ * and a circle contributions, which late money is not; a partner's pending and reserved money belongs to its payments
+ * and payouts. Late money for one of these goes to an account of the person or organization that paid it.
+ */
+const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
+
+/**
+ * Settles a suspended receipt as two people have decided, once, in one transaction with the end of their decision:
+ * `credit` moves the money to an account, `refund` records that it was given back at the provider. A decision lapses
+ * when it came too late, or when the provider has since changed its answer about the payment. Returns the receipt's
+ * state then. Throws REQUEST_INVALID for anything that is not a decision about this receipt.
+ */
+export async function settleReceipt(
+  em: EntityManager,
+  gateway: Gateway,
+  { receiptId, settlement, signal }: { receiptId: string; settlement: ReceiptSettlement; signal: AbortSignal },
+): Promise<ReceiptState> {
+  const receipt =
+    (await em.findOne(Receipt, { id: receiptId })) ?? refuse('REQUEST_INVALID', 'there is no such receipt');
+  const says = await hearPayment(gateway, receipt, signal);
+  const state = await em.fork().transactional(async (tx) => {
+    const decision = await lockDecisionAbout(tx, {
+      id: settlement.decision_id,
+      kind: 'settle_receipt',
+      receipt_id: receiptId,
+    });
+    if (decision.status === 'pending') await carryOut(tx, decision, says);
+    return (await tx.findOneOrFail(Receipt, { id: receiptId }, { refresh: true })).state;
+  });
+  await failpoint('settle-receipt.after');
+  return state;
+}
+
+async function carryOut(tx: EntityManager, decision: Decision, says: string): Promise<void> {
+  const receipt = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
+  const why = await whyLapsed(tx, receipt, decision, says);
+  if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why });
+  if (!decision.approved_by) return;
+  const { id, amount } = receipt;
+  const { note, action, account_id } = decision;
+  const actorId = actorOf(decision);
+  const journalId = newId();
+  const [{ settled }] = await tx.execute<[{ settled: boolean }]>('select settle_receipt(?, ?) as settled', [
+    journalId,
+    decision.id,
+  ]);
+  if (!settled) {
+    // Another decision about it was carried out meanwhile.
+    await tx.refresh(receipt);
+    return endDecision(tx, decision, { status: 'lapsed', reason: `the receipt is now ${receipt.state}` });
+  }
+  await tx.refresh(decision);
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    impact: 'HIGH',
+    resourceType: 'receipt',
+    resourceId: id,
+    actorId,
+    requestId: null,
+    data: { action, account_id: account_id ?? null, note, amount, journal_id: journalId, decision_id: decision.id },
+  });
+  await recordDecisionEnded(tx, decision, { actorId });
+}
+
+async function whyLapsed(
+  tx: EntityManager,
+  { state }: Receipt,
+  decision: Decision,
+  says: string,
+): Promise<string | null> {
+  if (isFinal(receiptLaw, state)) return `the receipt is now ${state}`;
+  const powerless = await whyPowerless(tx, decision);
+  if (powerless !== null) return powerless;
+  if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
+    return 'the person whose account would be credited has been erased';
+  }
+  // The money is in suspense because the provider confirmed it. Silence, or a list that does not show it at the moment,
+  // revokes that neither now nor when the decision was proposed.
+  const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
+  const now = forGood(says);
+  const isNew = now !== undefined && now !== said;
+  const isGone = decision.action === 'credit' && isTakenBack(says);
+  return isNew || isGone ? `the provider has said since that the payment is ${says}` : null;
+}
+
+/** Whether the provider reports that the money did not come, or went back. */
+export const isTakenBack = (says: string): boolean => says === 'failed' || says === 'voided';
+
+/** The provider status, if it is final. */
+const forGood = (says: string | undefined): string | undefined =>
+  says !== undefined && ['succeeded', 'failed', 'voided'].includes(says) ? says : undefined;
+
+/** Throws REQUEST_INVALID for an account that may not be credited from suspense. */
+export async function requireCreditable(em: EntityManager, accountId: string): Promise<void> {
+  const field = 'account_id';
+  const account = await em.findOne(Account, { id: accountId });
+  if (account === null) return refuse('REQUEST_INVALID', 'no such account', { field });
+  if ((await findErasedOwner(em, accountId)) !== null) {
+    refuse('REQUEST_INVALID', 'the account of a person who was erased, who could not move the money', { field });
+  }
+  if (creditableKinds.includes(account.kind)) return;
+  const possible = creditableKinds.join(', ');
+  refuse(
+    'REQUEST_INVALID',
+    `an account of kind ${account.kind}, whose owner could not move the money; possible kinds are ${possible}`,
+    { field },
+  );
+}

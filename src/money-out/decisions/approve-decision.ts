@@ -1,0 +1,98 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { hasSecondFactor } from '../../people/identity/second-factor.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { carryOut, whyVoid } from './carry-out.ts';
+import { Decision } from './decision.entity.ts';
+import { tellWithdrawal } from './disbursing.ts';
+import { endDecision, judgingAgain, lockDecision, requireOperator } from './end-decision.ts';
+import type { DecisionPorts } from './handling.ts';
+
+interface Deciding {
+  caller: Caller;
+  decisionId: string;
+  /** Whether the caller must have logged in with a second factor. */
+  needsSecondFactor: boolean;
+  requestId: string;
+}
+
+/**
+ * Approves another operator's proposal and has it carried out. Returns the ended decision: carried out, `refused` by
+ * the subject's own checks, or `lapsed`. Once its approval is recorded, it is carried out once, however often that is
+ * requested, and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it
+ * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it or has no second factor, UNAUTHENTICATED when the
+ * session has ended meanwhile, REQUEST_INVALID when the decision has ended, and SERVICE_UNAVAILABLE when it is approved
+ * but not carried out yet.
+ */
+export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
+  const { decisionId: id } = deciding;
+  const decision = await decide(em, deciding, async (tx, pending) => {
+    if (pending.approved_by) return;
+    const { userId } = deciding.caller;
+    if (pending.first_approved_by === userId) {
+      refuse('FORBIDDEN', 'Another person has to give the second approval', { field: 'id' });
+    }
+    if (pending.kind === 'disburse' && !pending.first_approved_by) pending.first_approved_by = userId;
+    else pending.approved_by = userId;
+    await tx.flush();
+    const { kind, requestId } = { ...pending, ...deciding };
+    await recordEvent(tx, {
+      event: 'DECISION_APPROVED',
+      impact: 'HIGH',
+      resourceType: 'decision',
+      resourceId: id,
+      actorId: deciding.caller.userId,
+      requestId,
+      data: { kind },
+    });
+  });
+  await failpoint('approve-decision.approved');
+  if (decision.status !== 'pending' || !decision.approved_by) return tellWithdrawal(ports, decision);
+  const ended = await carryOut(em, ports, id);
+  if (ended.status !== 'pending') return ended;
+  return refuse('SERVICE_UNAVAILABLE', 'It is approved but not carried out yet: read it later, or approve it again', {
+    retryAfterSeconds: 5,
+  });
+}
+
+/** Rejects another operator's proposal, which needs no second factor. Returns and throws as `approveDecision`. */
+export async function rejectDecision(
+  em: EntityManager,
+  ports: Pick<DecisionPorts, 'workflows'>,
+  deciding: Omit<Deciding, 'needsSecondFactor'>,
+): Promise<Decision> {
+  const { caller, requestId } = deciding;
+  const decision = await decide(em, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
+    endDecision(tx, pending, { status: 'rejected', actorId: caller.userId, requestId }),
+  );
+  return tellWithdrawal(ports, decision);
+}
+
+/** A second person's step on a pending decision, under its lock; a decision that has become void lapses instead. */
+async function decide(
+  em: EntityManager,
+  { caller, decisionId, needsSecondFactor, requestId }: Deciding,
+  step: (tx: EntityManager, pending: Decision) => Promise<void>,
+): Promise<Decision> {
+  const judge = async (tx: EntityManager) => {
+    const decision = await lockDecision(tx, decisionId);
+    if (decision.proposed_by === caller.userId) {
+      refuse('FORBIDDEN', 'Another person has to decide, not the one who proposed it', { field: 'id' });
+    }
+    // The lock may have been held by a concurrent request; permission and session may have ended meanwhile.
+    await requireOperator(tx, caller, 'approve-decision');
+    if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
+      refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to approve');
+    }
+    if (decision.status !== 'pending') {
+      refuse('REQUEST_INVALID', `the decision is ${decision.status}, not pending`, { field: 'id' });
+    }
+    const why = await whyVoid(tx, decision);
+    if (why === null) await step(tx, decision);
+    else await endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: caller.userId, requestId });
+  };
+  await judgingAgain(() => em.fork().transactional(judge));
+  return em.fork().findOneOrFail(Decision, { id: decisionId });
+}

@@ -1,0 +1,20 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
+import type { Listed } from '../../platform/database/position.ts';
+import { refuse } from '../../shared/errors.ts';
+import { Decision } from './decision.entity.ts';
+import type { DecisionKind, DecisionStatus } from './decision.ts';
+
+/** The decision with this id. Throws NOT_FOUND. */
+export async function getDecision(em: EntityManager, id: string): Promise<Decision> {
+  return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });
+}
+
+/** Decisions of operators, newest first unless asked otherwise. */
+export function findDecisions(
+  em: EntityManager,
+  { status, kind }: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined },
+  window: ListWindow,
+): Promise<Listed & { items: Decision[] }> {
+  return findPage(em, Decision, { ...(status && { status }), ...(kind && { kind }) }, window, { within: {} });
+}

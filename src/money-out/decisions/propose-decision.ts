@@ -1,0 +1,71 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { isDomainError } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { carryOut } from './carry-out.ts';
+import { Decision } from './decision.entity.ts';
+import type { ProposalOf, ProposedKind } from './decision.ts';
+import { requireOperator } from './end-decision.ts';
+import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
+import { proposable } from './handlings.ts';
+
+interface Proposing<Kind extends ProposedKind> {
+  caller: Caller;
+  proposal: ProposalOf<Kind>;
+  note: string;
+  requestId: string;
+}
+
+/**
+ * Proposes a decision for another operator to approve, with what provider and books say now. One that needs a single
+ * person is carried out at once. Throws what its kind's `look` throws, and when the caller lost the permission or the
+ * session ended while the provider was asked. Returns the decision as it stands then; if it could not be carried out at
+ * once, it waits for a second person.
+ */
+export async function proposeDecision<Kind extends ProposedKind>(
+  em: EntityManager,
+  ports: DecisionPorts,
+  proposing: Proposing<Kind>,
+): Promise<Decision> {
+  const kind: Kind = proposing.proposal.kind as Kind;
+  const handling: DecisionHandling<Kind> = proposable[kind];
+  const look = await handling.look(em.fork(), ports.gateway, proposing.proposal);
+  const id = await write(em, proposing, look);
+  if (!look.isProven) return em.fork().findOneOrFail(Decision, { id });
+  try {
+    return await carryOut(em, ports, id);
+  } catch (error) {
+    // Temporal is unavailable: the proposal stands all the same.
+    if (!isDomainError(error)) throw error;
+  }
+  return em.fork().findOneOrFail(Decision, { id });
+}
+
+function write<Kind extends ProposedKind>(
+  em: EntityManager,
+  { caller, proposal, note, requestId }: Proposing<Kind>,
+  { evidence }: Look,
+): Promise<string> {
+  const id = newId();
+  const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
+  const columns = Object.keys(facts);
+  return em.fork().transactional(async (tx) => {
+    // Checked again, because asking the provider took time.
+    await requireOperator(tx, caller, 'propose-decision');
+    await tx.execute(
+      `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+      Object.values(facts).map((value) => value ?? null),
+    );
+    await recordEvent(tx, {
+      event: 'DECISION_PROPOSED',
+      impact: 'HIGH',
+      resourceType: 'decision',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { ...proposal, note },
+    });
+    return id;
+  });
+}

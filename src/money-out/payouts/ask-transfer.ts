@@ -1,0 +1,81 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { type Gateway, isProviderUnknown, restAfter } from '../../platform/gateway/gateway.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { compareMoney } from '../../shared/money.ts';
+import { closeAttempt, findMadeAttempts } from './attempts.ts';
+import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
+import { handlings } from './handlings.ts';
+import { Payout } from './payout.entity.ts';
+import { isFinalPayout, noReasonGiven, type ProviderReport } from './payout.ts';
+import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
+import { mayRepeat } from './repeating.ts';
+
+/** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
+export async function hearProvider(
+  gateway: Gateway,
+  { id, net_amount: amount, refund_of: refundOf, partner_id: partnerId = null, provider_transfer_id: known }: Payout,
+  signal: AbortSignal,
+): Promise<ProviderReport> {
+  try {
+    const transfer = await gateway.findTransfer(id, { signal, refundOf, partnerId, known });
+    if (transfer === null) return { said: 'not known' };
+    const { status, providerTransferId, failureCode } = transfer;
+    const further = transfer.further.length > 0 ? { further: transfer.further } : {};
+    return compareMoney(transfer.amount, amount) === 0
+      ? { said: status, providerTransferId, failureCode, ...further }
+      : { said: 'another amount', providerTransferId, ...further };
+  } catch (error) {
+    if (!isProviderUnknown(error)) throw error;
+    return { said: 'silent', ...restAfter(error) };
+  }
+}
+
+/**
+ * Asks the provider what became of a payout, and records the answer. Where the provider does not know the transfer, the
+ * answer says what follows: the same request may be repeated, or the refusal of the only request stands. `at` (ISO
+ * 8601) is the workflow's clock.
+ */
+export async function askTransfer(
+  em: EntityManager,
+  sending: Sending,
+  { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
+): Promise<ProviderReport> {
+  const asked = await em.findOneOrFail(Payout, { id: payoutId });
+  const askedAt = await readDatabaseClock(em);
+  const heard = await hearProvider(sending.gateway, asked, signal);
+  const report = await em.fork().transactional(async (tx) => {
+    const payout = await lockPayout(tx, payoutId);
+    const concluded = heard.said === 'not known' ? await concludeFromIgnorance(tx, sending, payout, askedAt) : heard;
+    await recordProviderStatus(tx, payout, concluded, new Date(at));
+    return concluded;
+  });
+  await failpoint('ask-transfer.after');
+  return report;
+}
+
+/** What follows when the provider, asked at `askedAt` (the database's clock), does not know the transfer. */
+async function concludeFromIgnorance(
+  tx: EntityManager,
+  sending: Sending,
+  payout: Payout,
+  askedAt: Date,
+): Promise<ProviderReport> {
+  const nothing = { said: 'not known' } as const;
+  // A transfer that the provider has once known is not undone when the provider no longer finds it.
+  if (isFinalPayout(payout.status) || payout.provider_transfer_id) return nothing;
+  const payoutId = payout.id;
+  const before = await findMadeAttempts(tx, payoutId);
+  const last = before.at(-1);
+  if (last !== undefined) await closeAttempt(tx, { payoutId, number: last.number, askedAt });
+  const made = await findMadeAttempts(tx, payoutId);
+  // The refusal of the only request is final. That of a repetition says nothing about an earlier request, which may
+  // still be carried out however long the provider does not know it.
+  if (made.length === 1 && last?.outcome === 'refused') {
+    return { said: 'refused', failureCode: last.failureCode ?? noReasonGiven };
+  }
+  if (made.length > 0 && !isFrozen(payout)) return nothing;
+  if ((await handlings[payout.kind].heldBy?.(tx, payout))?.isBarred) return nothing;
+  if ((await buildRequest(sending, payout)) === null) return { said: 'request differs' };
+  return mayRepeat(made, sending.resendHours) ? { said: 'not known', repeat: true } : nothing;
+}

@@ -1,0 +1,75 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../../shared/assert.ts';
+import type { Payout } from './payout.entity.ts';
+import type { PayoutAttemptOutcome } from './payout.ts';
+import type { MadeAttempt } from './repeating.ts';
+
+/** The attempts of a payout that may have reached the provider, oldest first. */
+export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<MadeAttempt[]> {
+  return em.execute<MadeAttempt[]>(
+    `select number, outcome, failure_code as "failureCode", ${age('sent_at')} as "ageMs",
+       ${age('not_known_at')} as "notKnownAgeMs"
+     from payout_attempts where payout_id = ? and outcome is distinct from 'unsent' order by number`,
+    [payoutId],
+  );
+}
+
+/** SQL: when the first request left that may have reached the provider, null before; `payoutId` is an SQL expression. */
+export const firstSentAt = (payoutId: string): string =>
+  `(select min(sent_at) from payout_attempts where payout_id = ${payoutId} and outcome is distinct from 'unsent')`;
+
+/** From when the provider is asked about a payout: its first request, which may come long after its reservation. */
+export async function readAskedSince(em: EntityManager, { id, created_at: reservedAt }: Payout): Promise<Date> {
+  const [row] = await em.execute<{ at: string | Date | null }[]>(`select ${firstSentAt('?')} as at`, [id]);
+  return row?.at ? new Date(row.at) : reservedAt;
+}
+
+const age = (column: string): string => `(extract(epoch from clock_timestamp() - ${column}) * 1000)::float8`;
+
+/**
+ * Records that the provider, asked at `askedAt` (the database's clock), did not know the transfer; this closes the
+ * attempt if it was made long enough before.
+ */
+export async function closeAttempt(
+  tx: EntityManager,
+  { payoutId, number, askedAt }: { payoutId: string; number: number; askedAt: Date },
+): Promise<void> {
+  await tx.execute('select close_payout_attempt(?, ?, ?::timestamptz)', [payoutId, number, askedAt]);
+}
+
+/**
+ * Opens an attempt and returns its number. `isMade` is for one that the provider has got already. The database refuses one
+ * while another is open, and one that may not be sent any more.
+ */
+export async function openAttempt(tx: EntityManager, payoutId: string, { isMade = false } = {}): Promise<number> {
+  const [row] = await tx.execute<{ number: number }[]>('select open_payout_attempt(?, ?) as number', [
+    payoutId,
+    isMade,
+  ]);
+  return must(row, 'a function answers').number;
+}
+
+/** Whether the attempt may still be sent: it is recent enough, and its payout is pending. */
+export async function maySend(
+  em: EntityManager,
+  { payoutId, number, withinMs }: { payoutId: string; number: number; withinMs: number },
+): Promise<boolean> {
+  const found = await em.execute<unknown[]>(
+    `select 1 from payout_attempts a join payouts p on p.id = a.payout_id
+     where a.payout_id = ? and a.number = ? and p.status = 'pending'
+       and a.sent_at > clock_timestamp() - make_interval(secs => ?)`,
+    [payoutId, number, withinMs / 1000],
+  );
+  return found.length > 0;
+}
+
+/** Records an attempt's answer; returns whether another attempt, or a later one, may have reached the provider. */
+export async function answerAttempt(
+  tx: EntityManager,
+  answer: { payoutId: string; number: number; outcome: PayoutAttemptOutcome; failureCode: string | null },
+): Promise<{ others: boolean; later: boolean }> {
+  const { payoutId, number, outcome, failureCode } = answer;
+  await tx.execute('select answer_payout_attempt(?, ?, ?, ?)', [payoutId, number, outcome, failureCode]);
+  const others = (await findMadeAttempts(tx, payoutId)).filter((attempt) => attempt.number !== number);
+  return { others: others.length > 0, later: others.some((attempt) => attempt.number > number) };
+}

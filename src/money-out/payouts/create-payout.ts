@@ -1,0 +1,51 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { KeyedRequest } from '../../platform/openings/opening.ts';
+import { must } from '../../shared/assert.ts';
+import { payoutIdFor } from '../../shared/ids.ts';
+import { Payout } from './payout.entity.ts';
+import type { PayoutWorkflows } from './payout.ts';
+import { type PayoutRequest, preparePayout } from './prepare-payout.ts';
+import { createReservationTurns } from './reserve-in-turn.ts';
+
+const reserveInTurn = createReservationTurns();
+
+const notInTime = 'The payout could not be reserved in time; try again under the same key';
+
+export interface PayoutCreation {
+  partnerId: string;
+  body: PayoutRequest;
+  idempotency: KeyedRequest;
+  requestId: string;
+}
+
+/**
+ * Creates a payout and waits until its money is reserved. Throws FUNDS_* when the partner may not pay it out, and
+ * SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes, a retry under the same key joins a payout
+ * that may still begin.
+ */
+export async function createPayout(
+  em: EntityManager,
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<PayoutWorkflows, 'startPartnerPayout'> },
+  { partnerId, body, idempotency, requestId }: PayoutCreation,
+): Promise<Payout> {
+  const payoutId = payoutIdFor(partnerId, idempotency.key);
+  const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
+  if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
+  return reserveInTurn(
+    em,
+    {
+      resourceId: payoutId,
+      kind: 'payout',
+      stamp: idempotency.stamp,
+      turnOf: partnerId,
+      isKeyed: true,
+      unavailable: notInTime,
+    },
+    {
+      find,
+      prepare: () => preparePayout(em, sealer, { payoutId, partnerId, body, idempotency, requestId }),
+      start: (opening, waitMs) => workflows.startPartnerPayout(payoutId, opening, waitMs),
+    },
+  );
+}

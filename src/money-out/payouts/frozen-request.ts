@@ -1,0 +1,55 @@
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Gateway, RefundRequest, TransferRequest } from '../../platform/gateway/gateway.ts';
+import { must } from '../../shared/assert.ts';
+import { openPayoutTexts } from './open-payout-texts.ts';
+import type { Payout } from './payout.entity.ts';
+import type { PayoutTexts } from './payout.ts';
+
+/** What an attempt needs. */
+export interface Sending {
+  gateway: Gateway;
+  sealer: Sealer;
+  /** `PAYOUT_RESEND_HOURS`. */
+  resendHours: number;
+}
+
+/**
+ * The request a payout makes, the same for every attempt, and a digest of everything sent over the wire. Null when
+ * nothing may be sent: the first attempt freezes the request, and what would be sent now is not what was sent then, as
+ * after a deployment that changed the provider's bank names; or nobody can read any more where the payout goes.
+ */
+export async function buildRequest(
+  { gateway, sealer }: Pick<Sending, 'gateway' | 'sealer'>,
+  payout: Payout,
+): Promise<{ request: TransferRequest | RefundRequest; digest: string } | null> {
+  const request = await requestOf(sealer, payout);
+  if (request === null) return null;
+  const digest = gateway.digestTransfer(request);
+  return isFrozen(payout) && payout.request_digest !== digest ? null : { request, digest };
+}
+
+async function requestOf(sealer: Sealer, payout: Payout): Promise<TransferRequest | RefundRequest | null> {
+  const { id: reference, net_amount: amount, refund_of: refundOf } = payout;
+  if (refundOf) return { reference, amount, refundOf };
+  const texts = await openPayoutTexts(sealer, payout);
+  if (texts === null) return null;
+  return {
+    reference,
+    bankCode: must(payout.bank_code, 'a transfer goes to a bank'),
+    accountNumber: texts.bank_account_number,
+    accountHolder: accountHolderOf(texts),
+    amount,
+    description: payout.reference,
+  };
+}
+
+/**
+ * The provider requires an account holder's name. When none was given, none is invented: the account number is sent
+ * instead, and a bank that compares names reports it by its failure code.
+ */
+const accountHolderOf = ({ beneficiary_name, bank_account_number }: PayoutTexts): string =>
+  beneficiary_name ?? bank_account_number;
+
+/** Whether an attempt has frozen the request. Payouts sent before digests were kept have none, and are not repeated. */
+export const isFrozen = ({ request_digest }: Payout): boolean =>
+  request_digest !== null && request_digest !== undefined;

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { partnerAnswer } from '../../partners/partner-answer.ts';
+import { partner } from '../../platform/http/access.ts';
+import { amount } from '../../platform/http/fields.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { readPayoutHeadroom } from './payout-limits.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/partners/limits', tag: 'Partner API' });
+
+const useOf = <T extends z.ZodType>(quantity: T) =>
+  z.object({ maximum: quantity, used: quantity, remaining: quantity }).nullable();
+
+routes.get(
+  '/',
+  {
+    summary: 'Read the payout limits and what is used of them',
+    description:
+      'Rolling windows that end now. The daily amount counts every payout but failed ones, the hourly count every ' +
+      'payout that was reserved; refunds count in neither. Null where no limit is set; then payouts are suspended.',
+    access: partner('read-gateway'),
+    answers: {
+      200: partnerAnswer(
+        z.object({
+          max_payout_amount: useOf(amount()),
+          max_daily_amount: useOf(amount()),
+          max_hourly_count: useOf(z.int()),
+        }),
+      ),
+    },
+  },
+  async ({ em, caller }) => (await readPayoutHeadroom(em, caller.partnerId)).limits,
+);
+
+export const limitsRoutes = routes;

@@ -1,0 +1,22 @@
+import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { type PayoutTexts, payoutTextsPlace } from './payout.ts';
+
+interface Texts {
+  id: string;
+  texts_sealed: string;
+}
+
+/** Decrypts where a payout goes, and the partner's own texts, to send it; null when nobody can read them any more. */
+export async function openPayoutTexts(sealer: Sealer, { id, texts_sealed }: Texts): Promise<PayoutTexts | null> {
+  const opened = await openUnlessGone(sealer, payoutTextsPlace(id), texts_sealed);
+  return opened === null ? null : JSON.parse(opened);
+}
+
+/** The same to show them: without those that nobody can read. */
+export const showPayoutTexts = async (sealer: Sealer, payout: Texts): Promise<PayoutTexts> =>
+  (await openPayoutTexts(sealer, payout)) ?? {
+    bank_account_number: '',
+    beneficiary_name: null,
+    external_ref: null,
+  };

@@ -1,0 +1,39 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { compareMoney, formatMoney, type Money } from '../../shared/money.ts';
+
+/** What a bank takes: account numbers of so many digits, and transfers of IDR `minimum` to `maximum` (scale 4). */
+export interface PayoutBank {
+  shortest: number;
+  longest: number;
+  minimum: Money;
+  maximum: Money;
+}
+
+/** SQL: the columns of `PayoutBank`, of the row `b` of `payout_banks`. */
+export const bankColumns = `b.account_number_min_length as shortest, b.account_number_max_length as longest,
+  b.minimum_amount::text as minimum, b.maximum_amount::text as maximum`;
+
+/** The bank of this code; null when none is served. */
+export async function findPayoutBank(em: EntityManager, bankCode: string): Promise<PayoutBank | null> {
+  const [bank] = await em.execute<PayoutBank[]>(
+    `select ${bankColumns} from payout_banks b where b.bank_code = ? and b.active`,
+    [bankCode],
+  );
+  return bank ?? null;
+}
+
+/** What is wrong with an account number at a bank, for the field that has it; null when the bank can have it. */
+export function complainOfAccountNumber(
+  number: string,
+  bankCode: string,
+  { shortest, longest }: PayoutBank,
+): string | null {
+  if (/^\d+$/.test(number) && number.length >= shortest && number.length <= longest) return null;
+  return `an account at ${bankCode} has ${shortest === longest ? `${shortest}` : `${shortest} to ${longest}`} digits`;
+}
+
+/** What is wrong with the amount that would reach a bank, for the field that has it; null when the bank takes it. */
+export function complainOfBankAmount(amount: Money, bankCode: string, { minimum, maximum }: PayoutBank): string | null {
+  if (compareMoney(amount, minimum) >= 0 && compareMoney(amount, maximum) <= 0) return null;
+  return `${bankCode} takes IDR ${minimum} to ${maximum}, and IDR ${formatMoney(amount)} would reach it`;
+}

@@ -1,0 +1,155 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type PartnerActivity, refuseInactive } from '../../partners/inactive.ts';
+import { refuse } from '../../shared/errors.ts';
+import { addMoney, compareMoney, formatMoney, leftAfter, type Money } from '../../shared/money.ts';
+
+export interface LimitUse<T> {
+  maximum: T;
+  used: T;
+  remaining: T;
+}
+
+/** Each limit under its name, null where none is set; amounts in IDR with four decimals. */
+export interface PayoutLimitsUse {
+  max_payout_amount: LimitUse<Money> | null;
+  max_daily_amount: LimitUse<Money> | null;
+  max_hourly_count: LimitUse<number> | null;
+}
+
+/**
+ * What a partner may pay out at one instant. A bank's minimum and maximum are in `payout-bank.ts`; withdrawals have
+ * limits of their own (`withdrawals/withdrawal-headroom.ts`).
+ */
+export interface PayoutHeadroom {
+  /** The status of the partner and of its organization. */
+  activity: PartnerActivity;
+  payoutsEnabled: boolean;
+  limits: PayoutLimitsUse;
+  available: Money;
+  availableAccountId: string;
+  reservedAccountId: string;
+  /** The database's clock at the time of reading; the rolling windows end here. */
+  at: Date;
+}
+
+interface HeadroomRow {
+  status: PartnerActivity['status'];
+  organization_status: PartnerActivity['organizationStatus'];
+  payouts_enabled: boolean;
+  max_payout_amount: Money | null;
+  max_daily_amount: Money | null;
+  max_hourly_count: number | null;
+  available_account_id: string;
+  reserved_account_id: string;
+  available: Money;
+  daily_amount: Money;
+  hourly_count: number;
+  at: string | Date;
+}
+
+const noMoney = formatMoney('0');
+
+/**
+ * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except those that failed and have not left, the
+ * hourly count every payout reserved in the last hour; refunds to the wallet that paid count in neither. Exact only under the partner's lock.
+ */
+export async function readPayoutHeadroom(em: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
+  const [row] = await em.execute<HeadroomRow[]>(
+    `select p.status, g.status as organization_status, p.payouts_enabled, p.max_payout_amount, p.max_daily_amount, p.max_hourly_count, p.available_account_id,
+       p.reserved_account_id, account_balance(p.available_account_id)::numeric(20, 4)::text as available,
+       day.amount::numeric(20, 4)::text as daily_amount, hour.payouts as hourly_count, clock.at
+     from (select clock_timestamp() as at) clock cross join partners p join organizations g on g.id = p.organization_id
+     cross join lateral reserved_since(p.id, clock.at - interval '24 hours') day
+     cross join lateral reserved_since(p.id, clock.at - interval '1 hour') hour
+     where p.id = ?`,
+    [partnerId],
+  );
+  if (row === undefined) refuse('NOT_FOUND', 'no such partner');
+  const { max_payout_amount, max_daily_amount, max_hourly_count, daily_amount, hourly_count } = row;
+  return {
+    activity: { status: row.status, organizationStatus: row.organization_status },
+    payoutsEnabled: row.payouts_enabled,
+    limits: {
+      max_payout_amount:
+        max_payout_amount === null ? null : { maximum: max_payout_amount, used: noMoney, remaining: max_payout_amount },
+      max_daily_amount:
+        max_daily_amount === null
+          ? null
+          : { maximum: max_daily_amount, used: daily_amount, remaining: leftAfter(max_daily_amount, daily_amount) },
+      max_hourly_count:
+        max_hourly_count === null
+          ? null
+          : {
+              maximum: max_hourly_count,
+              used: hourly_count,
+              remaining: Math.max(0, max_hourly_count - hourly_count),
+            },
+    },
+    available: row.available,
+    availableAccountId: row.available_account_id,
+    reservedAccountId: row.reserved_account_id,
+    at: new Date(row.at),
+  };
+}
+
+/** The same, exact until the transaction ends: under the lock of the partner, and of its organization's status. */
+export async function lockPayoutHeadroom(tx: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
+  // Two statements: the second reads what earlier lock holders have committed. A reservation queued for
+  // the partner's row does not hold the organization's row yet, so a suspension waits only for the one under way.
+  await tx.execute(
+    `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
+     for no key update of p for share of o`,
+    [partnerId],
+  );
+  return readPayoutHeadroom(tx, partnerId);
+}
+
+/**
+ * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), checking in the order of docs/contract.md 8:
+ * not active, suspended or without limits, beyond a limit, beyond the available balance.
+ */
+export function refuseBeyondHeadroom(
+  headroom: PayoutHeadroom,
+  { amount, reserved }: { amount: Money; reserved: Money },
+): void {
+  refuseInactive(headroom.activity);
+  refuseBeyondLimits(headroom, amount);
+  refuseBeyondAvailable(headroom.available, reserved);
+}
+
+/** The same for a refund; one to the wallet that paid is limited by the available balance alone. */
+export function refuseRefundBeyond(
+  headroom: PayoutHeadroom,
+  { amount, byTransfer }: { amount: Money; byTransfer: boolean },
+): void {
+  if (byTransfer) refuseBeyondLimits(headroom, amount);
+  refuseBeyondAvailable(headroom.available, amount);
+}
+
+/** Throws FUNDS_PAYOUT_SUSPENDED while transfers to banks are off, and FUNDS_LIMIT_EXCEEDED beyond a limit. */
+function refuseBeyondLimits({ payoutsEnabled, limits }: PayoutHeadroom, amount: Money): void {
+  if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
+  const { max_payout_amount: single, max_daily_amount: daily, max_hourly_count: hourly } = limits;
+  if (single === null || daily === null || hourly === null) {
+    refuse('FUNDS_PAYOUT_SUSPENDED', 'No payout limits are configured yet');
+  }
+  const exceeded = (limit: keyof PayoutLimitsUse, use: LimitUse<Money | number>, what: string): never =>
+    refuse('FUNDS_LIMIT_EXCEEDED', what, { details: { limit, ...use } });
+  if (compareMoney(amount, single.maximum) > 0) {
+    exceeded('max_payout_amount', single, `A single payout is at most IDR ${single.maximum}`);
+  }
+  if (compareMoney(addMoney(daily.used, amount), daily.maximum) > 0) {
+    exceeded('max_daily_amount', daily, `IDR ${daily.remaining} of the amount for 24 hours are left`);
+  }
+  if (hourly.remaining < 1) {
+    exceeded('max_hourly_count', hourly, `All ${hourly.maximum} payouts for one hour are used`);
+  }
+}
+
+/** Throws FUNDS_INSUFFICIENT_BALANCE for more than the partner's available balance. */
+function refuseBeyondAvailable(available: Money, required: Money): void {
+  if (compareMoney(required, available) <= 0) return;
+  refuse('FUNDS_INSUFFICIENT_BALANCE', `The available balance, IDR ${available}, does not cover IDR ${required}`, {
+    details: { available, required },
+  });
+}

@@ -1,0 +1,249 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem } from '../../partners/timeline.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { overdueGraceMs } from '../../shared/asking-intervals.ts';
+import { journalKeys } from '../../shared/ids.ts';
+import { addMoney } from '../../shared/money.ts';
+import { textArray } from '../../shared/postgres.ts';
+import { findMadeAttempts, firstSentAt } from './attempts.ts';
+import { isFrozen } from './frozen-request.ts';
+import { handlings } from './handlings.ts';
+import { showPayoutTexts } from './open-payout-texts.ts';
+import type { Payout } from './payout.entity.ts';
+import {
+  contradicts,
+  isUnknown,
+  noReasonGiven,
+  type PayoutKind,
+  type PayoutStatus,
+  type ProviderStatus,
+  payoutFamilyOf,
+  settledByOperator,
+} from './payout.ts';
+import { mayRepeatInMs } from './repeating.ts';
+
+/**
+ * What the provider says, in words; `it` is "transfer", or "refund" to the wallet that paid, and `wasSent` whether a
+ * request for it had been made by then.
+ */
+const statusTexts = (it: string, wasSent: boolean): Record<ProviderStatus, string> => ({
+  accepted: `The provider accepted the ${it}.`,
+  succeeded: `The provider says that the ${it} succeeded.`,
+  failed: `The provider says that the ${it} failed`,
+  reversed: `The provider says that the bank has returned the ${it}.`,
+  refused: `The provider refused the ${it}`,
+  'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
+  unsent: 'The provider could not be asked, or did not take the request: nothing was sent yet.',
+  'not known': `The outcome is unknown: the provider was asked and does not know the ${it} (yet).`,
+  silent: 'The outcome is unknown: the provider gave no usable answer.',
+  'another amount': 'The outcome is unknown: the provider reports another amount.',
+  'request differs': wasSent
+    ? `The outcome is unknown: the ${it} was requested, and that request can no longer be made again.`
+    : `The ${it} can no longer be requested as it was asked for: nothing is sent.`,
+});
+
+/** What the provider is asked to make. */
+const askedOf = ({ bank_code }: Payout): string => (bank_code === null ? 'refund' : 'transfer');
+
+/** What each kind of payout is called, and where its money came from. */
+const namesOf: Record<PayoutKind, { name: string; source: string }> = {
+  partner_payout: { name: 'payout', source: 'available balance' },
+  withdrawal: { name: 'withdrawal', source: 'account' },
+  payment_refund: { name: 'refund', source: 'available balance' },
+};
+
+/**
+ * What happened to a payout, in plain words, and what happens next. `resendHours` is for how many hours after the first
+ * attempt the same request may be repeated. With `sealer` it also names the beneficiary, where one was given.
+ */
+export async function tellPayoutTimeline(
+  em: EntityManager,
+  payout: Payout,
+  { resendHours, sealer }: { resendHours: number; sealer?: Sealer },
+) {
+  const { id, created_at: at, reference } = payout;
+  const reserved = addMoney(payout.net_amount, payout.fee);
+  const { resourceType, tell } = handlings[payout.kind];
+  const told = (await tell?.(em, payout)) ?? null;
+  const { source } = namesOf[payout.kind];
+  const name = told?.name ?? namesOf[payout.kind].name;
+  const beneficiary = sealer && (await showPayoutTexts(sealer, payout)).beneficiary_name;
+  const place = beneficiary ? `${placeOf(payout)} for ${beneficiary}` : placeOf(payout);
+  const items: TimelineItem[] = [
+    {
+      at,
+      type: 'request',
+      text: `A ${name} of IDR ${payout.amount} ${told ? `from ${told.origin} ` : ''}to ${place} was requested (${reference}).`,
+    },
+    { at, type: 'reservation', text: `IDR ${reserved} was reserved from the ${source}.` },
+    ...(told?.items ?? []),
+    ...(await findAttempts(em, payout)),
+    ...(await findProviderStatuses(em, payout, name)),
+    ...(await findCallbackItems(em, payout)),
+    ...(await findLedgerItems(em, payout, name)),
+    ...(resourceType === 'withdrawal' ? [] : await findWebhookItems(em, resourceType, id)),
+  ];
+  return presentTimeline(items, told?.next ?? (await findNext(em, payout, { resendHours, name })));
+}
+
+/** Where its money goes, in words. */
+const placeOf = ({ bank_code }: Payout): string => bank_code ?? 'the wallet that paid';
+
+async function findNext(
+  em: EntityManager,
+  payout: Payout,
+  { resendHours, name }: { resendHours: number; name: string },
+) {
+  const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
+  if (payout.contradicted_at) {
+    const text = `The provider now says otherwise, and our operators look into it. The ${name} stays ${status}, and no money moves.`;
+    return { at: null, text };
+  }
+  if (status !== 'pending') return null;
+  const it = askedOf(payout);
+  if ((await handlings[payout.kind].heldBy?.(em, payout))?.isBarred) {
+    const asked = asked_at ? 'The provider is asked again, and the ' : 'The ';
+    return {
+      at: look_again_at ?? null,
+      text: `${asked}${it} is not sent any more: an earlier refund of the payment was made after all.`,
+    };
+  }
+  if (!asked_at) {
+    return { at: look_again_at ?? null, text: `The ${it} is being sent; it is checked again by then.` };
+  }
+  const at = look_again_at ? new Date(look_again_at.getTime() - overdueGraceMs) : null;
+  const made = await findMadeAttempts(em, id);
+  if (made.length === 0 && (!last_word || last_word === 'unsent')) {
+    return {
+      at,
+      text: `Nothing was sent to the provider yet; the ${it} is sent then. The money stays reserved.`,
+    };
+  }
+  if (made.length === 0 && last_word === 'request differs') {
+    return {
+      at: null,
+      text: 'Nothing was sent to the provider, and nothing is: our operators look into it. The money stays reserved.',
+    };
+  }
+  if (last_word === 'not known' && isFrozen(payout) && !payout.provider_transfer_id) {
+    const inMs = mayRepeatInMs(made, resendHours);
+    if (inMs !== null) return { at, text: repeatText(inMs, it) };
+  }
+  return unknown_since
+    ? { at, text: 'The provider is asked again; the money stays reserved until the outcome is known.' }
+    : { at, text: 'The provider is asked again unless it calls back first.' };
+}
+
+/** In whole seconds; the ages behind `inMs` are by the database's clock. */
+function repeatText(inMs: number, it: string): string {
+  const asked = `The provider is asked again; if it still does not know the ${it}, the same request is made again`;
+  const wait = inMs > 0 ? `, in ${Math.ceil(inMs / 1000)} seconds at the earliest` : '';
+  return `${asked} under the same key${wait}. The money stays reserved.`;
+}
+
+async function findAttempts(em: EntityManager, payout: Payout): Promise<TimelineItem[]> {
+  const rows = await em.execute<{ sent_at: Date | string }[]>(
+    `select sent_at from payout_attempts where payout_id = ? and outcome is distinct from 'unsent' order by number`,
+    [payout.id],
+  );
+  const it = askedOf(payout);
+  const first =
+    it === 'refund'
+      ? 'The provider was asked to give the money back to the wallet that paid.'
+      : 'The provider was asked to make the transfer.';
+  return rows.map(({ sent_at }, earlier) => ({
+    at: new Date(sent_at),
+    type: 'provider',
+    text:
+      earlier === 0
+        ? first
+        : `The provider did not know the ${it}: the same request was made again, under the same key (${earlier + 1}).`,
+  }));
+}
+
+/** A payout's status at an instant, from its row. */
+function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): PayoutStatus {
+  if (finalized_at && at >= finalized_at) return status;
+  return succeeded_at && at >= succeeded_at ? 'succeeded' : 'pending';
+}
+
+interface Contradiction {
+  status: PayoutStatus;
+  said: ProviderStatus;
+}
+
+/** A provider status that contradicts the final status: shown as a contradiction, not as the payout's outcome. */
+function contradictionText(payout: Payout, name: string, { status, said }: Contradiction): string {
+  const what = said === 'another amount' ? 'reports another amount' : `says "${said}" of the ${askedOf(payout)}`;
+  return `After its end the provider ${what}: the ${name} stays ${status}, and no money moved for it.`;
+}
+
+/** What the provider said. After the payout's end, statuses that leave the outcome open are omitted. */
+async function findProviderStatuses(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
+  const { id, finalized_at } = payout;
+  const rows = await em.execute<
+    { said: ProviderStatus; failure_code: string | null; at: Date | string; was_sent: boolean }[]
+  >(
+    `select said, failure_code, at, coalesce(at >= ${firstSentAt('payout_words.payout_id')}, false) as was_sent
+     from payout_words where payout_id = ? order by id limit 200`,
+    [id],
+  );
+  return rows.flatMap(({ said, failure_code, at: instant, was_sent: wasSent }): TimelineItem[] => {
+    const at = new Date(instant);
+    const status = statusAt(payout, at);
+    if (contradicts(status, said))
+      return [{ at, type: 'provider', text: contradictionText(payout, name, { status, said }) }];
+    if (finalized_at && at >= finalized_at && isUnknown(said)) return [];
+    const hasReason = said === 'failed' || said === 'refused' || said === 'repeat refused';
+    const words = statusTexts(askedOf(payout), wasSent)[said];
+    return [{ at, type: 'provider', text: hasReason ? `${words}: ${failure_code ?? 'no reason given'}.` : words }];
+  });
+}
+
+/** Each end of a payout is a journal: what it did to the money, and what that means. */
+async function findLedgerItems(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
+  const rows = await em.execute<{ step: string; created_at: Date | string }[]>(
+    `select split_part(k.business_key, '/', 3) as step, j.created_at
+     from journal_keys k join journals j on j.id = k.journal_id where k.business_key = any(?::text[])`,
+    [
+      textArray(
+        (['spent', 'returned', 'reversed'] as const).map((step) =>
+          journalKeys.payout(payoutFamilyOf(payout.kind), payout.id, step),
+        ),
+      ),
+    ],
+  );
+  return rows.flatMap(({ step, created_at }): TimelineItem[] => {
+    const at = new Date(created_at);
+    const [ledger = '', outcome = ''] = endTexts(step, payout, name);
+    return [
+      { at, type: 'ledger', text: ledger },
+      { at, type: 'outcome', text: outcome },
+    ];
+  });
+}
+
+/** What a failure code means where its name does not say it. */
+function byOf(code: string): string {
+  if (code === noReasonGiven) return ' The provider gave no reason.';
+  return code === settledByOperator ? ' Our operators established it.' : '';
+}
+
+function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code }: Payout, name: string): string[] {
+  const { source } = namesOf[kind];
+  const code = failure_code ?? '';
+  const by = byOf(code);
+  if (step === 'spent') {
+    return [
+      `IDR ${net_amount} left to ${bank_code === null ? 'the wallet' : 'the bank'}; the fee was IDR ${fee}.`,
+      `The ${name} succeeded.`,
+    ];
+  }
+  if (step === 'returned') {
+    return [`IDR ${addMoney(net_amount, fee)} was returned to the ${source}.`, `The ${name} failed: ${code}.${by}`];
+  }
+  return [
+    `IDR ${net_amount} came back to the ${source}; the fee stays.`,
+    `The ${name} was reversed: the bank returned the money after success.`,
+  ];
+}

@@ -1,0 +1,71 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { FeeMode } from '../../partners/partner.ts';
+import type { PayoutKind, PayoutStatus, ProviderStatus } from './payout.ts';
+
+const PayoutSchema = defineEntity({
+  name: 'Payout',
+  tableName: 'payouts',
+  properties: {
+    id: p.uuid().primary(),
+    kind: p.text().$type<PayoutKind>(),
+    /** Where the money comes from, and returns to when it is not spent. */
+    source_account_id: p.uuid(),
+    /** Where it is held until then. */
+    reserved_account_id: p.uuid(),
+    /** Whose money it is, unless it is a withdrawal. */
+    partner_id: p.uuid().nullable(),
+    reference: p.string().length(40),
+    external_ref: p.string().length(128).nullable(),
+    fee_mode: p.text().$type<FeeMode>(),
+    /** As requested; what the limits count. */
+    amount: p.decimal().precision(20).scale(4),
+    fee: p.decimal().precision(20).scale(4),
+    /** What reaches the bank or the wallet; whole rupiah. */
+    net_amount: p.decimal().precision(20).scale(4),
+    /** The provider's share; internal. */
+    provider_fee: p.decimal().precision(20).scale(4),
+    /** How much of `provider_fee` was posted: all of it once the transfer succeeded. */
+    provider_cost: p.decimal().precision(20).scale(4).default('0'),
+    /** Null for a refund to the wallet that paid. */
+    bank_code: p.text().nullable(),
+    /** For a refund to the wallet that paid: the provider's id of the payment request. */
+    refund_of: p.text().nullable(),
+    texts_sealed: p.text(),
+    status: p.text().$type<PayoutStatus>(),
+    failure_code: p.text().nullable(),
+    provider_transfer_id: p.text().nullable(),
+    /** SHA-256 of the request as sent over the wire, frozen by the first attempt. */
+    request_digest: p.text().nullable(),
+    /** The provider's last status, and since when. */
+    last_word: p.text().$type<ProviderStatus>().nullable(),
+    last_word_at: p.datetime().nullable(),
+    asked_at: p.datetime().nullable(),
+    asks: p.integer().default(0),
+    unknown_since: p.datetime().nullable(),
+    /** When the delay was reported, to each endpoint that asks for it; set once, even if none does. */
+    delay_told_at: p.datetime().nullable(),
+    /** Since when the provider's status contradicts the final status. */
+    contradicted_at: p.datetime().nullable(),
+    /** The contradicting provider status that an operator has explained. */
+    explained_word: p.text().$type<ProviderStatus>().nullable(),
+    /** When two people booked what left although it failed here. */
+    booked_at: p.datetime().nullable(),
+    /** When the sweep wakes its workflow, unless something else has. */
+    look_again_at: p.datetime().nullable(),
+    /** Grows with each event of the payout. */
+    version: p.integer().default(0),
+    request_id: p.text().nullable(),
+    /** When the money had left; kept when the bank returns it. */
+    succeeded_at: p.datetime().nullable(),
+    finalized_at: p.datetime().nullable(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+  },
+});
+
+/**
+ * Money on its way to a bank account, or back to the wallet that paid. Its id is the provider's reference and
+ * idempotency key.
+ */
+export class Payout extends PayoutSchema.class {}
+PayoutSchema.setClass(Payout);

@@ -1,0 +1,217 @@
+import type { FeeMode } from '../../partners/partner.ts';
+import type { TransferState } from '../../platform/gateway/gateway.ts';
+import type { OpeningStamp } from '../../platform/openings/opening.ts';
+import type { Money } from '../../shared/money.ts';
+import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/**
+ * Pure facts about payouts: money that leaves for a bank account, or for the wallet that paid. All kinds share one life
+ * cycle; whose money it is, what is checked before the reservation and what follows from the end differ by kind.
+ */
+export const payoutKinds = ['partner_payout', 'withdrawal', 'payment_refund'] as const;
+export type PayoutKind = (typeof payoutKinds)[number];
+
+/** The prefix of a kind's journal keys and workflow ids. */
+export const payoutFamilyOf = (kind: PayoutKind): string => kind.replaceAll('_', '-');
+
+/** What a payout's workflow is found by. */
+export interface PayoutPlace {
+  id: string;
+  kind: PayoutKind;
+}
+
+export const payoutLaw = statusLaw({
+  initial: ['pending'],
+  transitions: {
+    pending: ['succeeded', 'failed'],
+    succeeded: ['reversed'],
+    failed: [],
+    reversed: [],
+  },
+});
+export type PayoutStatus = StatusOf<typeof payoutLaw>;
+
+/** How an attempt was answered, set once; it has no outcome before. */
+export const payoutAttemptLaw = statusLaw({
+  initial: ['accepted', 'refused', 'unknown', 'unsent'],
+  transitions: {
+    accepted: [],
+    refused: [],
+    unknown: [],
+    unsent: [],
+  },
+});
+export type PayoutAttemptOutcome = StatusOf<typeof payoutAttemptLaw>;
+
+/** What partners are told is final: after that only the bank changes it, by returning a payout that had succeeded. */
+export const isFinalPayout = (status: PayoutStatus): boolean => status !== 'pending';
+
+/** The failure code of a payout that an operator ended. */
+export const settledByOperator = 'SETTLED_BY_OPERATOR';
+
+/** The failure code of a payout that failed without the provider saying why. */
+export const noReasonGiven = 'NO_REASON_GIVEN';
+
+/** The path of a payout's detail. */
+export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
+
+const referencePrefixes: Record<PayoutKind, string> = { partner_payout: 'PO', withdrawal: 'WD', payment_refund: 'RF' };
+
+/**
+ * The platform's own reference, for people; the provider gets the id itself. Made of the end of the id, as ids of one
+ * millisecond begin alike.
+ */
+export const payoutReferenceOf = (id: string, kind: PayoutKind = 'partner_payout'): string =>
+  `${referencePrefixes[kind]}-${id.replaceAll('-', '').slice(-20).toUpperCase()}`;
+
+/** Where the money goes, and the partner's own reference: sent and stored sealed, as one text. */
+export interface PayoutTexts {
+  /** Empty for a refund to a wallet. */
+  bank_account_number: string;
+  beneficiary_name: string | null;
+  external_ref: string | null;
+  /** For a refund. */
+  reason?: string;
+}
+export const payoutTextsPlace = (payoutId: string) => ({ table: 'payouts', column: 'texts_sealed', row: payoutId });
+
+/** What a request asks the workflow for: ids and amounts, texts only sealed (docs/contract.md 9). */
+export interface PayoutOpening {
+  partnerId: string;
+  feeMode: FeeMode;
+  /** IDR, scale 4, as requested. */
+  amount: Money;
+  fee: Money;
+  /** What reaches the bank: whole rupiah. */
+  net: Money;
+  providerFee: Money;
+  bankCode: string;
+  textsSealed: string;
+  requestId: string;
+  idempotency: { keyHash: string; fingerprint: string };
+  stamp: OpeningStamp;
+}
+
+/** The input of a payout's workflow. */
+export interface PartnerPayoutInput {
+  payoutId: string;
+  /** What the request asked for. Absent when the workflow resumes a payout that has its row. */
+  opening?: PayoutOpening;
+}
+
+/** The payout workflows' port for use cases; implemented in `temporal/`. */
+export interface PayoutWorkflows {
+  /**
+   * Starts the workflow of a partner's payout, or joins the running one, and waits at most `waitMs` milliseconds until
+   * the money is reserved. Null when that time passed without an answer. Throws what the reservation throws, and
+   * SERVICE_UNAVAILABLE when Temporal is unavailable.
+   */
+  startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
+  /** Wakes the payout's workflow, or starts it again from its row when there is none. */
+  hintPayout(payout: PayoutPlace): Promise<void>;
+}
+
+/** A payout as its workflow sees it. */
+export interface PayoutStanding {
+  status: PayoutStatus;
+  /** ISO 8601: when the money was reserved; once the transfer has been sent, when it was sent first. */
+  reservedAt: string;
+  /** ISO 8601: since when the outcome of the transfer is unknown; null while it is known. */
+  unknownSince: string | null;
+  /** Webhooks a step wrote that are yet to be delivered. */
+  deliveryIds: string[];
+  /** Whether it waits for the decision of people before it is sent. */
+  isHeld?: boolean;
+}
+
+/** The provider's status of a transfer, or that it gives none. */
+export type ProviderReport = (
+  | { said: 'accepted' | 'succeeded' | 'failed' | 'reversed'; providerTransferId: string; failureCode: string | null }
+  /** The request itself was refused: it had no effect. */
+  | { said: 'refused'; failureCode: string }
+  /** The request was refused, but it was not the first: that says nothing about the earlier ones. */
+  | { said: 'repeat refused'; failureCode: string }
+  /** The request provably had no effect: it may be sent under the same key, as if for the first time. */
+  | ({ said: 'unsent' } & Rest)
+  /** Asked by reference, the provider does not know the transfer. It may still appear: no proof of failure. */
+  | {
+      said: 'not known';
+      /** The identical request may be repeated now. */
+      repeat?: true;
+    }
+  /** No answer, or none that can be understood. */
+  | ({ said: 'silent' } & Rest)
+  /** What would be sent now differs from what was sent first, or cannot be read any more: nothing is sent. */
+  | { said: 'request differs' }
+  /** The provider has a transfer with this reference but another amount. */
+  | { said: 'another amount'; providerTransferId: string }
+) & {
+  /** Other live transfers under its reference. */
+  further?: TransferState[];
+};
+
+/** Calls to the provider are limited: it is not called for this payout for `restMs` milliseconds. */
+interface Rest {
+  restMs?: number;
+}
+export const restOf = (report: ProviderReport): number => ('restMs' in report && report.restMs) || 0;
+
+export type ProviderStatus = ProviderReport['said'];
+
+/** Statuses after which the outcome is unknown. */
+const unknowing: readonly ProviderStatus[] = [
+  'repeat refused',
+  'unsent',
+  'not known',
+  'silent',
+  'another amount',
+  'request differs',
+];
+export const isUnknown = (said: ProviderStatus): boolean => unknowing.includes(said);
+
+/** How a payout may be ended by hand. */
+export const payoutOutcomes = ['succeeded', 'failed'] as const;
+export type PayoutOutcome = (typeof payoutOutcomes)[number];
+
+/** The final outcome that the provider's status gives; null while it gives none. */
+export function finalOutcomeOf({ said }: Pick<ProviderReport, 'said'>): PayoutOutcome | null {
+  if (said === 'succeeded' || said === 'reversed') return 'succeeded';
+  return said === 'failed' || said === 'refused' ? 'failed' : null;
+}
+
+/**
+ * The provider's status so far: what was just heard, unless that is not final and an earlier status was. Silence does
+ * not undo a final status.
+ */
+export function lastingStatus(heard: ProviderStatus, before: ProviderStatus | null | undefined): ProviderStatus {
+  const isTakenBack = before && finalOutcomeOf({ said: heard }) === null && finalOutcomeOf({ said: before }) !== null;
+  return isTakenBack ? before : heard;
+}
+
+/** Whether the provider reported a return by the bank that no step has booked yet. */
+export const isReturnUnbooked = ({
+  status,
+  last_word,
+}: {
+  status: PayoutStatus;
+  last_word?: ProviderStatus | null;
+}): boolean => status === 'succeeded' && last_word === 'reversed';
+
+/** What ends a payout by hand: a decision of two people, or what the provider's final status proves, with evidence. */
+export type PayoutSettlement =
+  | { decision_id: string }
+  | {
+      outcome: PayoutOutcome;
+      /** References, never personal data. */
+      note: string;
+    };
+
+/**
+ * Whether the provider's status and our final status cannot both be true. A transfer under way may still end as we say
+ * it ended, unless we have returned the money.
+ */
+export function contradicts(status: PayoutStatus, said: ProviderStatus): boolean {
+  if (status === 'succeeded') return said === 'failed' || said === 'refused' || said === 'another amount';
+  if (status === 'failed') return said === 'succeeded' || said === 'accepted' || said === 'another amount';
+  return status === 'reversed' && said === 'succeeded';
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { partnerAnswer } from '../../partners/partner-answer.ts';
+import { aboutPayouts } from '../../partners/reference-tags.ts';
+import { TimelineShape } from '../../partners/timeline.ts';
+import { partner } from '../../platform/http/access.ts';
+import {
+  externalRef,
+  moneyString,
+  nameAtBank,
+  periodEnd,
+  periodStart,
+  text,
+  uuid,
+} from '../../platform/http/fields.ts';
+import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { must } from '../../shared/assert.ts';
+import { createPayout } from './create-payout.ts';
+import { findPayouts, getPayout } from './find-payouts.ts';
+import { payoutLaw, payoutPath } from './payout.ts';
+import { tellPayoutTimeline } from './payout-timeline.ts';
+import {
+  ListedPayoutShape,
+  PayoutShape,
+  presentListedPayout,
+  presentReservation,
+  presentWholePayout,
+} from './present-payout.ts';
+
+const NewPayout = z.strictObject({
+  amount: moneyString(),
+  bank_code: text(32).meta({ description: 'A `bank_code` of `GET /v1/partners/channels`.' }),
+  bank_account_number: text(34),
+  beneficiary_name: nameAtBank(100)
+    .optional()
+    .meta({
+      description:
+        "The holder's name as the bank has it. Without it the bank is given the account number in its place: where names " +
+        'are compared, the payout then fails with ACCOUNT_NAME_MISMATCH.',
+    }),
+  external_ref: externalRef().optional(),
+});
+
+const routes = createRouteGroup({
+  prefix: '/v1/partners/payouts',
+  tag: 'Partner API',
+  description: aboutPayouts,
+});
+const params = z.object({ id: uuid() });
+
+routes.post(
+  '/',
+  {
+    summary: 'Pay out to a bank account',
+    description:
+      'Answers as soon as the money is reserved; the transfer goes on durably. `DEDUCTED`: amount is reserved and ' +
+      'amount − fee reaches the bank; `ADDED`: amount + fee is reserved and amount reaches the bank, which must be a ' +
+      'whole IDR amount. An outcome that cannot be established stays `pending` with the money reserved.',
+    access: partner('request-payout', { bodySignatureSuffices: true }),
+    body: NewPayout,
+    idempotent: true,
+    answers: { 200: partnerAnswer(PayoutShape) },
+    refusals: [409, 422, 503],
+  },
+  async ({ em, deps, caller, body, requestId }) => {
+    const { partnerId } = caller;
+    const idempotency = must(caller.idempotency, 'an idempotent route has its key');
+    const payout = await createPayout(em, deps, { partnerId, body, idempotency, requestId });
+    return { ...(await presentReservation(deps.sealer, payout)), status_url: payoutPath(payout.id) };
+  },
+);
+
+routes.get(
+  '/',
+  {
+    summary: "List the partner's payouts, newest first",
+    access: partner('read-gateway'),
+    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    query: partnerListQuery().extend({
+      status: z.enum(payoutLaw.statuses).optional(),
+      external_ref: externalRef().optional(),
+      reference: text(40)
+        .optional()
+        .meta({ examples: ['PO-019BBFA1B2E07F28A93B'] }),
+      bank_code: text(64)
+        .optional()
+        .meta({ examples: ['BCA'] }),
+      from: periodStart().optional(),
+      to: periodEnd().optional(),
+    }),
+    answers: { 200: partnerAnswer(z.object({ items: z.array(ListedPayoutShape), ...pageFields })) },
+  },
+  async ({ em, deps, caller, query }) => {
+    const { page, limit, after, ...filter } = query;
+    const { items, ...listed } = await findPayouts(em, caller.partnerId, filter, { page, limit, after });
+    const shown = await Promise.all(items.map((payout) => presentListedPayout(deps.sealer, payout)));
+    return { items: shown, ...presentPage(query, listed) };
+  },
+);
+
+routes.get(
+  '/:id',
+  {
+    summary: 'Read a payout',
+    access: partner('read-gateway'),
+    params,
+    answers: { 200: partnerAnswer(PayoutShape) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id } }) =>
+    presentWholePayout(deps.sealer, await getPayout(em, caller.partnerId, id)),
+);
+
+routes.get(
+  '/:id/timeline',
+  {
+    summary: 'What happened to a payout, in plain words, and what happens next',
+    access: partner('read-gateway'),
+    params,
+    answers: { 200: partnerAnswer(TimelineShape) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id } }) =>
+    tellPayoutTimeline(em, await getPayout(em, caller.partnerId, id), {
+      resendHours: deps.config.PAYOUT_RESEND_HOURS,
+      sealer: deps.sealer,
+    }),
+);
+
+export const payoutsRoutes = routes;

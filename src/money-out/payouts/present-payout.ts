@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { must } from '../../shared/assert.ts';
+import { showPayoutTexts } from './open-payout-texts.ts';
+import type { Payout } from './payout.entity.ts';
+import { isFinalPayout, payoutLaw } from './payout.ts';
+
+/** A payout without whom it pays. */
+function presentPayout(payout: Payout) {
+  return {
+    id: payout.id,
+    reference: payout.reference,
+    external_ref: payout.external_ref ?? null,
+    status: payout.status,
+    is_final: isFinalPayout(payout.status),
+    amount: payout.amount,
+    fee: payout.fee,
+    net_amount: payout.net_amount,
+    currency: 'IDR' as const,
+    bank_code: must(payout.bank_code, 'a payout goes to a bank'),
+    created_at: payout.created_at.toISOString(),
+    succeeded_at: payout.succeeded_at?.toISOString() ?? null,
+    finalized_at: payout.finalized_at?.toISOString() ?? null,
+    booked_at: payout.booked_at?.toISOString() ?? null,
+    ...(payout.failure_code == null ? {} : { failure_code: payout.failure_code }),
+  };
+}
+
+/** A payout as partners read it in lists (docs/contract.md 8): with the beneficiary's name, without their account. */
+export async function presentListedPayout(sealer: Sealer, payout: Payout) {
+  const { beneficiary_name } = await showPayoutTexts(sealer, payout);
+  return { ...presentPayout(payout), beneficiary_name: beneficiary_name ?? null };
+}
+
+/** As the answer to creation, the detail and the webhooks show it: with the beneficiary decrypted. */
+export async function presentWholePayout(sealer: Sealer, payout: Payout) {
+  const { bank_account_number, beneficiary_name } = await showPayoutTexts(sealer, payout);
+  return { ...presentPayout(payout), bank_account_number, beneficiary_name: beneficiary_name ?? null };
+}
+
+/** A payout as of its creation: its transfer goes on meanwhile, and may have ended before the answer was sent. */
+export async function presentReservation(sealer: Sealer, payout: Payout) {
+  const { failure_code: _, ...whole } = await presentWholePayout(sealer, payout);
+  return { ...whole, status: 'pending' as const, is_final: false, succeeded_at: null, finalized_at: null };
+}
+
+const listed = {
+  id: uuid(),
+  reference: z.string().meta({ description: "The platform's own reference." }),
+  external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
+  status: z.enum(payoutLaw.statuses),
+  is_final: z.boolean(),
+  amount: amount(),
+  fee: amount(),
+  net_amount: amount().meta({ description: 'What reaches the bank.' }),
+  currency: z.literal('IDR'),
+  bank_code: z.string(),
+  beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+  created_at: timestamp(),
+  succeeded_at: timestamp().nullable().meta({
+    description: 'When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.',
+  }),
+  finalized_at: timestamp().nullable(),
+  booked_at: timestamp()
+    .nullable()
+    .meta({ description: 'When a failed payout that the provider made after all was booked.' }),
+  failure_code: z.string().optional().meta({ description: "The provider's, passed on; on failed payouts." }),
+};
+
+export const ListedPayoutShape = z.object(listed).meta({ id: 'ListedPayout' });
+export const PayoutShape = z
+  .object({
+    ...listed,
+    bank_account_number: z.string(),
+    status_url: z.string().optional(),
+  })
+  .meta({ id: 'Payout' });

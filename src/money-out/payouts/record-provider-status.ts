@@ -1,0 +1,110 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../../shared/asking-intervals.ts';
+import { readAskedSince } from './attempts.ts';
+import { noteFurtherTransfers } from './beyond-ours.ts';
+import { handlings } from './handlings.ts';
+import { Payout } from './payout.entity.ts';
+import {
+  contradicts,
+  isFinalPayout,
+  isReturnUnbooked,
+  isUnknown,
+  lastingStatus,
+  type ProviderReport,
+  type ProviderStatus,
+  restOf,
+} from './payout.ts';
+
+/** The payout of this id, locked until the transaction ends. */
+export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
+  return tx.findOneOrFail(Payout, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/**
+ * Records the provider's status in the caller's transaction: one row per change, since when the outcome is unknown, and
+ * when the sweep looks at the payout if its workflow does not. `asked` is the workflow's clock at the time of asking;
+ * the status is dated by that or by the database's clock, whichever is later. Rate limiting says nothing new about the
+ * payout. A final status is replaced only by another final one, and for a final
+ * payout only a status that proves something is recorded; one that contradicts the payout's status changes no money and
+ * becomes a case for operators.
+ */
+export async function recordProviderStatus(
+  tx: EntityManager,
+  payout: Payout,
+  report: ProviderReport,
+  asked: Date,
+): Promise<void> {
+  const now = await readDatabaseClock(tx);
+  const at = new Date(Math.max(asked.getTime(), now.getTime()));
+  const failureCode = 'failureCode' in report ? report.failureCode : null;
+  const restMs = restOf(report);
+  const provesNothing = isUnknown(report.said) && !contradicts(payout.status, report.said);
+  const takesBack = lastingStatus(report.said, payout.last_word) !== report.said;
+  const isRecorded = isFinalPayout(payout.status)
+    ? !provesNothing
+    : !takesBack && (restMs === 0 || report.said !== 'silent');
+  if (isRecorded && payout.last_word !== report.said) {
+    await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [
+      payout.id,
+      report.said,
+      failureCode,
+      at,
+    ]);
+    payout.last_word = report.said;
+    payout.last_word_at = at;
+  }
+  payout.asked_at = at;
+  payout.asks += 1;
+  if ('providerTransferId' in report) payout.provider_transfer_id = report.providerTransferId;
+  if (isFinalPayout(payout.status)) {
+    payout.look_again_at = nextLookAtFinal(payout, report, now);
+  } else {
+    if (payout.last_word && !isUnknown(payout.last_word)) payout.unknown_since = null;
+    else payout.unknown_since ??= at;
+    const wait = nextPayoutWaitMs(at.getTime() - (await readAskedSince(tx, payout)).getTime(), restMs);
+    payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
+  }
+  payout.updated_at = now;
+  await tx.flush();
+  await noteFurtherTransfers(tx, payout, report.further ?? []);
+  if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
+}
+
+/**
+ * A contradiction is reported once, when it begins. It ends when the provider agrees again, or when an operator
+ * explains it: then the same status is no news until the provider has said another.
+ */
+async function noteContradiction(tx: EntityManager, payout: Payout, said: ProviderStatus, now: Date): Promise<void> {
+  const contradicted = contradicts(payout.status, said);
+  if (payout.explained_word) {
+    if (said === payout.explained_word || said === 'silent' || said === 'not known') return;
+    payout.explained_word = null;
+  }
+  if (contradicted === (payout.contradicted_at !== null && payout.contradicted_at !== undefined)) return;
+  if (!contradicted && (said === 'silent' || said === 'not known')) return;
+  payout.contradicted_at = contradicted ? now : null;
+  await tx.flush();
+  if (!contradicted) return;
+  await recordEvent(tx, {
+    event: 'PAYOUT_CONTRADICTED',
+    impact: 'HIGH',
+    resourceType: handlings[payout.kind].resourceType,
+    resourceId: payout.id,
+    actorId: null,
+    requestId: null,
+    data: { status: payout.status, provider_says: said },
+  });
+}
+
+/**
+ * When a final payout is looked at again; null when it has been looked at for long enough. A look without an answer
+ * does not count, nor one that heard of a return which is not booked yet.
+ */
+function nextLookAtFinal(payout: Payout, report: ProviderReport, now: Date): Date | null {
+  const next = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;
+  const soon = (ms: number) => new Date(Math.min(now.getTime() + ms, next?.getTime() ?? Number.POSITIVE_INFINITY));
+  if (isReturnUnbooked(payout)) return soon(overdueGraceMs);
+  return report.said === 'silent' ? soon(Math.max(restOf(report), unansweredLookMs)) : next;
+}

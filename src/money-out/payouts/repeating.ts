@@ -1,0 +1,53 @@
+import { budgets } from '../../shared/budgets.ts';
+import type { PayoutAttemptOutcome } from './payout.ts';
+
+const minuteMs = 60 * 1000;
+const hourMs = 60 * minuteMs;
+
+/**
+ * For this long after it was made, a request to the provider may still be under way, or its transfer not listed yet:
+ * until then nothing follows from the provider not knowing it (the database enforces that too), and two people may not
+ * end the payout. Two minutes, in milliseconds.
+ */
+export const mayBeUnderWayMs = budgets.provider.underWay;
+
+/** How long after each attempt the next may be made; so a payout has at most five attempts. */
+const waitsMs = [mayBeUnderWayMs, 10 * minuteMs, hourMs, 6 * hourMs] as const;
+
+/** How long a "not known" answer stays valid; after that the provider is asked again. */
+const freshMs = minuteMs;
+
+/** An attempt that may have reached the provider; ages in milliseconds by the database's clock. */
+export interface MadeAttempt {
+  number: number;
+  outcome: Exclude<PayoutAttemptOutcome, 'unsent'> | null;
+  failureCode: string | null;
+  ageMs: number;
+  /** Age of the provider's "not known", if asked long enough after the attempt; null while it has not said so. */
+  notKnownAgeMs: number | null;
+}
+
+/**
+ * Milliseconds until the same request may be repeated at the earliest, if the provider does not know the transfer then;
+ * null when it may never be repeated.
+ */
+export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number): number | null {
+  const [first] = made;
+  const last = made.at(-1);
+  const waitMs = waitsMs[made.length - 1];
+  if (first === undefined || last === undefined || waitMs === undefined) return null;
+  const inMs = Math.max(0, waitMs - last.ageMs);
+  return first.ageMs + inMs < resendHours * hourMs ? inMs : null;
+}
+
+/**
+ * Whether the same request may be made after these attempts (oldest first): always when there are none; otherwise when
+ * the provider has just said that it knows none of them, at growing intervals, at most five in all, and only within
+ * `resendHours` of the first, while the provider certainly keeps its idempotency key. 0 hours is never.
+ */
+export function mayRepeat(made: readonly MadeAttempt[], resendHours: number): boolean {
+  const last = made.at(-1);
+  if (last === undefined) return true;
+  const isFresh = last.notKnownAgeMs !== null && last.notKnownAgeMs <= freshMs;
+  return isFresh && mayRepeatInMs(made, resendHours) === 0;
+}

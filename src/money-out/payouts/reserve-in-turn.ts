@@ -1,0 +1,44 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Creation, createOnce } from '../../platform/openings/create-once.ts';
+import type { OpeningPlace, OpeningStamp } from '../../platform/openings/opening.ts';
+import { stampOpening } from '../../platform/openings/stamp-opening.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { createSemaphore } from '../../shared/concurrency.ts';
+
+interface Reservation<Found, Prepared> extends Pick<Creation<Found, Prepared>, 'find' | 'prepare'> {
+  /** As `createOnce` starts it, with the milliseconds that the request may still wait. */
+  start(opening: Prepared & { stamp: OpeningStamp }, waitMs: number): Promise<NonNullable<unknown> | null>;
+}
+
+/**
+ * Limits how many payouts of one kind a process reserves at once, in all and per key (whose money it is); returns what
+ * creates one when its turn comes. A waiting request reads limits and balance when its turn comes, so in a flood the
+ * hopeless ones are refused without starting a workflow. The limit per key leaves places to others when one payer's
+ * rows are locked and its reservations pile up.
+ */
+export function createReservationTurns() {
+  const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
+  /** Creates a payout and waits until its money is reserved; stamps it unless it is. Throws as `createOnce`. */
+  return async <Found, Prepared>(
+    em: EntityManager,
+    {
+      turnOf,
+      ...opening
+    }: OpeningPlace & { turnOf: string; isKeyed: boolean; unavailable: string; stamp?: OpeningStamp },
+    { find, prepare, start }: Reservation<Found, Prepared>,
+  ): Promise<Found> => {
+    const livesMs = budgets.requests.payoutReservation;
+    const endsAt = performance.now() + livesMs;
+    const stamp = opening.stamp ?? (await stampOpening(em, opening.isKeyed ? {} : { livesMs }));
+    const leave = await semaphore.enter({ key: turnOf, waitMs: endsAt - performance.now() - budgets.requests.away });
+    try {
+      return await createOnce(
+        em,
+        { ...opening, stamp },
+        { find, prepare, start: (stamped) => start(stamped, Math.max(1, endsAt - performance.now())) },
+      );
+    } finally {
+      leave();
+    }
+  };
+}

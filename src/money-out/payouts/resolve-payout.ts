@@ -1,0 +1,176 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { systemAccounts } from '../../ledger/account.ts';
+import { type Posting, postJournal } from '../../ledger/post-journal.ts';
+import { findPendingWebhooks } from '../../partners/webhooks/record-webhook.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { nextPayoutLookAt, operatorsAfterMs } from '../../shared/asking-intervals.ts';
+import { assert, must } from '../../shared/assert.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { journalKeys } from '../../shared/ids.ts';
+import { addMoney, negateMoney } from '../../shared/money.ts';
+import { canMove } from '../../shared/status-law.ts';
+import { readAskedSince } from './attempts.ts';
+import { handlings } from './handlings.ts';
+import { showPayoutTexts } from './open-payout-texts.ts';
+import type { Payout } from './payout.entity.ts';
+import {
+  finalOutcomeOf,
+  isFinalPayout,
+  isReturnUnbooked,
+  noReasonGiven,
+  type PayoutStanding,
+  type PayoutStatus,
+  payoutFamilyOf,
+  payoutLaw,
+} from './payout.ts';
+import { lockPayout } from './record-provider-status.ts';
+import { standingOf } from './standing-of.ts';
+
+/**
+ * Applies the provider's status to the payout, once: the reservation is spent or returned, or a success reversed. It
+ * uses the status recorded by the step that heard it, because what travels through Temporal proves nothing. The only
+ * change to a final payout is a reversal after success. An unknown outcome changes nothing, but a long delay is
+ * reported. A payout that people have rejected, or not approved in time, fails.
+ */
+export async function resolvePayout(
+  em: EntityManager,
+  sealer: Sealer,
+  { payoutId }: { payoutId: string },
+): Promise<PayoutStanding> {
+  await failpoint('resolve-payout.before');
+  const standing = await em.transactional(async (tx) => {
+    const payout = await lockPayout(tx, payoutId);
+    // The payout may be final because this step is repeated, with its webhooks written but not started.
+    const deliveryIds = isFinalPayout(payout.status) ? await findUntold(tx, payout) : [];
+    const outcome = payout.last_word ? finalOutcomeOf({ said: payout.last_word }) : null;
+    if (payout.status === 'pending' && outcome !== null) {
+      const ended =
+        outcome === 'succeeded'
+          ? await succeed(tx, sealer, payout)
+          : await fail(tx, sealer, payout, await readFailureCode(tx, payout));
+      deliveryIds.push(...ended);
+    }
+    const held = await handlings[payout.kind].heldBy?.(tx, payout);
+    if (held?.failureCode) deliveryIds.push(...(await fail(tx, sealer, payout, held.failureCode)));
+    deliveryIds.push(...(await reverseIfReturned(tx, sealer, payout)));
+    deliveryIds.push(...(await tellDelay(tx, sealer, payout)));
+    const reservedAt = (await readAskedSince(tx, payout)).toISOString();
+    return { ...standingOf(payout, deliveryIds), reservedAt, ...(held?.isHeld && { isHeld: true }) };
+  });
+  await failpoint('resolve-payout.after');
+  return standing;
+}
+
+/** Reports once that the outcome has been unknown for ten minutes. If the answer is lost, a sweep finds the webhook. */
+async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
+  const { status, unknown_since: since, delay_told_at: told } = payout;
+  const { delayed } = handlings[payout.kind];
+  if (status !== 'pending' || !since || told || !delayed) return [];
+  const at = await readDatabaseClock(tx);
+  if (at.getTime() - since.getTime() < operatorsAfterMs) return [];
+  payout.delay_told_at = at;
+  const ids = await delayed(tx, sealer, payout, { at });
+  await tx.flush();
+  return ids;
+}
+
+/** The webhooks about a payout that are written but not delivered yet. */
+export async function findUntold(tx: EntityManager, { id, kind }: Payout): Promise<string[]> {
+  const { resourceType } = handlings[kind];
+  return resourceType === 'withdrawal' ? [] : findPendingWebhooks(tx, { resourceType, resourceId: id });
+}
+
+/** The failure code of the provider's last status. */
+async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Promise<string> {
+  const [report] = await tx.execute<{ failure_code: string | null }[]>(
+    'select failure_code from payout_words where payout_id = ? and said = ? order by id desc limit 1',
+    [id, last_word],
+  );
+  return report?.failure_code ?? noReasonGiven;
+}
+
+/**
+ * Spends the reservation: the net has left through the gateway, the fee stays with us, and the provider also took its
+ * own cost, which it keeps when the bank returns the net.
+ */
+export async function succeed(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
+  payout.provider_cost = payout.provider_fee;
+  return move(tx, sealer, payout, 'succeeded', {
+    step: 'spent',
+    postings: [
+      { accountId: payout.reserved_account_id, amount: negateMoney(addMoney(payout.net_amount, payout.fee)) },
+      { accountId: systemAccounts.gatewayClearing, amount: addMoney(payout.net_amount, payout.provider_cost) },
+      { accountId: systemAccounts.providerCost, amount: negateMoney(payout.provider_cost) },
+      { accountId: systemAccounts.feeRevenue, amount: payout.fee },
+    ],
+  });
+}
+
+/** Returns the whole reservation, including the fee. */
+export async function fail(tx: EntityManager, sealer: Sealer, payout: Payout, failureCode: string): Promise<string[]> {
+  const reserved = addMoney(payout.net_amount, payout.fee);
+  payout.failure_code = failureCode;
+  return move(tx, sealer, payout, 'failed', {
+    step: 'returned',
+    postings: [
+      { accountId: payout.reserved_account_id, amount: negateMoney(reserved) },
+      { accountId: payout.source_account_id, amount: reserved },
+    ],
+  });
+}
+
+/**
+ * If the provider's last status is that the bank returned a payout that had succeeded: a new journal returns the net to
+ * where it came from; the fee stays.
+ */
+export async function reverseIfReturned(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
+  if (!isReturnUnbooked(payout)) return [];
+  return move(tx, sealer, payout, 'reversed', {
+    step: 'reversed',
+    postings: [
+      { accountId: systemAccounts.gatewayClearing, amount: negateMoney(payout.net_amount) },
+      { accountId: payout.source_account_id, amount: payout.net_amount },
+    ],
+  });
+}
+
+async function move(
+  tx: EntityManager,
+  sealer: Sealer,
+  payout: Payout,
+  status: PayoutStatus,
+  { step, postings }: { step: 'spent' | 'returned' | 'reversed'; postings: Posting[] },
+): Promise<string[]> {
+  assert(canMove(payoutLaw, payout.status, status), `a payout goes from ${payout.status} to ${status}`);
+  const family = payoutFamilyOf(payout.kind);
+  const handling = handlings[payout.kind];
+  // What is told of it names its beneficiary: the key is looked for before accounts are locked that others wait for.
+  if (payout.partner_id) await showPayoutTexts(sealer, payout);
+  const now = await readDatabaseClock(tx);
+  payout.status = status;
+  payout.finalized_at = payout.updated_at = now;
+  if (status === 'succeeded') payout.succeeded_at = now;
+  payout.unknown_since = null;
+  payout.look_again_at = status === 'succeeded' || payout.failure_code !== null ? nextPayoutLookAt(now, now) : null;
+  payout.version += 1;
+  await tx.flush();
+  const journalId = must(
+    await postJournal(tx, {
+      kind: `${family}.${status}`,
+      businessKey: journalKeys.payout(family, payout.id, step),
+      postings,
+    }),
+    'a payout moves to a status once',
+  );
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: handling.resourceType,
+    resourceId: payout.id,
+    actorId: null,
+    requestId: payout.request_id ?? null,
+    data: { status, journal_id: journalId, failure_code: payout.failure_code },
+  });
+  return handling.moved(tx, sealer, payout, { journalId, at: now });
+}

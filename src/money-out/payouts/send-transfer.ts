@@ -1,0 +1,164 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import {
+  type CallOptions,
+  type Gateway,
+  isNeverSent,
+  isProviderUnknown,
+  type RefundRequest,
+  restAfter,
+  type TransferRequest,
+} from '../../platform/gateway/gateway.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { compareMoney } from '../../shared/money.ts';
+import { askTransfer, hearProvider } from './ask-transfer.ts';
+import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempts.ts';
+import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
+import { handlings } from './handlings.ts';
+import { Payout } from './payout.entity.ts';
+import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, type ProviderReport, restOf } from './payout.ts';
+import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
+import { mayRepeat } from './repeating.ts';
+
+/**
+ * Sends a payout's transfer. Before the first request the provider is asked for it, as a restore may have lost an
+ * earlier one: while it does not answer, nothing is sent. The attempt is recorded and committed before the request
+ * leaves, and a step that finds an open attempt asks instead of sending. The payout's own id is reference and idempotency
+ * key, and the first attempt freezes the request. It is repeated when it provably had no effect, and, a few times, when
+ * the provider has just said that it does not know it (`mayRepeat`).
+ */
+export async function sendTransfer(
+  em: EntityManager,
+  sending: Sending,
+  { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
+): Promise<ProviderReport> {
+  await failpoint('send-transfer.before');
+  const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
+  if (earlier !== null && earlier.said !== 'not known') return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
+  const begun = await em.transactional((tx) => beginAttempt(tx, sending, payoutId, new Date(at)));
+  if (begun === 'ask') return askTransfer(em.fork(), sending, { payoutId, at, signal });
+  if ('said' in begun) return begun;
+  await failpoint('send-transfer.attempt-written');
+  const { number, request, partnerId } = begun;
+  const heard = await makeRequest(sending.gateway, request, {
+    signal,
+    partnerId,
+    follows: earlier !== null,
+    beforeSend: () => maySend(em.fork(), { payoutId, number, withinMs: budgets.provider.sendWithin }),
+  });
+  await failpoint('send-transfer.after');
+  const report = await em.fork().transactional((tx) => keepAnswer(tx, { payoutId, number, heard, at: new Date(at) }));
+  await failpoint('send-transfer.noted');
+  return report;
+}
+
+/**
+ * What the provider knows of a payout that was never requested, as far as our rows say; `unsent` when it cannot be
+ * asked. Null for one that was requested or has ended. Where calls are few, the request that follows goes first:
+ * otherwise the payout is asked about again each time, and never sent.
+ */
+async function hearOfEarlier(
+  em: EntityManager,
+  gateway: Gateway,
+  { payoutId, signal }: { payoutId: string; signal: AbortSignal },
+): Promise<ProviderReport | null> {
+  const payout = await em.findOneOrFail(Payout, { id: payoutId });
+  if (isFinalPayout(payout.status) || (await findMadeAttempts(em, payoutId)).length > 0) return null;
+  const report = await hearProvider(gateway, payout, signal);
+  return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
+}
+
+/** Records the status heard instead of sending, and the attempt that it proves. */
+function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport, at: Date): Promise<ProviderReport> {
+  return em.transactional(async (tx) => {
+    const payout = await lockPayout(tx, payoutId);
+    if (report.said !== 'unsent' && (await findMadeAttempts(tx, payoutId)).length === 0) {
+      const number = await openAttempt(tx, payoutId, { isMade: true });
+      await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
+    }
+    await recordProviderStatus(tx, payout, report, at);
+    return report;
+  });
+}
+
+interface Begun {
+  number: number;
+  request: TransferRequest | RefundRequest;
+  partnerId: string | null;
+}
+
+/**
+ * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
+ * the provider and may not be repeated now, no request may leave any more, or the payout is final; a status when nothing
+ * may be sent, because people have not approved it, or `buildRequest` gives none.
+ */
+async function beginAttempt(
+  tx: EntityManager,
+  sending: Sending,
+  payoutId: string,
+  at: Date,
+): Promise<Begun | ProviderReport | 'ask'> {
+  const payout = await lockPayout(tx, payoutId);
+  if (isFinalPayout(payout.status)) return 'ask';
+  // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
+  const decided = await handlings[payout.kind].heldBy?.(tx, payout);
+  if (decided?.isHeld || decided?.failureCode) return { said: 'unsent' };
+  if (decided?.isBarred) return 'ask';
+  const made = await findMadeAttempts(tx, payoutId);
+  if (made.length > 0) {
+    const unheardOf = payout.last_word === 'not known' && !payout.provider_transfer_id;
+    if (!unheardOf || !isFrozen(payout) || !mayRepeat(made, sending.resendHours)) return 'ask';
+  }
+  const built = await buildRequest(sending, payout);
+  if (built === null) {
+    const report: ProviderReport = { said: 'request differs' };
+    await recordProviderStatus(tx, payout, report, at);
+    return report;
+  }
+  payout.request_digest = built.digest;
+  await tx.flush();
+  return { number: await openAttempt(tx, payoutId), request: built.request, partnerId: payout.partner_id ?? null };
+}
+
+async function makeRequest(
+  gateway: Gateway,
+  transfer: TransferRequest | RefundRequest,
+  options: CallOptions,
+): Promise<ProviderReport> {
+  try {
+    const answer = await gateway.requestTransfer(transfer, options);
+    if (answer.outcome === 'refused') return { said: 'refused', failureCode: answer.code };
+    const { status, providerTransferId, failureCode, amount } = answer.transfer;
+    return compareMoney(amount, transfer.amount) === 0
+      ? { said: status, providerTransferId, failureCode }
+      : { said: 'another amount', providerTransferId };
+  } catch (error) {
+    if (!isProviderUnknown(error)) throw error;
+    return { said: isNeverSent(error) ? 'unsent' : 'silent', ...restAfter(error) };
+  }
+}
+
+/**
+ * Records how the request was answered. While another attempt may have reached the provider, a refusal or a request
+ * without effect says nothing about the payout.
+ */
+async function keepAnswer(
+  tx: EntityManager,
+  { payoutId, number, heard, at }: { payoutId: string; number: number; heard: ProviderReport; at: Date },
+): Promise<ProviderReport> {
+  const payout = await lockPayout(tx, payoutId);
+  const failureCode = 'failureCode' in heard ? heard.failureCode : null;
+  const { others, later } = await answerAttempt(tx, { payoutId, number, outcome: outcomeOf(heard), failureCode });
+  let report = heard;
+  if (others && heard.said === 'refused') report = { ...heard, said: 'repeat refused' };
+  if (others && heard.said === 'unsent') report = { said: 'silent', restMs: restOf(heard) };
+  // A late answer that proves nothing does not overwrite what has been heard since.
+  if (!isUnknown(report.said) || !(later || isFinalPayout(payout.status)))
+    await recordProviderStatus(tx, payout, report, at);
+  return report;
+}
+
+function outcomeOf({ said }: ProviderReport): PayoutAttemptOutcome {
+  if (said === 'refused' || said === 'unsent') return said;
+  return said === 'silent' || said === 'another amount' ? 'unknown' : 'accepted';
+}

@@ -1,0 +1,97 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuseField } from '../../partners/refuse-field.ts';
+import { sealForOrder } from '../../partners/seal-for-order.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
+import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
+import { complainOfAccountNumber, complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
+import { readPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
+import { type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';
+import type { RefundOpening } from './refund.ts';
+
+export interface RefundRequest {
+  /** Without it all that can still be refunded. */
+  amount?: Money | undefined;
+  reason: string;
+  /** For refunds that do not go to the wallet that paid; not used for those that do. */
+  bank_code?: string | undefined;
+  bank_account_number?: string | undefined;
+  beneficiary_name?: string | undefined;
+}
+
+interface Preparing {
+  refundId: string;
+  partnerId: string;
+  paymentId: string;
+  body: RefundRequest;
+  idempotency: { keyHash: string; fingerprint: string };
+  requestId: string;
+}
+
+/**
+ * Every check of a refund that can refuse it before its workflow starts; returns the workflow's input. What can still
+ * be refunded and the balance are checked here only to keep hopeless requests out: the binding check is made under the
+ * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED,
+ * and as `refuseRefundBeyond`.
+ */
+export async function prepareRefund(
+  em: EntityManager,
+  sealer: Sealer,
+  { refundId, partnerId, paymentId, body, idempotency, requestId }: Preparing,
+): Promise<Omit<RefundOpening, 'stamp'>> {
+  const refundable = await readRefundable(em, { partnerId, paymentId });
+  const asked = body.amount === undefined ? null : formatMoney(body.amount);
+  if (asked !== null && !isWholeRupiah(asked)) refuseField('amount', 'a refund is a whole IDR amount');
+  const amount = asked ?? refundable.left;
+  refuseBeyondPaid(refundable, amount);
+  const refundOf = walletOf(refundable, amount, body);
+  const bank = refundOf === null ? await requireBank(em, body, amount) : null;
+  const headroom = await readPayoutHeadroom(em, partnerId);
+  refuseRefundBeyond(headroom, { amount, byTransfer: bank !== null });
+  const texts: PayoutTexts = {
+    bank_account_number: bank?.accountNumber ?? '',
+    beneficiary_name: bank === null ? null : (body.beneficiary_name ?? null),
+    external_ref: null,
+    reason: body.reason,
+  };
+  return {
+    partnerId,
+    paymentId,
+    amount,
+    refundOf,
+    bankCode: bank?.code ?? null,
+    textsSealed: await sealForOrder(sealer, payoutTextsPlace(refundId), refundId, texts),
+    requestId,
+    idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
+  };
+}
+
+/**
+ * The payment request whose wallet the provider refunds; null when it cannot, and a transfer has to be made. Where the
+ * provider has declined one before, whoever names a bank account wants a transfer.
+ */
+function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
+  const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;
+  if (refundable.wallet_declined && namesBank) return null;
+  const isWhole = compareMoney(amount, refundable.amount) === 0;
+  const can = isWhole ? refundable.to_wallet : refundable.to_wallet_in_part;
+  return can ? refundable.provider_payment_request_id : null;
+}
+
+/** The bank account of a refund by transfer. Throws REQUEST_INVALID_PAYLOAD, naming the field. */
+async function requireBank(
+  em: EntityManager,
+  { bank_code: code, bank_account_number: accountNumber }: RefundRequest,
+  amount: Money,
+): Promise<{ code: string; accountNumber: string }> {
+  const why = 'is required: this refund cannot go back the way it came, and is made as a transfer';
+  if (code === undefined) return refuseField('bank_code', why);
+  if (accountNumber === undefined) return refuseField('bank_account_number', why);
+  const bank = await findPayoutBank(em, code);
+  if (bank === null) return refuseField('bank_code', 'no bank of this code is served');
+  const ofNumber = complainOfAccountNumber(accountNumber, code, bank);
+  if (ofNumber !== null) refuseField('bank_account_number', ofNumber);
+  const ofAmount = complainOfBankAmount(amount, code, bank);
+  if (ofAmount !== null) refuseField('amount', ofAmount);
+  return { code, accountNumber };
+}

@@ -1,0 +1,77 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PaymentOrderStatus } from '../../money-in/payments/payment-order.ts';
+import { refuse } from '../../shared/errors.ts';
+import { compareMoney, isAboveZero, type Money, subtractMoney } from '../../shared/money.ts';
+import { textArray } from '../../shared/postgres.ts';
+
+/** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
+export interface Refundable {
+  status: PaymentOrderStatus;
+  external_ref: string | null;
+  amount: Money;
+  /** What can still be refunded. */
+  left: Money;
+  /** The provider's id of the payment request. */
+  provider_payment_request_id: string | null;
+  /** Whether the provider can refund it to the wallet that paid, whole, and in part. */
+  to_wallet: boolean;
+  to_wallet_in_part: boolean;
+  /**
+   * Whether refunds to the wallet have failed, each by the provider's word that holds to this day, and none because the
+   * provider has given the payment back already.
+   */
+  wallet_declined: boolean;
+}
+
+/**
+ * Reads what a partner's payment allows now; what is refunded is exact only under the partner's lock. Throws
+ * RESOURCE_NOT_FOUND alike for a missing payment and another partner's, PAYMENT_NOT_PAID for one that is not paid.
+ */
+export async function readRefundable(
+  em: EntityManager,
+  { partnerId, paymentId }: { partnerId: string; paymentId: string },
+): Promise<Refundable> {
+  const [row] = await em.execute<Refundable[]>(
+    `select p.status, p.external_ref, p.amount::text, 
+       greatest(p.amount - refunded_of_payment(p.id), 0)::numeric(20, 4)::text as left,
+       p.provider_payment_request_id, way.open as to_wallet, way.open and c.refundable_in_part as to_wallet_in_part,
+       (select count(*) > 0 and bool_and(coalesce(o.last_word in ('refused', 'failed'), false))
+           and not exists (select from payment_refunds s join payout_words w on w.payout_id = s.id
+             where s.payment_id = p.id and w.failure_code = 'MAXIMUM_REFUND_AMOUNT_REACHED')
+         from payment_refunds r join payouts o on o.id = r.id
+         where r.payment_id = p.id and o.refund_of is not null and o.status = 'failed'
+           and o.failure_code is distinct from 'ALREADY_REFUNDED') as wallet_declined
+     from partner_payments p join payment_channels c on c.id = p.channel_id
+     cross join lateral (select c.method = 'ewallet' and c.refundable and p.provider_payment_request_id is not null
+       and p.finalized_at + make_interval(days => c.refund_window_days) > clock_timestamp() as open) way
+     where p.id = ? and p.partner_id = ?`,
+    [paymentId, partnerId],
+  );
+  if (row === undefined) return refuse('RESOURCE_NOT_FOUND', 'There is no such payment');
+  if (row.status !== 'PAID') refuse('PAYMENT_NOT_PAID', 'The payment is not paid, so there is nothing to refund');
+  return row;
+}
+
+/** SQL: what of a payment is given back, or on its way back, at most all of it; `payment` is its table's alias. */
+export const refundedOf = (payment: string): string =>
+  `least(refunded_of_payment(${payment}.id), ${payment}.amount)::text`;
+
+/** What of each of these payments is given back, or on its way back, at most all of it; IDR, scale 4. */
+export async function readRefunded(
+  em: EntityManager,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, Money>> {
+  const rows = await em.execute<{ id: string; refunded: Money }[]>(
+    `select p.id, ${refundedOf('p')} as refunded from partner_payments p where p.id = any (?::uuid[])`,
+    [textArray(paymentIds)],
+  );
+  return new Map(rows.map(({ id, refunded }) => [id, refunded]));
+}
+
+/** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded, also when that is nothing. */
+export function refuseBeyondPaid({ amount: paid, left: remaining }: Refundable, amount: Money): void {
+  if (compareMoney(amount, remaining) <= 0 && isAboveZero(remaining)) return;
+  refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded`, {
+    details: { paid, refunded: subtractMoney(paid, remaining), remaining },
+  });
+}

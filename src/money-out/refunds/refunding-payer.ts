@@ -1,0 +1,39 @@
+import { recordWebhook } from '../../partners/webhooks/record-webhook.ts';
+import { must } from '../../shared/assert.ts';
+import type { PayoutHandling } from '../payouts/handling.ts';
+import { PaymentRefund } from './payment-refund.entity.ts';
+import { presentRefund } from './present-refund.ts';
+import { shownRefundStatuses } from './refund.ts';
+
+/**
+ * A refund of a partner's payment: the partner is sent a webhook about its end, also when the bank returned it. One that
+ * was never sent fails when an earlier one, which had failed, was made after all; one that may have been sent is asked
+ * about, and not sent again.
+ */
+export const refundingPayer: PayoutHandling = {
+  resourceType: 'refund',
+  async heldBy(tx, { id }) {
+    const [row] = await tx.execute<{ standing: 'fits' | 'void' | 'barred' }[]>(
+      'select standing_of_refund(?) as standing',
+      [id],
+    );
+    const { standing } = must(row, 'a function answers');
+    return {
+      isHeld: false,
+      failureCode: standing === 'void' ? 'ALREADY_REFUNDED' : null,
+      isBarred: standing !== 'fits',
+    };
+  },
+  async moved(tx, sealer, payout, { at }) {
+    const { payment_id: paymentId } = await tx.findOneOrFail(PaymentRefund, { id: payout.id });
+    return recordWebhook(tx, sealer, {
+      type: shownRefundStatuses[payout.status] === 'succeeded' ? 'refund.succeeded' : 'refund.failed',
+      version: payout.version,
+      at,
+      partnerId: must(payout.partner_id, 'a refund has its partner'),
+      resourceType: 'refund',
+      resourceId: payout.id,
+      data: await presentRefund(sealer, { payout, paymentId }),
+    });
+  },
+};

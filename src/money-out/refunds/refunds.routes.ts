@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { getPartnerPayment } from '../../money-in/collections/find-partner-payments.ts';
+import { partnerAnswer } from '../../partners/partner-answer.ts';
+import { TimelineShape } from '../../partners/timeline.ts';
+import { partner } from '../../platform/http/access.ts';
+import { moneyString, nameAtBank, prose, text, uuid } from '../../platform/http/fields.ts';
+import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { must } from '../../shared/assert.ts';
+import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
+import { createRefund } from './create-refund.ts';
+import { findRefunds, getRefund } from './find-refunds.ts';
+import { presentNewRefund, presentRefund, RefundShape } from './present-refund.ts';
+import { refundPath } from './refund.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/partners/payments', tag: 'Partner API' });
+const paymentParams = z.object({ id: uuid() });
+const params = z.object({ id: uuid(), refund_id: uuid() });
+
+routes.post(
+  '/:id/refunds',
+  {
+    summary: 'Refund a payment, whole or in part',
+    description:
+      'From the available balance; the fee of the payment is kept. A wallet gets it back by the provider where its ' +
+      'channel can, for a number of days after the payment; bank fields are then not used, unless the provider has ' +
+      'refused or failed a refund of this payment to the wallet. Then, and for everything else, the refund is a ' +
+      'transfer to the bank account given here. Answers as soon as the money is reserved. Never more than was paid, ' +
+      'however many refunds there are: FUNDS_REFUND_EXCEEDED.',
+    access: partner('refund-payment'),
+    params: paymentParams,
+    body: z.strictObject({
+      amount: moneyString().optional().meta({ description: 'A whole IDR amount. Without it all that is left.' }),
+      reason: prose(200).meta({ description: 'For your own records; the customer is not told.' }),
+      bank_code: text(32).optional().meta({
+        description: 'A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer.',
+      }),
+      bank_account_number: text(34).optional().meta({ description: 'Required where the refund is a transfer.' }),
+      beneficiary_name: nameAtBank(100).optional().meta({ description: "The holder's name as the bank has it." }),
+    }),
+    idempotent: true,
+    answers: { 200: partnerAnswer(RefundShape) },
+    refusals: [404, 409, 422, 503],
+  },
+  async ({ em, deps, caller, params: { id: paymentId }, body, requestId }) => {
+    const { partnerId } = caller;
+    const idempotency = must(caller.idempotency, 'an idempotent route has its key');
+    const refund = await createRefund(em, deps, { partnerId, paymentId, body, idempotency, requestId });
+    const shown = await presentNewRefund(deps.sealer, refund);
+    return { ...shown, status_url: refundPath(refund.paymentId, refund.payout.id) };
+  },
+);
+
+routes.get(
+  '/:id/refunds',
+  {
+    summary: 'List the refunds of a payment, newest first',
+    access: partner('read-gateway'),
+    params: paymentParams,
+    query: partnerListQuery(),
+    answers: { 200: partnerAnswer(z.object({ items: z.array(RefundShape), ...pageFields })) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params: { id: paymentId }, query }) => {
+    await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId });
+    const { items, ...listed } = await findRefunds(em, paymentId, query);
+    const shown = await Promise.all(items.map((refund) => presentRefund(deps.sealer, refund)));
+    return { items: shown, ...presentPage(query, listed) };
+  },
+);
+
+routes.get(
+  '/:id/refunds/:refund_id',
+  {
+    summary: 'Read a refund',
+    access: partner('read-gateway'),
+    params,
+    answers: { 200: partnerAnswer(RefundShape) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller: { partnerId }, params: { id: paymentId, refund_id: id } }) =>
+    presentRefund(deps.sealer, await getRefund(em, { partnerId, paymentId, id })),
+);
+
+routes.get(
+  '/:id/refunds/:refund_id/timeline',
+  {
+    summary: 'What happened to a refund, in plain words, and what happens next',
+    access: partner('read-gateway'),
+    params,
+    answers: { 200: partnerAnswer(TimelineShape) },
+    refusals: [404],
+  },
+  async ({ em, deps, caller: { partnerId }, params: { id: paymentId, refund_id: id } }) => {
+    const { payout } = await getRefund(em, { partnerId, paymentId, id });
+    return tellPayoutTimeline(em, payout, { resendHours: deps.config.PAYOUT_RESEND_HOURS, sealer: deps.sealer });
+  },
+);
+
+export const refundsRoutes = routes;

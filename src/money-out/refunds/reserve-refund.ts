@@ -1,0 +1,87 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { claimPartnerKey } from '../../partners/idempotency.ts';
+import { refuseInactive } from '../../partners/inactive.ts';
+import { openForOrder } from '../../partners/open-for-order.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { openOnce } from '../../platform/openings/open-once.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { Payout } from '../payouts/payout.entity.ts';
+import { type PayoutStanding, type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
+import { lockPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
+import { readProviderFee } from '../payouts/provider-fee.ts';
+import { standingOf } from '../payouts/standing-of.ts';
+import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
+import { PaymentRefund } from './payment-refund.entity.ts';
+import { readRefundable, refuseBeyondPaid } from './read-refundable.ts';
+import type { RefundOpening } from './refund.ts';
+
+/**
+ * The first step of a refund: checks what of the payment can still be refunded and the available balance and reserves
+ * the money, in one transaction under the partner's lock, so that no number of simultaneous refunds can exceed them. An
+ * existing refund is returned as it stands. Throws AUTH_PARTNER_INACTIVE, FUNDS_REFUND_EXCEEDED,
+ * FUNDS_INSUFFICIENT_BALANCE or REQUEST_IDEMPOTENCY_KEY_REUSED, and what `openOnce` throws; then no attempt at this
+ * opening reserves anything.
+ */
+export async function reserveRefund(
+  em: EntityManager,
+  sealer: Sealer,
+  { refundId, opening }: { refundId: string; opening: RefundOpening | null },
+): Promise<PayoutStanding> {
+  await failpoint('reserve-refund.before');
+  const find = (tx: EntityManager) => tx.findOne(Payout, { id: refundId, kind: 'payment_refund' });
+  const payout = opening === null ? await find(em) : await reserveOnce(em, sealer, { refundId, opening }, find);
+  if (payout === null) refuse('NOT_FOUND', `no refund ${refundId}`);
+  await failpoint('reserve-refund.after');
+  return standingOf(payout);
+}
+
+async function reserveOnce(
+  em: EntityManager,
+  sealer: Sealer,
+  { refundId, opening }: { refundId: string; opening: RefundOpening },
+  find: (tx: EntityManager) => Promise<Payout | null>,
+): Promise<Payout> {
+  const texts = await openForOrder<PayoutTexts>(sealer, payoutTextsPlace(refundId), opening.textsSealed);
+  const place = { resourceId: refundId, kind: 'payment_refund', stamp: opening.stamp } as const;
+  const make = (tx: EntityManager) => {
+    // Where nobody can read whom it pays, nothing is reserved for it.
+    texts.read();
+    return reserve(tx, refundId, opening);
+  };
+  return openOnce(em, place, { find, make });
+}
+
+async function reserve(tx: EntityManager, id: string, opening: RefundOpening): Promise<Payout> {
+  const { partnerId, paymentId, amount, bankCode, idempotency } = opening;
+  await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'refund', resourceId: id });
+  const headroom = await lockPayoutHeadroom(tx, partnerId);
+  const { activity, availableAccountId, reservedAccountId, at } = headroom;
+  refuseInactive(activity);
+  const refundable = await readRefundable(tx, { partnerId, paymentId });
+  refuseBeyondPaid(refundable, amount);
+  refuseRefundBeyond(headroom, { amount, byTransfer: bankCode !== null });
+  const payout = await writePayout(tx, {
+    id,
+    kind: 'payment_refund',
+    sourceAccountId: availableAccountId,
+    reservedAccountId,
+    partnerId,
+    reference: payoutReferenceOf(id, 'payment_refund'),
+    externalRef: refundable.external_ref,
+    feeMode: 'DEDUCTED',
+    amount,
+    fee: '0.0000',
+    net: amount,
+    providerFee: bankCode === null ? '0.0000' : await readProviderFee(tx, { partnerId, bankCode, net: amount }),
+    bankCode,
+    refundOf: opening.refundOf,
+    textsSealed: opening.textsSealed,
+    requestId: opening.requestId,
+    at,
+  });
+  tx.create(PaymentRefund, { id, payment_id: paymentId, created_at: at });
+  await tx.flush();
+  await reserveMoney(tx, payout, { actorId: null, data: { partner_id: partnerId, payment_id: paymentId, amount } });
+  return payout;
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { sendStored } from '../../money-in/payments/replay.ts';
+import { allow } from '../../platform/http/access.ts';
+import { moneyString, prose, uuid } from '../../platform/http/fields.ts';
+import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { createWithdrawal } from './create-withdrawal.ts';
+import { WithdrawalShape } from './present-withdrawal.ts';
+import { purposeNoteLimits } from './withdrawal.ts';
+
+const { shortest, longest } = purposeNoteLimits;
+const Body = z
+  .strictObject({
+    bank_account_id: uuid(),
+    amount: moneyString(),
+    cause_id: uuid().optional().describe('Makes it a disbursement of this cause, which receives into the account.'),
+    purpose_note: prose(longest, shortest)
+      .optional()
+      .describe('With `cause_id`: what it is for. Everybody may read it.'),
+  })
+  .superRefine(({ cause_id, purpose_note }, ctx) => {
+    if ((cause_id === undefined) === (purpose_note === undefined)) return;
+    const [path, message] =
+      purpose_note === undefined ? ['purpose_note', 'is required'] : ['purpose_note', 'is for a disbursement only'];
+    ctx.addIssue({ code: 'custom', path: [path], message });
+  });
+
+const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Withdrawals' });
+
+routes.post(
+  '/:account_id/withdrawals',
+  {
+    summary: 'Withdraw to a bank account',
+    description:
+      'Answers as soon as the money is reserved; the transfer goes on durably. `amount` leaves the account, and what is ' +
+      'left after the fee, a whole number of rupiah, reaches the bank. A withdrawal that fails gives all back, one that ' +
+      'the bank returns later is `reversed` and gives the net back. An outcome that cannot be established stays `pending` ' +
+      'with the money reserved. With `cause_id` it is a disbursement: at most what the cause has received and not ' +
+      'disbursed yet, not counted by the daily limit. Where the owner is an individual, or the amount is large, it stays ' +
+      '`pending` and reserved until two people of the platform have approved it; rejected or after seven days it is ' +
+      '`failed`. What was given to causes leaves their account in no other way, unless a donation is given back. The same ' +
+      '`Idempotency-Key` and body replay the first answer.',
+    access: allow('withdraw-account', {
+      userTypes: ['individual', 'organization'],
+      scope: 'from own accounts to own bank accounts',
+    }),
+    params: z.object({ account_id: uuid() }),
+    body: Body,
+    idempotent: true,
+    answers: { 201: z.object({ status: z.literal('success'), message: z.string(), data: WithdrawalShape }) },
+    refusals: [404, 503],
+  },
+  async ({ em, deps, caller, params: { account_id: accountId }, body, ctx, requestId }) =>
+    sendStored(await createWithdrawal(em, deps, { caller, accountId, body, key: readIdempotencyKey(ctx), requestId })),
+);
+
+export const accountWithdrawalsRoutes = routes;

@@ -1,0 +1,90 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Account } from '../../ledger/account.entity.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { overdueGraceMs } from '../../shared/asking-intervals.ts';
+import { newId } from '../../shared/ids.ts';
+import { compareMoney } from '../../shared/money.ts';
+import { longestNote } from '../../shared/note.ts';
+import { decisionLivesHours } from '../decisions/decision.ts';
+import type { Payout } from '../payouts/payout.entity.ts';
+import { startCause } from './cause-of-disbursement.ts';
+import { judgeDisbursement } from './judge-disbursement.ts';
+import type { Withdrawal } from './withdrawal.entity.ts';
+import { placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
+import { refuseBeyondWithdrawalHeadroom, type WithdrawalHeadroom } from './withdrawal-headroom.ts';
+
+/** What makes a withdrawal a disbursement. */
+export interface Disbursement {
+  causeId: string;
+  note: string;
+  /** Whether two people have to approve it before it is sent. */
+  waits: boolean;
+}
+
+/**
+ * Checks a withdrawal under the locks of account and user, and of its cause for a disbursement; returns the
+ * disbursement, or null for an ordinary withdrawal. Two people must approve a disbursement when the owner is an
+ * individual, or when the amount exceeds the configured limit. Throws as `refuseBeyondWithdrawalHeadroom` or
+ * `judgeDisbursement`.
+ */
+export async function openDisbursement(
+  tx: EntityManager,
+  { sealer, config }: { sealer: Sealer; config: WithdrawalTerms },
+  headroom: WithdrawalHeadroom,
+  { id, account, opening }: { id: string; account: Account; opening: WithdrawalOpening },
+): Promise<Disbursement | null> {
+  const { amount, accountId, disbursement } = opening;
+  if (!disbursement) {
+    refuseBeyondWithdrawalHeadroom(headroom, amount, config.WITHDRAWAL_DAILY_LIMIT);
+    return null;
+  }
+  const { causeId, noteSealed } = disbursement;
+  const cause = await judgeDisbursement(tx, headroom, { causeId, accountId, amount, lock: true });
+  const isLarge = compareMoney(amount, config.DISBURSEMENT_APPROVAL_ABOVE) > 0;
+  return {
+    causeId,
+    note: await sealer.open(placeOfNote(id), noteSealed),
+    waits: cause.owner_type === 'individual' || account.kind === 'user' || isLarge,
+  };
+}
+
+/** What follows a disbursement's reservation: its decision, or, where it needs none, its cause is `in_progress`. */
+export async function beginDisbursement(
+  tx: EntityManager,
+  { withdrawal, payout, disbursement }: { withdrawal: Withdrawal; payout: Payout; disbursement: Disbursement },
+): Promise<void> {
+  const { causeId, note, waits } = disbursement;
+  const { id, user_id: userId } = withdrawal;
+  if (!waits) return startCause(tx, causeId, { actorId: userId, requestId: payout.request_id ?? null });
+  const lapsesAt = payout.created_at.getTime() + decisionLivesHours('disburse') * 3_600_000;
+  payout.look_again_at = new Date(lapsesAt + overdueGraceMs);
+  await tx.flush();
+  const books = {
+    cause_id: causeId,
+    amount: payout.amount,
+    net_amount: payout.net_amount,
+    owner_id: withdrawal.organization_id ?? userId,
+  };
+  const decisionId = newId();
+  await tx.execute(
+    `insert into decisions (id, kind, withdrawal_id, note, evidence, proposed_by)
+     values (?, 'disburse', ?, ?, ?, ?)`,
+    [
+      decisionId,
+      id,
+      note.replace(/\s+/g, ' ').slice(0, longestNote).trim(),
+      JSON.stringify({ provider: null, books }),
+      userId,
+    ],
+  );
+  await recordEvent(tx, {
+    event: 'DECISION_PROPOSED',
+    impact: 'HIGH',
+    resourceType: 'decision',
+    resourceId: decisionId,
+    actorId: userId,
+    requestId: payout.request_id ?? null,
+    data: { kind: 'disburse', withdrawal_id: id },
+  });
+}

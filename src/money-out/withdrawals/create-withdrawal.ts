@@ -1,0 +1,55 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../../money-in/payments/idempotency.ts';
+import type { Caller } from '../../people/identity/caller.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { withdrawalIdFor } from '../../shared/ids.ts';
+import { formatMoney } from '../../shared/money.ts';
+import { createReservationTurns } from '../payouts/reserve-in-turn.ts';
+import { findWithdrawal } from './find-withdrawals.ts';
+import { prepareWithdrawal, type WithdrawalRequest } from './prepare-withdrawal.ts';
+import { answerWithdrawal } from './present-withdrawal.ts';
+import type { WithdrawalTerms, WithdrawalWorkflows } from './withdrawal.ts';
+
+const reserveInTurn = createReservationTurns();
+
+const notInTime = 'The withdrawal could not be reserved in time; try again';
+
+interface Asking {
+  caller: Caller;
+  accountId: string;
+  body: WithdrawalRequest;
+  key: string | undefined;
+  requestId: string;
+}
+
+/**
+ * Creates a withdrawal and waits until its money is reserved; returns the answer, under an idempotency key the first
+ * answer again. Throws as `prepareWithdrawal` and `reserveWithdrawal`, IDEMPOTENCY_KEY_REUSED for the key of another
+ * request, and SERVICE_UNAVAILABLE when nothing was reserved in time.
+ */
+export async function createWithdrawal(
+  em: EntityManager,
+  ports: { config: WithdrawalTerms; sealer: Sealer; workflows: WithdrawalWorkflows },
+  { caller, accountId, body, key, requestId }: Asking,
+): Promise<StoredAnswer & { replayed: boolean }> {
+  const id = withdrawalIdFor(caller.userId, key);
+  const asked = { ...body, amount: formatMoney(body.amount) };
+  const fingerprint = fingerprintOf('POST', `/v1/accounts/${accountId}/withdrawals`, asked);
+  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
+  /** The first answer under the key; throws for the key of another request. */
+  const findAnswer = async () =>
+    idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
+  const first = await findAnswer();
+  if (first !== null) return { ...first, replayed: true };
+  const found = await reserveInTurn(
+    em,
+    { resourceId: id, kind: 'withdrawal', turnOf: accountId, isKeyed: key !== undefined, unavailable: notInTime },
+    {
+      find: (place) => findWithdrawal(place, id),
+      prepare: () => prepareWithdrawal(em, ports, { id, caller, accountId, body, idempotency, requestId }),
+      start: (opening, waitMs) => ports.workflows.startWithdrawal(id, opening, waitMs),
+    },
+  );
+  // We may have joined another request's withdrawal under the same key: that must not be returned as this one.
+  return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed: false };
+}

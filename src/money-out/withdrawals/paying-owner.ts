@@ -1,0 +1,32 @@
+import { recordTransactions } from '../../ledger/post-journal.ts';
+import type { PayoutHandling } from '../payouts/handling.ts';
+import { isReturnUnbooked } from '../payouts/payout.ts';
+import { completeClosedCause, receiveLateMoney } from './cause-of-disbursement.ts';
+import { tellDisbursement } from './tell-disbursement.ts';
+import { readDecision } from './undecided.ts';
+import { Withdrawal } from './withdrawal.entity.ts';
+import { transactionsOf } from './withdrawal-transactions.ts';
+
+/**
+ * A withdrawal: money that comes back to the account is recorded among its transactions. The end of a disbursement may
+ * complete its cause, and its return by the bank opens that again.
+ */
+export const payingOwner: PayoutHandling = {
+  resourceType: 'withdrawal',
+  heldBy: readDecision,
+  tell: tellDisbursement,
+  async moved(tx, _, payout, { journalId }) {
+    const { status } = payout;
+    const withdrawal = await tx.findOneOrFail(Withdrawal, { id: payout.id });
+    if (status === 'failed' || status === 'reversed') {
+      await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, status));
+    }
+    // Where the bank has returned it at once the money is still the cause's, and this transaction goes on.
+    if (withdrawal.cause_id && status === 'succeeded' && !isReturnUnbooked(payout)) {
+      const by = { actorId: withdrawal.user_id, requestId: payout.request_id ?? null };
+      await completeClosedCause(tx, withdrawal.cause_id, by);
+    }
+    if (withdrawal.cause_id && status === 'reversed') await receiveLateMoney(tx, withdrawal.cause_id);
+    return [];
+  },
+};

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { StoredAnswer } from '../../money-in/payments/idempotency.ts';
+import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { payoutLaw } from '../payouts/payout.ts';
+import type { WholeWithdrawal } from './find-withdrawals.ts';
+
+export const WithdrawalShape = z
+  .object({
+    id: uuid(),
+    status: z.enum(payoutLaw.statuses),
+    account_id: uuid(),
+    amount: amount(),
+    fee: amount(),
+    net_amount: amount().meta({ description: 'What reaches the bank: `amount` less `fee`.' }),
+    bank_account_id: uuid(),
+    cause_id: uuid().nullable().meta({ description: 'Of a disbursement.' }),
+    purpose_note: z.string().nullable().meta({ description: 'What it is for; everybody may read it.' }),
+    transaction_id: uuid(),
+    failure_code: z.string().nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+    succeeded_at: timestamp().nullable(),
+    finalized_at: timestamp().nullable(),
+    booked_at: timestamp()
+      .nullable()
+      .meta({ description: 'When a failed one that the provider made after all was booked.' }),
+  })
+  .meta({ id: 'Withdrawal' });
+
+/** A withdrawal as its owner and the platform read it. */
+export function presentWithdrawal({ withdrawal, payout }: WholeWithdrawal): z.input<typeof WithdrawalShape> {
+  return {
+    id: payout.id,
+    status: payout.status,
+    account_id: payout.source_account_id,
+    amount: payout.amount,
+    fee: payout.fee,
+    net_amount: payout.net_amount,
+    bank_account_id: withdrawal.bank_account_id,
+    cause_id: withdrawal.cause_id ?? null,
+    purpose_note: withdrawal.purpose_note ?? null,
+    transaction_id: withdrawal.transaction_id,
+    failure_code: payout.failure_code ?? null,
+    created_at: payout.created_at.toISOString(),
+    updated_at: payout.updated_at.toISOString(),
+    succeeded_at: payout.succeeded_at?.toISOString() ?? null,
+    finalized_at: payout.finalized_at?.toISOString() ?? null,
+    booked_at: payout.booked_at?.toISOString() ?? null,
+  };
+}
+
+/** The answer to its creation: as it was reserved, whatever has happened since. */
+export function answerWithdrawal(whole: WholeWithdrawal): StoredAnswer {
+  const data: z.input<typeof WithdrawalShape> = {
+    ...presentWithdrawal(whole),
+    status: 'pending',
+    failure_code: null,
+    updated_at: whole.payout.created_at.toISOString(),
+    succeeded_at: null,
+    finalized_at: null,
+  };
+  return { status: 201, body: JSON.stringify({ status: 'success', message: 'Withdrawal begun', data }) };
+}

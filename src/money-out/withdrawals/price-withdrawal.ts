@@ -1,0 +1,38 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { refuse } from '../../shared/errors.ts';
+import { compareMoney, formatMoney, isWholeRupiah, type Money, subtractMoney } from '../../shared/money.ts';
+import { complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
+
+/** What a withdrawal costs, IDR, scale 4; `amount` is `net` plus `fee`. */
+export interface WithdrawalPrice {
+  amount: Money;
+  fee: Money;
+  net: Money;
+}
+
+/**
+ * The price of withdrawing an amount. Throws REQUEST_INVALID when nothing, or no whole number of rupiah, is left after
+ * the fee, and when the bank is not served any more or does not take the net.
+ */
+export async function priceWithdrawal(
+  em: EntityManager,
+  { bankCode, amount, fee }: { bankCode: string; amount: Money; fee: Money },
+): Promise<WithdrawalPrice> {
+  const net = subtractMoney(amount, fee);
+  const complain = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'amount' });
+  if (compareMoney(net, '0') <= 0) complain(`does not cover the fee, IDR ${formatMoney(fee)}`);
+  if (!isWholeRupiah(net)) complain(`what reaches the bank, IDR ${net}, is not a whole amount`);
+  const bank = await findPayoutBank(em, bankCode);
+  if (bank === null) refuse('REQUEST_INVALID', 'its bank is not served any more', { field: 'bank_account_id' });
+  const complaint = complainOfBankAmount(net, bankCode, bank);
+  if (complaint !== null) complain(complaint);
+  return { amount: formatMoney(amount), fee: formatMoney(fee), net };
+}
+
+/** Throws REQUEST_INVALID when the bank account was added too recently, by the database's clock. */
+export async function refuseUnusable(em: EntityManager, { usable_at: usableAt }: BankAccount): Promise<void> {
+  if (usableAt <= (await readDatabaseClock(em))) return;
+  refuse('REQUEST_INVALID', `usable from ${usableAt.toISOString()}`, { field: 'bank_account_id' });
+}

@@ -1,0 +1,79 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { TimelineItem } from '../../partners/timeline.ts';
+import { decisionLivesHours } from '../decisions/decision.ts';
+import type { ToldPayout } from '../payouts/handling.ts';
+import type { Payout } from '../payouts/payout.entity.ts';
+import { readDecision } from './undecided.ts';
+
+interface DisbursementRow {
+  cause: string;
+  decision_id: string | null;
+  proposed_at: Date | string | null;
+}
+
+interface Step {
+  event: string;
+  reason: string | null;
+  created_at: Date | string;
+}
+
+/** What the timeline of a disbursement tells: its cause, and how people decided about it. Null for other withdrawals. */
+export async function tellDisbursement(em: EntityManager, payout: Payout): Promise<ToldPayout | null> {
+  const [row] = await em.execute<DisbursementRow[]>(
+    `select c.name as cause, d.id as decision_id, d.created_at as proposed_at
+     from withdrawals w join charitable_causes c on c.id = w.cause_id left join decisions d on d.withdrawal_id = w.id
+     where w.id = ?`,
+    [payout.id],
+  );
+  if (row === undefined) return null;
+  const said = { name: 'disbursement', origin: `the charitable cause "${row.cause}"` };
+  if (row.decision_id === null || row.proposed_at === null) return { ...said, items: [], next: null };
+  const proposedAt = new Date(row.proposed_at);
+  return {
+    ...said,
+    items: [
+      {
+        at: proposedAt,
+        type: 'decision',
+        text: 'Two people of the platform have to approve it; nothing is sent before that.',
+      },
+      ...(await findSteps(em, row.decision_id)),
+    ],
+    next: await findNext(em, payout, proposedAt),
+  };
+}
+
+async function findSteps(em: EntityManager, decisionId: string): Promise<TimelineItem[]> {
+  const steps = await em.execute<Step[]>(
+    `select event, data ->> 'reason' as reason, created_at from events
+     where resource_id = ? and resource_type = 'decision'
+       and event in ('DECISION_APPROVED', 'DECISION_REJECTED', 'DECISION_LAPSED') order by id`,
+    [decisionId],
+  );
+  return steps.map(({ event, reason, created_at }, earlier) => ({
+    at: new Date(created_at),
+    type: 'decision',
+    text: textOf(event, { reason, isFirst: earlier === 0 }),
+  }));
+}
+
+function textOf(event: string, { reason, isFirst }: { reason: string | null; isFirst: boolean }): string {
+  if (event === 'DECISION_REJECTED') return 'A person of the platform rejected it.';
+  if (event === 'DECISION_LAPSED') return `It can no longer be approved: ${reason}.`;
+  return isFirst
+    ? 'The first of two people of the platform approved it.'
+    : 'A second person of the platform approved it, too.';
+}
+
+async function findNext(em: EntityManager, payout: Payout, proposedAt: Date): Promise<ToldPayout['next']> {
+  const { isHeld, failureCode } = await readDecision(em, payout);
+  if (failureCode !== null) {
+    const text = 'It was not approved: it fails, and the money goes back to the account.';
+    return { at: payout.look_again_at ?? null, text };
+  }
+  if (!isHeld) return null;
+  return {
+    at: new Date(proposedAt.getTime() + decisionLivesHours('disburse') * 3_600_000),
+    text: 'Two people of the platform decide about it; without their approval by then it fails. The money stays reserved.',
+  };
+}

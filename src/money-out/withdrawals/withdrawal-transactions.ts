@@ -1,0 +1,32 @@
+import type { TransactionRow } from '../../ledger/post-journal.ts';
+import { compareMoney } from '../../shared/money.ts';
+import type { WholeWithdrawal } from './find-withdrawals.ts';
+
+/**
+ * The transaction rows of a withdrawal: net and fee as they leave the account; both coming back when it fails, and only
+ * the net when the bank returns it.
+ */
+export function transactionsOf(
+  { withdrawal, payout }: WholeWithdrawal,
+  what: 'reserved' | 'failed' | 'reversed',
+): TransactionRow[] {
+  const row = {
+    userId: withdrawal.user_id,
+    organizationId: withdrawal.organization_id ?? null,
+    status: what === 'reserved' ? ('successful' as const) : ('reversed' as const),
+    sourceAccountId: payout.source_account_id,
+    destinationAccountId: null,
+    referenceType: 'account_top_up' as const,
+    referenceId: payout.id,
+    purpose: 'external_withdrawal' as const,
+    paymentOrderId: null,
+    createdBy: what === 'reserved' ? withdrawal.user_id : null,
+  };
+  const price = { ...row, type: 'price' as const, amount: payout.net_amount };
+  return [
+    what === 'reserved' ? { ...price, id: withdrawal.transaction_id } : price,
+    ...(what === 'reversed' || compareMoney(payout.fee, '0') === 0
+      ? []
+      : [{ ...row, type: 'fee' as const, amount: payout.fee }]),
+  ];
+}

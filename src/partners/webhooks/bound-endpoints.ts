@@ -1,0 +1,96 @@
+import { createSemaphore } from '../../shared/concurrency.ts';
+import { isDomainError } from '../../shared/errors.ts';
+import type { SentWebhook } from './send-webhook.ts';
+
+/** Concurrent requests to all endpoints in this process; its worker takes no more webhooks at a time than that. */
+const inAll = 100;
+const perEndpoint = 10;
+/**
+ * For all endpoints of one partner together, those in line included, as they keep places too: ten that hang, or many that
+ * answer slowly, leave most places to other partners.
+ */
+const perPartner = 30;
+/** How many requests may queue for one endpoint that answers, and for how long (milliseconds). */
+const inLine = 10;
+const lineMs = 2_000;
+/** Milliseconds between deferred requests: few for an endpoint that answers, many for one that hangs. */
+const apartMs = { answering: 50, hanging: 15_000 };
+const longestWaitMs = 5 * 60_000;
+
+/** Nothing was sent, as the endpoint or its partner is at its limit; try again after `waitMs` milliseconds. */
+export interface Deferral {
+  waitMs: number;
+}
+
+/** The endpoint that a request goes to, and its partner. */
+export interface BoundEndpoint {
+  endpointId: string;
+  partnerId: string;
+}
+
+export interface EndpointBounds {
+  /** Runs the work if the endpoint and its partner are below their limits; otherwise says when to try again. */
+  run(endpoint: BoundEndpoint, work: () => Promise<SentWebhook>): Promise<SentWebhook | Deferral>;
+}
+
+/**
+ * Keeps one endpoint or partner from taking every place: at most ten concurrent requests per endpoint (one while its
+ * last request timed out), and thirty per partner, with those that wait for one of the ten.
+ */
+export function boundEndpoints(): EndpointBounds {
+  const semaphore = createSemaphore(inAll, { perKey: perEndpoint, mostWaiting: inLine });
+  const single = createSemaphore(Number.POSITIVE_INFINITY, { perKey: 1, mostWaiting: 0 });
+  const ofPartner = createSemaphore(Number.POSITIVE_INFINITY, { perKey: perPartner, mostWaiting: 0 });
+  const hanging = new Set<string>();
+  const enterEndpoint = async (key: string) => {
+    if (!hanging.has(key)) {
+      const leave = await semaphore.enter({ key, waitMs: lineMs });
+      // An earlier request may have timed out while this one waited.
+      if (!hanging.has(key)) return leave;
+      leave();
+    }
+    return single.enter({ key });
+  };
+  const enter = async ({ endpointId, partnerId }: BoundEndpoint) => {
+    const leavePartner = await ofPartner.enter({ key: partnerId });
+    try {
+      const leaveEndpoint = await enterEndpoint(endpointId);
+      return () => {
+        leaveEndpoint();
+        leavePartner();
+      };
+    } catch (error) {
+      leavePartner();
+      throw error;
+    }
+  };
+  /** When the last deferred request of each endpoint is due again, by the monotonic clock. */
+  const last = new Map<string, number>();
+  const defer = (key: string): Deferral => {
+    const now = performance.now();
+    const wait = Math.max(0, (last.get(key) ?? 0) - now) + (hanging.has(key) ? apartMs.hanging : apartMs.answering);
+    if (wait > longestWaitMs) return { waitMs: Math.round(longestWaitMs * (0.5 + Math.random() / 2)) };
+    last.set(key, now + wait);
+    return { waitMs: Math.round(wait) };
+  };
+  return {
+    async run(endpoint, work) {
+      const { endpointId: key } = endpoint;
+      let leave: () => void;
+      try {
+        leave = await enter(endpoint);
+      } catch (error) {
+        if (isDomainError(error) && error.code === 'SERVICE_UNAVAILABLE') return defer(key);
+        throw error;
+      }
+      try {
+        const sent = await work();
+        if (sent.timedOut) hanging.add(key);
+        else if (hanging.delete(key)) last.delete(key);
+        return sent;
+      } finally {
+        leave();
+      }
+    },
+  };
+}

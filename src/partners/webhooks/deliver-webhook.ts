@@ -1,0 +1,194 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { openKept } from '../../platform/encryption/open-unless-gone.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { must } from '../../shared/assert.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import type { Deferral, EndpointBounds } from './bound-endpoints.ts';
+import { openSecrets } from './find-endpoints.ts';
+import { noteFailure } from './judge-endpoint.ts';
+import { webhookBodyPlace } from './record-webhook.ts';
+import { type SentWebhook, unanswered, type WebhookSender } from './send-webhook.ts';
+import { signWebhook } from './sign-webhook.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
+import { type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
+import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+
+export interface DeliveryAttempt {
+  deliveryId: string;
+  /** Number of the attempt in this run of the delivery, from 1. */
+  attempt: number;
+  /** Time since the first attempt of this run, by the workflow's clock. */
+  elapsedMs: number;
+  /** The redeliveries that had been asked for when the attempt before began; absent at a run's first. */
+  redeliveries?: number;
+}
+
+export interface DeliveryProgress {
+  status: WebhookDeliveryStatus;
+  /** Milliseconds to wait before the next attempt; 0 when there is none. */
+  waitMs: number;
+  /** For people: what the receiver answered. */
+  answer: string;
+  /** Nothing was sent: the endpoint or its partner is at its limit of requests. It does not count as an attempt. */
+  deferred?: true;
+  /** Nothing was sent, nor will be: the endpoint is gone or disabled. */
+  unsent?: true;
+  /** The redeliveries that had been asked for when it began. More than before: it is the first attempt of a new run. */
+  redeliveries?: number;
+}
+
+type Recorded = Partial<Pick<WebhookDelivery, 'attempts' | 'last_status' | 'last_error'>>;
+type Ending = Pick<WebhookDelivery, 'next_attempt_at'> & Partial<Pick<WebhookDelivery, 'status'>>;
+
+export interface DeliveryTools {
+  sealer: Sealer;
+  send: WebhookSender;
+  bounds: EndpointBounds;
+}
+
+/**
+ * One attempt at one webhook: sends its frozen body, signed now with every live secret, and records the result.
+ * Anything but a 2xx is retried after a growing wait for three days, then parked (docs/contract.md 8), and so is a body
+ * whose key was lost; a deleted or disabled endpoint, or a body whose key was destroyed, parks it at once. While the
+ * endpoint or its partner is at its limit, the attempt is deferred. A redelivery begins the three days anew, and one that
+ * is asked for during an attempt follows it, however that ended.
+ */
+export async function deliverWebhook(
+  em: EntityManager,
+  { sealer, send, bounds }: DeliveryTools,
+  { deliveryId, redeliveries: seen, ...run }: DeliveryAttempt,
+): Promise<DeliveryProgress> {
+  const delivery = await em.findOneOrFail(WebhookDelivery, { id: deliveryId });
+  if (delivery.status !== 'pending') return { status: delivery.status, waitMs: 0, answer: delivery.status };
+  const endpoint = await em.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
+  if (endpoint === null) return parkUnsent(em, delivery, 'its endpoint was deleted');
+  if (endpoint.status !== 'enabled') return parkUnsent(em, delivery, 'its endpoint is disabled');
+  const sealed = must(delivery.body_sealed, 'what is pending has its body');
+  const body = await openKept(sealer, webhookBodyPlace(delivery.id), sealed);
+  if ('gone' in body && body.gone === 'destroyed') return parkUnsent(em, delivery, 'its body is no longer kept');
+  const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };
+  const sent =
+    'text' in body
+      ? await bounds.run(place, () => attemptOnce(em, { sealer, send }, { id: delivery.id, body: body.text }, endpoint))
+      : unanswered('the key of its body is lost');
+  if ('waitMs' in sent) return defer(em, delivery, sent);
+  await failpoint('deliver-webhook.after');
+  const { redeliveries } = delivery;
+  const { attempt, elapsedMs } = (seen ?? redeliveries) === redeliveries ? run : { attempt: 1, elapsedMs: 0 };
+  const told = { answer: sent.error ?? `status ${sent.status}`, redeliveries };
+  const again = { status: 'pending', waitMs: 0, ...told } as const;
+  const tried = { attempts: delivery.attempts + 1, last_status: sent.status, last_error: sent.error };
+  if (sent.status !== null && sent.status >= 200 && sent.status < 300) {
+    return (await succeed(em, delivery, sent.status)) ? { status: 'delivered', waitMs: 0, ...told } : again;
+  }
+  const now = await readDatabaseClock(em);
+  if ('text' in body) await noteFailure(em, endpoint, now);
+  const waitMs = waitAfterAttempt(attempt, elapsedMs, sent.retryAfterMs);
+  if (waitMs === null) {
+    return (await park(em, delivery, tried)) ? { status: 'parked', waitMs: 0, ...told } : again;
+  }
+  const waits = await conclude(em, delivery, tried, { next_attempt_at: new Date(now.getTime() + waitMs) });
+  return waits ? { status: 'pending', waitMs, ...told } : again;
+}
+
+/**
+ * Records an attempt and how it ended. False when a redelivery was asked for since it began, or another attempt ended
+ * the delivery: then only the attempt is recorded, and the next one tells what is left to do.
+ */
+async function conclude(
+  em: EntityManager,
+  { id, redeliveries }: WebhookDelivery,
+  tried: Recorded,
+  ending: Ending,
+): Promise<boolean> {
+  const ended = await em.nativeUpdate(
+    WebhookDelivery,
+    { id, status: 'pending', redeliveries },
+    { ...tried, ...ending },
+  );
+  if (ended === 0) await em.nativeUpdate(WebhookDelivery, { id, status: 'pending' }, tried);
+  return ended > 0;
+}
+
+/**
+ * Records an attempt that succeeded, false as `conclude`. Its endpoint no longer counts as failing, whatever was read
+ * of it when the attempt began: another delivery may have failed since.
+ */
+async function succeed(
+  em: EntityManager,
+  { id, endpoint_id, attempts, redeliveries }: WebhookDelivery,
+  status: number,
+): Promise<boolean> {
+  const [row] = await em.execute<{ ended: boolean }[]>(
+    `with endpoint as (update webhook_endpoints set failing_since = null where id = ? and failing_since is not null)
+     update webhook_deliveries set attempts = ?, last_status = ?, last_error = null,
+       (status, next_attempt_at, delivered_at) = (
+         select case when is_last then 'delivered' else status end,
+           case when is_last then null else next_attempt_at end, case when is_last then clock_timestamp() end
+         from (select redeliveries = ? as is_last) judged)
+     where id = ? and status = 'pending' returning delivered_at is not null as ended`,
+    [endpoint_id, attempts + 1, status, redeliveries, id],
+  );
+  return row?.ended ?? false;
+}
+
+async function defer(
+  em: EntityManager,
+  { id, redeliveries }: WebhookDelivery,
+  { waitMs }: Deferral,
+): Promise<DeliveryProgress> {
+  const next_attempt_at = new Date((await readDatabaseClock(em)).getTime() + waitMs);
+  await em.nativeUpdate(WebhookDelivery, { id, status: 'pending', redeliveries }, { next_attempt_at });
+  const answer = 'its endpoint is at its limit of simultaneous requests';
+  return { status: 'pending', waitMs, answer, deferred: true, redeliveries };
+}
+
+/** Parks a delivery that can go nowhere, instead of retrying it for three days. */
+async function parkUnsent(em: EntityManager, delivery: WebhookDelivery, answer: string): Promise<DeliveryProgress> {
+  const { redeliveries } = delivery;
+  const parked = await conclude(em, delivery, { last_error: answer }, { status: 'parked', next_attempt_at: null });
+  if (!parked) return { status: 'pending', waitMs: 0, answer, redeliveries };
+  return { status: 'parked', waitMs: 0, answer, unsent: true, redeliveries };
+}
+
+async function attemptOnce(
+  em: EntityManager,
+  { sealer, send }: Pick<DeliveryTools, 'sealer' | 'send'>,
+  { id: deliveryId, body }: { id: string; body: string },
+  endpoint: WebhookEndpoint,
+): Promise<SentWebhook> {
+  const secrets = await openSecrets(em, sealer, endpoint);
+  const id = webhookIdOf(deliveryId);
+  const timestamp = Math.floor(Date.now() / 1000);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Amanah-Webhooks/1',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signWebhook(secrets, { id, timestamp, body }),
+  };
+  return send(endpoint.url, headers, body);
+}
+
+/** Parks it with its event; false as `conclude`. */
+function park(
+  em: EntityManager,
+  delivery: WebhookDelivery,
+  tried: Recorded & { attempts: number; last_status: number | null },
+): Promise<boolean> {
+  const { id, partner_id, endpoint_id, type, resource_id } = delivery;
+  return em.transactional(async (tx) => {
+    if (!(await conclude(tx, delivery, tried, { status: 'parked', next_attempt_at: null }))) return false;
+    await recordEvent(tx, {
+      event: 'WEBHOOK_PARKED',
+      resourceType: 'webhook_delivery',
+      resourceId: id,
+      actorId: null,
+      requestId: null,
+      data: { partner_id, endpoint_id, type, resource_id, attempts: tried.attempts, last_status: tried.last_status },
+    });
+    return true;
+  });
+}

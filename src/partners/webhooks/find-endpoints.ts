@@ -1,0 +1,66 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
+import type { Listed } from '../../platform/database/position.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { refuse } from '../../shared/errors.ts';
+import { lockPartner } from '../find-partner.ts';
+import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import { type EarlierSecret, endpointSecretPlace } from './webhook-endpoint.ts';
+
+/** A page of a partner's endpoints, newest first, with the total. */
+export function findEndpoints(
+  em: EntityManager,
+  { partnerId, ...window }: ListWindow & { partnerId: string },
+): Promise<Listed & { items: WebhookEndpoint[] }> {
+  return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window);
+}
+
+/**
+ * An endpoint of this partner, by the `id` in its path; locks the partner's row until the transaction ends. Throws
+ * NOT_FOUND.
+ */
+export async function lockEndpoint(
+  tx: EntityManager,
+  { partnerId, endpointId }: { partnerId: string; endpointId: string },
+): Promise<WebhookEndpoint> {
+  await lockPartner(tx, partnerId);
+  const endpoint = await tx.findOne(WebhookEndpoint, { id: endpointId, partner_id: partnerId }, { refresh: true });
+  return endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field: 'id' });
+}
+
+/** The secrets that sign for an endpoint now: its own and each earlier one, until 24 hours after its rotation. */
+export async function openSecrets(em: EntityManager, sealer: Sealer, endpoint: WebhookEndpoint): Promise<string[]> {
+  const newest = await sealer.open(endpointSecretPlace(endpoint.id), endpoint.secret_sealed);
+  const earlier = await openEarlierSecrets(em, sealer, endpoint);
+  return [newest, ...earlier.map(({ secret }) => secret)];
+}
+
+/** The earlier secrets of an endpoint that still sign, newest first. */
+export async function openEarlierSecrets(
+  em: EntityManager,
+  sealer: Sealer,
+  { id, earlier_secrets_sealed: sealed }: WebhookEndpoint,
+): Promise<EarlierSecret[]> {
+  if (!sealed) return [];
+  const kept: EarlierSecret[] = JSON.parse(
+    await sealer.open(endpointSecretPlace(id, 'earlier_secrets_sealed'), sealed),
+  );
+  const now = await readDatabaseClock(em);
+  return kept.filter(({ until }) => new Date(until) > now);
+}
+
+/** Throws REQUEST_INVALID, naming the field by which it was chosen, for a disabled endpoint. */
+export function requireEnabled({ status }: Pick<WebhookEndpoint, 'status'>, field: string): void {
+  if (status !== 'enabled') refuse('REQUEST_INVALID', 'the endpoint is disabled: enable it first', { field });
+}
+
+/** The same by its `endpoint_id`; throws NOT_FOUND for another partner's endpoint. */
+export async function requireEnabledEndpoint(
+  em: EntityManager,
+  { partnerId, endpointId }: { partnerId: string; endpointId: string },
+): Promise<void> {
+  const endpoint = await em.findOne(WebhookEndpoint, { id: endpointId, partner_id: partnerId });
+  const field = 'endpoint_id';
+  requireEnabled(endpoint ?? refuse('NOT_FOUND', 'there is no such endpoint', { field }), field);
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { timestamp, uuid } from '../../platform/http/fields.ts';
+import { webhookEvents } from '../partner.ts';
+import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import { disabledReasons, webhookEndpointLaw } from './webhook-endpoint.ts';
+
+export const EndpointShape = z
+  .object({
+    id: uuid(),
+    url: z.string().meta({ examples: ['https://partner.example/webhooks'] }),
+    events: z.array(z.enum(webhookEvents)).meta({ description: 'The events that it receives.' }),
+    status: z.enum(webhookEndpointLaw.statuses).meta({ description: 'A disabled one collects nothing.' }),
+    disabled_reason: z.enum(disabledReasons).nullable().meta({
+      description:
+        '`requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.',
+    }),
+    disabled_at: timestamp().nullable().meta({ description: 'Null while it is enabled.' }),
+    failing_since: timestamp().nullable().meta({
+      description: 'Since when no request to it has succeeded; null when the last one did, or there was none.',
+    }),
+    set_by_operator: z.boolean().meta({ description: 'Whether it is the one that the operator has set.' }),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'WebhookEndpoint' });
+
+/** An endpoint without its secrets, which are shown once. */
+export const presentEndpoint = (endpoint: WebhookEndpoint) => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  events: endpoint.events,
+  status: endpoint.status,
+  disabled_reason: endpoint.disabled_reason ?? null,
+  disabled_at: endpoint.disabled_at?.toISOString() ?? null,
+  failing_since: endpoint.failing_since?.toISOString() ?? null,
+  set_by_operator: endpoint.set_by_operator,
+  created_at: endpoint.created_at.toISOString(),
+  updated_at: endpoint.updated_at.toISOString(),
+});
+
+export const SecretEndpointShape = EndpointShape.extend({
+  secret: z
+    .string()
+    .meta({ description: 'In this answer only.', examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] }),
+}).meta({ id: 'WebhookEndpointWithSecret' });
+
+/** An endpoint with its secret, for the only answer that shows it. */
+export const presentSecretEndpoint = ({ endpoint, secret }: { endpoint: WebhookEndpoint; secret: string }) => ({
+  ...presentEndpoint(endpoint),
+  secret,
+});

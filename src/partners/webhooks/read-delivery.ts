@@ -1,0 +1,20 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { refuse } from '../../shared/errors.ts';
+import { webhookBodyPlace } from './record-webhook.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
+
+/** A webhook of this partner with the exact body that is sent, undefined once that is forgotten. Throws NOT_FOUND for another partner's. */
+export async function readDelivery(
+  em: EntityManager,
+  sealer: Sealer,
+  { partnerId, deliveryId }: { partnerId: string; deliveryId: string },
+): Promise<{ delivery: WebhookDelivery; body: string | undefined }> {
+  const delivery =
+    (await em.findOne(WebhookDelivery, { id: deliveryId, partner_id: partnerId })) ??
+    refuse('NOT_FOUND', 'the partner has no such delivery', { field: 'id' });
+  const { body_sealed: sealed } = delivery;
+  const body = sealed ? await openUnlessGone(sealer, webhookBodyPlace(delivery.id), sealed) : null;
+  return { delivery, body: body ?? undefined };
+}

@@ -1,0 +1,30 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../../people/identity/caller.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+
+/** Who changes a partner's endpoints: an operator, or null for the partner itself. */
+export interface EndpointChange {
+  caller: Pick<Caller, 'userId'> | null;
+  requestId: string | null;
+  partnerId: string;
+}
+
+/** Records a change of an endpoint as an event, in the same transaction. Never its URL, which may carry a token. */
+export function recordEndpoint(
+  tx: EntityManager,
+  { caller, requestId }: Pick<EndpointChange, 'caller' | 'requestId'>,
+  event: 'RESOURCE_CREATED' | 'RESOURCE_UPDATED' | 'RESOURCE_DELETED' | 'WEBHOOK_ENDPOINT_DISABLED',
+  { id, partner_id }: WebhookEndpoint,
+  data: object = {},
+): Promise<void> {
+  return recordEvent(tx, {
+    event,
+    impact: 'HIGH',
+    resourceType: 'webhook_endpoint',
+    resourceId: id,
+    actorId: caller?.userId ?? null,
+    requestId,
+    data: { partner_id, ...data },
+  });
+}

@@ -1,0 +1,94 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Place, Sealer } from '../../platform/encryption/sealer.ts';
+import { must } from '../../shared/assert.ts';
+import { sha256 } from '../../shared/digest.ts';
+import type { WebhookType } from '../partner.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
+import type { WebhookResource } from './webhook-delivery.ts';
+
+export interface NewWebhook {
+  partnerId: string;
+  resourceType: WebhookResource;
+  resourceId: string;
+  /** Grows with each event of the resource. */
+  version: number;
+  type: WebhookType;
+  at: Date;
+  /** The resource as the read endpoint shows it now. */
+  data: object;
+}
+
+/** Where a frozen body is stored, sealed as it may name a bank account: then under the key of its order. */
+export const webhookBodyPlace = (deliveryId: string): Place => ({
+  table: 'webhook_deliveries',
+  column: 'body_sealed',
+  row: deliveryId,
+});
+
+/**
+ * Freezes a webhook in the transaction of the event it reports, once for each enabled endpoint of the partner that
+ * asks for it; each is sent later with this body. Returns the ids of the deliveries; none if no endpoint asks.
+ */
+export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string[]> {
+  const asking = await tx.execute<{ id: string }[]>(
+    `select id from webhook_endpoints where partner_id = ? and status = 'enabled' and ? = any(events)
+     order by created_at, id`,
+    [webhook.partnerId, webhook.type],
+  );
+  const ids: string[] = [];
+  for (const { id } of asking) ids.push(await recordDelivery(tx, sealer, webhook, id));
+  return ids;
+}
+
+/** Freezes a webhook for one endpoint, whatever that endpoint asks for; returns the delivery's id. */
+export async function recordDelivery(
+  tx: EntityManager,
+  sealer: Sealer,
+  webhook: NewWebhook,
+  endpointId: string,
+): Promise<string> {
+  const { partnerId, resourceType, resourceId, type, version, at } = webhook;
+  const body = JSON.stringify({ type, timestamp: at.toISOString(), data: { ...webhook.data, version } });
+  // An id by the database's clock, which says in which month it is kept.
+  const [key] = await tx.execute<{ id: string }[]>(
+    `insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)
+     values (?, ?, ?, ?, uuidv7()) returning delivery_id as id`,
+    [resourceType, resourceId, version, endpointId],
+  );
+  const { id } = must(key, 'an insert returns its row');
+  tx.create(WebhookDelivery, {
+    id,
+    partner_id: partnerId,
+    endpoint_id: endpointId,
+    resource_type: resourceType,
+    resource_id: resourceId,
+    version,
+    type,
+    body_sealed: await sealer.seal({ ...webhookBodyPlace(id), order: orderNamedBy(webhook) }, body),
+    body_digest: sha256(body),
+    next_attempt_at: at,
+    created_at: at,
+  });
+  await tx.flush();
+  return id;
+}
+
+/** A payout or refund is shown with its beneficiary; nothing else names anybody. */
+const orderNamedBy = ({ resourceType, resourceId }: NewWebhook): Place['order'] =>
+  resourceType === 'payout' || resourceType === 'refund' ? { id: resourceId } : null;
+
+/**
+ * The webhooks of a resource that are still pending, oldest first: the result of a step that is repeated because the
+ * answer of its first run, which recorded them, was lost.
+ */
+export async function findPendingWebhooks(
+  tx: EntityManager,
+  resource: { resourceType: WebhookResource; resourceId: string },
+): Promise<string[]> {
+  const rows = await tx.execute<{ id: string }[]>(
+    `select d.id from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
+     where k.resource_type = ? and k.resource_id = ? and d.status = 'pending' order by k.version, k.endpoint_id`,
+    [resource.resourceType, resource.resourceId],
+  );
+  return rows.map(({ id }) => id);
+}

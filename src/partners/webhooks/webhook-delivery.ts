@@ -1,0 +1,73 @@
+import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/** The statuses of a webhook delivery; a parked or delivered one may be sent again on request. */
+export const webhookDeliveryLaw = statusLaw({
+  initial: ['pending'],
+  transitions: {
+    pending: ['delivered', 'parked'],
+    delivered: ['pending'],
+    parked: ['pending'],
+  },
+});
+export type WebhookDeliveryStatus = StatusOf<typeof webhookDeliveryLaw>;
+
+/** What a webhook is about. */
+export type WebhookResource = 'payment' | 'payout' | 'refund' | 'endpoint';
+
+/** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can recognize a repetition. */
+export const webhookIdOf = (deliveryId: string): string => `msg_${deliveryId.replaceAll('-', '')}`;
+
+/** The input of a delivery's workflow. */
+export interface WebhookDeliveryInput {
+  deliveryId: string;
+}
+
+/** The port to the workflows of deliveries; its adapter is in `temporal/`. */
+export interface DeliveryWorkflows {
+  /** Starts the delivery's workflow; leaves a running one alone. */
+  startWebhookDelivery(deliveryId: string): Promise<void>;
+  /** Starts the delivery's workflow, or makes a running one try at once. */
+  hastenWebhookDelivery(deliveryId: string): Promise<void>;
+  /**
+   * The same for each of these, in the background, `inMs` milliseconds from now, and at `replayedPerSecond`, which all
+   * such calls of this process share by turns. It never fails: a sweep finds those that could not be started.
+   */
+  hastenWebhookDeliveries(deliveryIds: readonly string[], options?: { inMs?: number }): void;
+}
+
+/** The pace of a replay: few enough that Temporal and the partner's endpoint have room for what happens meanwhile. */
+export const replayedPerSecond = 20;
+
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** From the first attempt on, a webhook is tried for this long; then it is parked. */
+export const webhookLifetimeMs = 72 * hourMs;
+
+/** The growing waits between attempts; the last attempt is at the end of the three days. */
+const waitsMs = [
+  5 * secondMs,
+  30 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  1 * hourMs,
+  2 * hourMs,
+  4 * hourMs,
+  6 * hourMs,
+  8 * hourMs,
+  10 * hourMs,
+  12 * hourMs,
+  14 * hourMs,
+] as const;
+
+/**
+ * Milliseconds to wait after attempt number `attempt` (from 1), `elapsedMs` after the first one; null when it was the
+ * last. `retryAfterMs` (the receiver's `Retry-After`) makes the wait longer, never shorter.
+ */
+export function waitAfterAttempt(attempt: number, elapsedMs: number, retryAfterMs = 0): number | null {
+  const left = webhookLifetimeMs - elapsedMs;
+  if (left <= 0) return null;
+  const wait = waitsMs[attempt - 1] ?? left;
+  return Math.min(Math.max(wait, retryAfterMs), left);
+}

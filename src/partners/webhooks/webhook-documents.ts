@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { PartnerPaymentShape } from '../../money-in/collections/present-partner-payment.ts';
+import { PayoutShape } from '../../money-out/payouts/present-payout.ts';
+import { RefundShape } from '../../money-out/refunds/present-refund.ts';
+import { amount, timestamp } from '../../platform/http/fields.ts';
+import type { WebhookDocument } from '../../platform/http/openapi.ts';
+import { type WebhookType, webhookTypes } from '../partner.ts';
+import { EndpointShape } from './present-endpoint.ts';
+import type { WebhookResource } from './webhook-delivery.ts';
+
+const summaries: Record<WebhookType, string> = {
+  'payment.succeeded': 'The customer paid; the net is owed to the partner',
+  'payment.failed': 'The provider refused the payment',
+  'payment.expired': 'The deadline passed unpaid',
+  'payout.succeeded': 'The bank took the transfer',
+  'payout.failed': 'The transfer failed; the whole reservation is available again',
+  'payout.reversed': 'The bank returned the transfer after success; the net is available again, the fee stays',
+  'refund.succeeded': 'The payer has the money of a refund back',
+  'refund.failed': 'A refund failed, or the bank returned it; its money is available again',
+  'payment.available': 'The net of a payment can be paid out now',
+  'payment.unmatched': 'Money came for a payment and is not part of it: late, a second time, or of another amount',
+  'payout.delayed': 'The outcome of the transfer has been unknown for ten minutes; it follows once known',
+  'endpoint.test': 'Somebody on your side asked for a test of this endpoint',
+};
+
+const version = z.int().meta({ description: 'Grows with each event of the resource: a lower one came late.' });
+
+const PaymentTold = PartnerPaymentShape.extend({ version }).meta({ id: 'WebhookPayment' });
+const UnmatchedTold = PaymentTold.extend({
+  unmatched: z
+    .object({ amount: amount(), reason: z.enum(['late', 'double', 'wrong_amount']) })
+    .meta({ description: 'The money that came. Operators decide what becomes of it; the payment stays as it is.' }),
+}).meta({ id: 'WebhookUnmatchedPayment' });
+const PayoutTold = PayoutShape.extend({ version }).meta({ id: 'WebhookPayout' });
+const RefundTold = RefundShape.extend({ version }).meta({ id: 'WebhookRefund' });
+const EndpointTold = EndpointShape.extend({ version }).meta({ id: 'WebhookTest' });
+
+/** The data of a webhook by kind of resource, the first part of its type. */
+const told: Record<WebhookResource, z.ZodType> = {
+  payment: PaymentTold,
+  payout: PayoutTold,
+  refund: RefundTold,
+  endpoint: EndpointTold,
+};
+
+/** The webhooks as OpenAPI shows them; `data` is the resource as its read endpoint shows it, with its version. */
+export const webhookDocuments: readonly WebhookDocument[] = webhookTypes.map((type) => ({
+  type,
+  summary: summaries[type],
+  body: z.object({
+    type: z.literal(type),
+    timestamp: timestamp(),
+    data: type === 'payment.unmatched' ? UnmatchedTold : told[type.split('.')[0] as WebhookResource],
+  }),
+}));

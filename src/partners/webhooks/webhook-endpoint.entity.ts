@@ -1,0 +1,31 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { WebhookEvent } from '../partner.ts';
+import type { DisabledReason, WebhookEndpointStatus } from './webhook-endpoint.ts';
+
+const WebhookEndpointSchema = defineEntity({
+  name: 'WebhookEndpoint',
+  tableName: 'webhook_endpoints',
+  properties: {
+    id: p.uuid().primary(),
+    partner_id: p.uuid(),
+    url: p.string().length(2000),
+    events: p.array().$type<WebhookEvent[]>(),
+    status: p.text().$type<WebhookEndpointStatus>().default('enabled'),
+    disabled_reason: p.text().$type<DisabledReason>().nullable(),
+    disabled_at: p.datetime().nullable(),
+    /** Since when no request to it has succeeded. */
+    failing_since: p.datetime().nullable(),
+    /** Whether it is the one that the operators' `PUT webhook` sets. */
+    set_by_operator: p.boolean().default(false),
+    tests: p.integer().default(0),
+    secret_sealed: p.text(),
+    /** The `EarlierSecret`s as JSON, newest first. */
+    earlier_secrets_sealed: p.text().nullable(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+  },
+});
+
+/** A URL to which a partner's webhooks go, and the events it asks for; its secrets are sealed. */
+export class WebhookEndpoint extends WebhookEndpointSchema.class {}
+WebhookEndpointSchema.setClass(WebhookEndpoint);

@@ -1,0 +1,39 @@
+import type { Place } from '../../platform/encryption/sealer.ts';
+import { anyToAny, type StatusOf, statusLaw } from '../../shared/status-law.ts';
+import { webhookLifetimeMs } from './webhook-delivery.ts';
+
+/** The statuses of an endpoint; a disabled one collects no webhooks. */
+export const webhookEndpointLaw = statusLaw({
+  initial: ['enabled', 'disabled'],
+  transitions: anyToAny(['enabled', 'disabled']),
+});
+export type WebhookEndpointStatus = StatusOf<typeof webhookEndpointLaw>;
+
+/** Why an endpoint is disabled: on request, or as no request to it succeeded for three days. */
+export const disabledReasons = ['requested', 'failing'] as const;
+export type DisabledReason = (typeof disabledReasons)[number];
+
+/** The most endpoints of one partner, including the one that operators set. */
+export const mostEndpoints = 10;
+
+/**
+ * An endpoint is disabled when every request to it has failed for this long (milliseconds): as long as a webhook is
+ * retried, less a minute for the difference in duration of the first and last attempts.
+ */
+export const failingLimitMs = webhookLifetimeMs - 60_000;
+
+/** A secret that signs beside its successors for a while. */
+export interface EarlierSecret {
+  secret: string;
+  /** ISO 8601, by the database's clock. */
+  until: string;
+}
+
+/** The most earlier secrets that sign beside the newest: each is one more signature in every request. */
+export const mostEarlierSecrets = 4;
+
+/** Where an endpoint's sealed secrets are stored. */
+export const endpointSecretPlace = (
+  row: string,
+  column: 'secret_sealed' | 'earlier_secrets_sealed' = 'secret_sealed',
+): Place => ({ table: 'webhook_endpoints', column, row });

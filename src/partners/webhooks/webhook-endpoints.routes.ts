@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { partner } from '../../platform/http/access.ts';
+import { text, uuid } from '../../platform/http/fields.ts';
+import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { webhookEvents } from '../partner.ts';
+import { partnerAnswer } from '../partner-answer.ts';
+import { aboutWebhooks } from '../reference-tags.ts';
+import { createEndpoint } from './create-endpoint.ts';
+import { findEndpoints } from './find-endpoints.ts';
+import { DeliveryShape, presentDelivery } from './present-delivery.ts';
+import { EndpointShape, presentEndpoint, presentSecretEndpoint, SecretEndpointShape } from './present-endpoint.ts';
+import { testEndpoint } from './test-endpoint.ts';
+import { deleteEndpoint, rotateEndpointSecret, updateEndpoint } from './update-endpoint.ts';
+import { webhookEndpointLaw } from './webhook-endpoint.ts';
+import { targetRules } from './webhook-target.ts';
+
+const routes = createRouteGroup({
+  prefix: '/v1/partners/webhook-endpoints',
+  tag: 'Partner API',
+  description: aboutWebhooks,
+});
+
+const access = partner('manage-webhooks');
+const params = z.object({ id: uuid() });
+const url = text(2000).meta({
+  description: 'A public https address without credentials. It is asked by POST, redirects are not followed.',
+  examples: ['https://partner.example/webhooks'],
+});
+const events = z.array(z.enum(webhookEvents)).min(1, 'must name at least one event');
+const status = z.enum(webhookEndpointLaw.statuses);
+
+/** The change as the partner's own, made with its key by no platform user. */
+const changeOf = ({ caller, requestId }: { caller: { partnerId: string }; requestId: string }) => ({
+  caller: null,
+  requestId,
+  partnerId: caller.partnerId,
+});
+
+routes.post(
+  '/',
+  {
+    summary: 'Add an endpoint',
+    description:
+      'Webhooks are signed as Standard Webhooks by the `whsec_` secret, which is in this answer only. Takes no ' +
+      'idempotency key: when the answer is lost, delete the endpoint or rotate its secret. An eleventh is refused.',
+    access,
+    body: z.strictObject({ url, events, status: status.default('enabled') }),
+    answers: { 200: partnerAnswer(SecretEndpointShape) },
+  },
+  async ({ em, deps, body, ...call }) => {
+    const ports = { sealer: deps.sealer, rules: targetRules(deps.config) };
+    return presentSecretEndpoint(await createEndpoint(em, ports, { ...changeOf(call), ...body }));
+  },
+);
+
+routes.get(
+  '/',
+  {
+    summary: "List the partner's endpoints, newest first",
+    access,
+    query: partnerListQuery(),
+    answers: { 200: partnerAnswer(z.object({ items: z.array(EndpointShape), ...pageFields })) },
+  },
+  async ({ em, caller, query }) => {
+    const { items, ...listed } = await findEndpoints(em, { partnerId: caller.partnerId, ...query });
+    return { items: items.map(presentEndpoint), ...presentPage(query, listed) };
+  },
+);
+
+routes.patch(
+  '/:id',
+  {
+    summary: 'Change an endpoint',
+    description:
+      'What is not named stays. A disabled endpoint collects nothing: what happens meanwhile is not kept for it, and what ' +
+      'was on its way is parked at its next attempt. After enabling it, replay what it was sent before.',
+    access,
+    params,
+    body: z.strictObject({ url: url.optional(), events: events.optional(), status: status.optional() }),
+    answers: { 200: partnerAnswer(EndpointShape) },
+  },
+  async ({ em, deps, body, params: { id }, ...call }) => {
+    const input = { ...changeOf(call), endpointId: id, changes: body };
+    return presentEndpoint(await updateEndpoint(em, { rules: targetRules(deps.config) }, input));
+  },
+);
+
+routes.delete(
+  '/:id',
+  {
+    summary: 'Delete an endpoint',
+    description: 'Answers it as it was. Its deliveries stay in the list; what was on its way is parked.',
+    access,
+    params,
+    answers: { 200: partnerAnswer(EndpointShape) },
+  },
+  async ({ em, params: { id }, ...call }) =>
+    presentEndpoint(await deleteEndpoint(em, { ...changeOf(call), endpointId: id })),
+);
+
+routes.post(
+  '/:id/rotate-secret',
+  {
+    summary: "Rotate an endpoint's secret",
+    description:
+      'The new secret is in this answer only; the old one signs too, for 24 hours. Takes no idempotency key: when the ' +
+      'answer is lost, rotate again. At most four earlier secrets sign at a time; a rotation beyond that is refused.',
+    access,
+    params,
+    answers: { 200: partnerAnswer(SecretEndpointShape) },
+  },
+  async ({ em, deps, params: { id }, ...call }) =>
+    presentSecretEndpoint(await rotateEndpointSecret(em, deps.sealer, { ...changeOf(call), endpointId: id })),
+);
+
+routes.post(
+  '/:id/test',
+  {
+    summary: 'Send a test to an endpoint',
+    description:
+      'Sends `endpoint.test`, whatever events it asks for, and answers the delivery, which is tried as any other. A ' +
+      'disabled endpoint is refused. Takes no idempotency key.',
+    access,
+    params,
+    answers: { 200: partnerAnswer(DeliveryShape) },
+  },
+  async ({ em, deps, params: { id }, ...call }) =>
+    presentDelivery(await testEndpoint(em, deps, { ...changeOf(call), endpointId: id })),
+);
+
+export const webhookEndpointsRoutes = routes;

@@ -1,0 +1,83 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { budgets } from '../../shared/budgets.ts';
+import { refuse } from '../../shared/errors.ts';
+
+/** Which targets are permitted beyond public addresses over https. */
+export interface TargetRules {
+  /** Loopback targets on any port, http included. */
+  allowLoopback: boolean;
+  /** Public targets over plain http; in development only. */
+  allowHttp: boolean;
+  /** The permitted ports; any when empty. Loopback, where it is allowed, may have any. */
+  ports?: readonly number[];
+}
+
+/** Not public, though the library says so: a cloud's metadata agent, and IPv4-compatible IPv6 addresses. */
+const hiddenRanges = [ipaddr.parseCIDR('168.63.129.16/32'), ipaddr.parseCIDR('::/96')];
+
+/** Whether an address is public, or loopback where that is allowed. What is not known to be public is refused. */
+export function isPermittedAddress(address: string, { allowLoopback }: Pick<TargetRules, 'allowLoopback'>): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  const range = parsed.range();
+  if (hiddenRanges.some(([net, bits]) => parsed.kind() === net.kind() && parsed.match(net, bits))) {
+    return allowLoopback && range === 'loopback';
+  }
+  return range === 'unicast' || (allowLoopback && range === 'loopback');
+}
+
+const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80));
+
+const isLoopback = (address: string): boolean =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+
+/** The host of a URL without the brackets of a literal IPv6 address. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+/** Why a URL with these addresses cannot be a webhook target, or null. */
+export function complaintAboutTarget(url: URL, addresses: readonly string[], rules: TargetRules): string | null {
+  if (url.username !== '' || url.password !== '') return 'must not carry credentials';
+  const { ports = [] } = rules;
+  if (ports.length > 0 && !ports.includes(portOf(url)) && !addresses.every(isLoopback)) {
+    return `must have one of the ports ${ports.join(', ')}`;
+  }
+  if (addresses.some((address) => !isPermittedAddress(address, rules))) return 'must not lead to a private address';
+  if (url.protocol === 'https:') return null;
+  if (url.protocol !== 'http:') return 'must be an https URL';
+  const local = addresses.length > 0 && addresses.every(isLoopback) && rules.allowLoopback;
+  return local || rules.allowHttp ? null : 'must be an https URL';
+}
+
+const lookupTimeoutMs = budgets.reach.webhookName;
+
+/** The addresses of a host now; empty when it has none or DNS does not answer in time. Sending checks them again. */
+async function addressesOf(host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return [host];
+  const found = lookup(host, { all: true }).then(
+    (entries) => entries.map(({ address }) => address),
+    () => [],
+  );
+  const late = new Promise<string[]>((resolve) => setTimeout(resolve, lookupTimeoutMs, []).unref());
+  return Promise.race([found, late]);
+}
+
+/** Throws REQUEST_INVALID for a URL that webhooks are not sent to (docs/contract.md 8), also by what it resolves to. */
+export async function requireTarget(url: string, rules: TargetRules): Promise<void> {
+  if (!URL.canParse(url)) refuse('REQUEST_INVALID', 'must be a URL', { field: 'url' });
+  const target = new URL(url);
+  const complaint = complaintAboutTarget(target, await addressesOf(hostOf(target)), rules);
+  if (complaint !== null) refuse('REQUEST_INVALID', `${complaint}`, { field: 'url' });
+}
+
+/** The rules of a configuration: plain http in development only, loopback only with WEBHOOK_ALLOW_LOOPBACK. */
+export const targetRules = (config: {
+  NODE_ENV: string;
+  WEBHOOK_ALLOW_LOOPBACK: boolean;
+  WEBHOOK_PORTS: readonly number[];
+}): TargetRules => ({
+  ports: config.WEBHOOK_PORTS,
+  allowLoopback: config.WEBHOOK_ALLOW_LOOPBACK,
+  allowHttp: config.NODE_ENV === 'development',
+});

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { text, uuid } from '../../platform/http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { getPartner } from '../find-partner.ts';
+import { webhookEvents } from '../partner.ts';
+import { managesPartners } from '../partner-accounts.routes.ts';
+import { DeliveryShape, presentDelivery } from './present-delivery.ts';
+import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
+import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
+import { webhookDeliveryLaw } from './webhook-delivery.ts';
+import { targetRules } from './webhook-target.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
+
+const message = z.string();
+const partnerId = z.object({ id: uuid() });
+const answerOf = <T extends z.ZodType>(data: T) => z.object({ message, data });
+
+routes.put(
+  '/:id/webhook',
+  {
+    summary: 'Set the webhook',
+    description:
+      'Signed as Standard Webhooks; the `whsec_` secret is in the first answer only. Public https targets only. ' +
+      'Anything but a 2xx within 15 seconds is tried again at growing intervals for three days, then parked.',
+    access: managesPartners,
+    params: partnerId,
+    body: z.strictObject({ url: text(2000), events: z.array(z.enum(webhookEvents)).min(1) }),
+    answers: {
+      200: answerOf(
+        z.object({ url: z.string(), events: z.array(z.enum(webhookEvents)), secret: z.string().optional() }),
+      ),
+    },
+  },
+  async ({ params, body, caller, em, deps, requestId }) => {
+    const { secret, ...webhook } = await setWebhook(
+      em,
+      { sealer: deps.sealer, rules: targetRules(deps.config) },
+      { caller, requestId, partnerId: params.id, ...body },
+    );
+    return { message: 'Webhook set', data: { ...webhook, ...(secret === null ? {} : { secret }) } };
+  },
+);
+
+routes.post(
+  '/:id/webhook/rotate-secret',
+  {
+    summary: 'Rotate the webhook secret',
+    description:
+      'The old secret signs too, for 24 hours. At most four earlier ones do: a rotation beyond that is refused.',
+    access: managesPartners,
+    params: partnerId,
+    answers: { 200: answerOf(z.object({ secret: z.string() })) },
+  },
+  async ({ params, caller, em, deps, requestId }) => {
+    const secret = await rotateWebhookSecret(em, deps.sealer, { caller, requestId, partnerId: params.id });
+    return { message: 'Webhook secret rotated', data: { secret } };
+  },
+);
+
+routes.get(
+  '/:id/webhook-deliveries',
+  {
+    summary: 'List webhook deliveries, newest first',
+    access: managesPartners,
+    params: partnerId,
+    query: listQuery().extend({ status: z.enum(webhookDeliveryLaw.statuses).optional() }),
+    answers: { 200: answerOf(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
+  },
+  async ({ params, query, em }) => {
+    const { id } = await getPartner(em, params.id);
+    const { items, ...listed } = await findDeliveries(em, { partnerId: id, ...query });
+    return {
+      message: 'Webhook deliveries found',
+      data: { items: items.map(presentDelivery), ...presentPage(query, listed) },
+    };
+  },
+);
+
+routes.post(
+  '/:id/webhook-deliveries/:delivery_id/redeliver',
+  {
+    summary: 'Send a webhook again',
+    description: 'Whatever became of it: parked and delivered ones too. It is tried at once, then for three days.',
+    access: managesPartners,
+    params: partnerId.extend({ delivery_id: uuid() }),
+    answers: { 200: answerOf(DeliveryShape) },
+  },
+  async ({ params, caller, em, deps, requestId }) => {
+    const input = { caller, requestId, partnerId: params.id, deliveryId: params.delivery_id };
+    const delivery = await redeliverWebhook(em, deps, input);
+    return { message: 'Webhook is sent again', data: presentDelivery(delivery) };
+  },
+);
+
+export const webhooksRoutes = routes;

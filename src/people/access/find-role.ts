@@ -1,0 +1,67 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ListWindow } from '../../platform/database/find-page.ts';
+import { listPage } from '../../platform/database/list-page.ts';
+import type { Listed } from '../../platform/database/position.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import { type Caller, isPlatform } from '../identity/caller.ts';
+import type { UserType } from '../identity/user.ts';
+import { Role } from './role.entity.ts';
+import { type RoleType, requireVisibleRole } from './role.ts';
+
+/** The role, unless deleted; throws 404. */
+export async function getRole(em: EntityManager, roleId: string): Promise<Role> {
+  const role = await em.findOne(Role, { id: roleId, deleted_at: null });
+  return role ?? refuse('NOT_FOUND', 'The role does not exist');
+}
+
+/** The role as this caller may see it: 404 when missing, 403 when another organization's. */
+export async function getVisibleRole(em: EntityManager, caller: Caller, roleId: string): Promise<Role> {
+  const role = await getRole(em, roleId);
+  requireVisibleRole(caller, role);
+  return role;
+}
+
+/**
+ * The role, locked by this transaction and freshly read. `change` takes an exclusive lock; `hold` a shared one, which
+ * only keeps it from being changed or deleted, so that the same role may be given to many users at once.
+ */
+export async function lockRole(tx: EntityManager, roleId: string, purpose: 'change' | 'hold'): Promise<Role> {
+  const lockMode = purpose === 'change' ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_READ;
+  const role = await tx.findOne(Role, { id: roleId, deleted_at: null }, { lockMode, refresh: true });
+  return role ?? refuse('NOT_FOUND', 'The role does not exist');
+}
+
+/** A default role by its name. */
+export async function getDefaultRole(em: EntityManager, name: string): Promise<Role> {
+  return must(await em.findOne(Role, { name, is_default: true }), `the default role ${name} is seeded`);
+}
+
+export interface ListRolesInput extends ListWindow {
+  caller: Caller;
+  /** Honoured for platform callers only. */
+  organizationId?: string | undefined;
+  roleType?: RoleType | undefined;
+  userType?: UserType | undefined;
+}
+
+/** Roles that the caller may see: the platform all, others their organization's and the non-platform default ones. */
+export async function listRoles(em: EntityManager, input: ListRolesInput): Promise<Listed & { roles: Role[] }> {
+  const { caller, organizationId, roleType, userType, ...page } = input;
+  const within: { sql: string; params?: unknown[] }[] = [{ sql: 'row.deleted_at is null' }];
+  const where: typeof within = [];
+  if (!isPlatform(caller)) {
+    within.push({
+      // Default roles have no organization: one index finds both.
+      sql: `row.organization_id = ? or (row.organization_id is null and row.user_type <> 'platform')`,
+      params: [caller.organizationId],
+    });
+  } else if (organizationId !== undefined) {
+    within.push({ sql: 'row.organization_id = ?', params: [organizationId] });
+  }
+  if (roleType !== undefined) where.push({ sql: 'row.is_default = ?', params: [roleType === 'default'] });
+  if (userType !== undefined) where.push({ sql: 'row.user_type = ?', params: [userType] });
+  const { rows, ...listed } = await listPage<object>(em, { columns: 'row.*', table: 'roles row', within, where }, page);
+  return { roles: rows.map((row) => em.map(Role, row)), ...listed };
+}

@@ -1,0 +1,70 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuse } from '../../shared/errors.ts';
+import { type Actor, type Caller, isPlatform, superAdminRoleName } from '../identity/caller.ts';
+import type { User } from '../identity/user.entity.ts';
+import { Role } from './role.entity.ts';
+import { findPermissionNames } from './role-permissions.ts';
+
+/** Throws 403 when the user is a super admin and the caller is not. */
+export async function requireRightOverHolder(tx: EntityManager, caller: Actor, user: User): Promise<void> {
+  if (caller.isSuperAdmin || user.user_type !== 'platform' || !user.role_id) return;
+  const role = await tx.findOne(Role, user.role_id);
+  if (role?.name === superAdminRoleName) refuse('FORBIDDEN', 'Only a super admin can change a super admin');
+}
+
+/** Throws 400 when the user is the last active super admin; an operator at the command line may remove it. */
+export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: User): Promise<void> {
+  if (caller.userId === null || user.user_type !== 'platform' || user.status !== 'active' || !user.role_id) return;
+  const role = await tx.findOne(Role, user.role_id);
+  if (role?.name !== superAdminRoleName) return;
+  // Serialized: two super admins removed at once must not each count the other as remaining.
+  await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
+  const others = "select from users where role_id = ? and id <> ? and user_type = 'platform' and status = 'active'";
+  const [left] = await tx.execute<[{ some: boolean }]>(`select exists (${others}) as some`, [role.id, user.id]);
+  if (!left.some) refuse('REQUEST_INVALID', 'this is the last super admin', { field: 'user_id' });
+}
+
+/**
+ * Throws 403 when users of type platform hold the role and the caller is no platform user: such holders reach the rows
+ * of every organization. Runs in the caller's transaction, which holds the role's lock.
+ */
+export async function requireRightOverHolders(tx: EntityManager, caller: Caller, roleId: string): Promise<void> {
+  if (isPlatform(caller)) return;
+  const held = "select 1 from users where role_id = ? and user_type = 'platform' limit 1";
+  if ((await tx.execute<unknown[]>(held, [roleId])).length > 0) {
+    refuse('FORBIDDEN', 'Users of type platform hold the role: only platform users can change its permissions');
+  }
+}
+
+/** Throws 403 unless the caller holds every permission of the user's role. */
+export async function requireTakeable(tx: EntityManager, caller: Caller, user: User): Promise<void> {
+  if (!user.role_id) return;
+  const missing = (await findPermissionNames(tx, user.role_id)).filter((name) => !caller.permissions.has(name));
+  if (missing.length > 0) {
+    refuse('FORBIDDEN', `The user holds a role with permissions that the caller does not hold: ${missing.join(', ')}`);
+  }
+}
+
+const assigners = `select exists (select from users u join roles r on r.id = u.role_id
+  join role_permissions rp on rp.role_id = r.id join permissions p on p.id = rp.permission_id
+  where u.organization_id = ? and u.user_type = 'organization' and u.status = 'active' and p.name = 'assign-role') as some`;
+
+/**
+ * Runs a change of roles, and throws 400 naming the field if it takes away the organization's last holder of
+ * `assign-role`: nobody of the organization could give a role again.
+ */
+export async function keepAssigner(
+  tx: EntityManager,
+  { organizationId, field }: { organizationId: string | null; field: string },
+  change: () => Promise<void>,
+): Promise<void> {
+  if (organizationId === null) return change();
+  // Serialized: two holders removed at once must not each count the other as remaining.
+  await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [organizationId]);
+  const hasAssigner = async () => (await tx.execute<[{ some: boolean }]>(assigners, [organizationId]))[0].some;
+  const before = await hasAssigner();
+  await change();
+  if (before && !(await hasAssigner())) {
+    refuse('REQUEST_INVALID', 'the last holder of assign-role in an organization keeps it', { field });
+  }
+}

@@ -1,0 +1,53 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
+import type { Listed } from '../../platform/database/position.ts';
+import { unlessErased, unlessMissing } from '../../platform/encryption/personal-keys.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordReadOfOthers } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Caller } from '../identity/caller.ts';
+import { Address } from './address.entity.ts';
+import { type AddressDetails, mayUseAddress, placeOfDetails } from './address.ts';
+
+export interface OpenedAddress {
+  address: Address;
+  details: AddressDetails;
+}
+
+/** The address with its details unsealed; null while it outlives the erasure of its owner. */
+async function unsealAddress(sealer: Sealer, address: Address): Promise<OpenedAddress | null> {
+  const details = await unlessErased(sealer.open(placeOfDetails(address.id), address.details_sealed));
+  return details === null ? null : { address, details: JSON.parse(details) };
+}
+
+/** The address with its details unsealed. NOT_FOUND where its owner was erased. */
+export async function openAddress(sealer: Sealer, address: Address): Promise<OpenedAddress> {
+  return (await unsealAddress(sealer, address)) ?? missing();
+}
+
+const missing = (): never => refuse('NOT_FOUND', 'no such address', { field: 'address_id' });
+
+/** One address. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an event. */
+export async function getAddress(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, addressId, requestId }: { caller: Caller; addressId: string; requestId: string },
+): Promise<OpenedAddress> {
+  const address = await em.findOne(Address, { id: addressId });
+  if (address === null || !mayUseAddress(caller, address)) return missing();
+  const read = { resourceType: 'address', resourceId: addressId, ownerId: address.user_id, requestId };
+  await recordReadOfOthers(em, caller, read);
+  return openAddress(sealer, address);
+}
+
+/** A page of all addresses, newest first by default; the route is for platform users only. The read is an event. */
+export async function listAddresses(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, requestId, ...window }: ListWindow & { caller: Caller; requestId: string },
+): Promise<Listed & { addresses: OpenedAddress[] }> {
+  const { items, ...listed } = await findPage(em, Address, {}, window);
+  await recordReadOfOthers(em, caller, { resourceType: 'address', resourceId: null, ownerId: null, requestId });
+  const opened = await Promise.all(items.map((address) => unlessMissing(unsealAddress(sealer, address))));
+  return { addresses: opened.filter((address) => address !== null), ...listed };
+}

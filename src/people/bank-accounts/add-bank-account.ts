@@ -1,0 +1,51 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { complainOfAccountNumber, findPayoutBank } from '../../money-out/payouts/payout-bank.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import type { Caller } from '../identity/caller.ts';
+import { BankAccount } from './bank-account.entity.ts';
+import { type BankAccountDetails, ownerOf, placeOfBankDetails } from './bank-account.ts';
+import type { OpenedBankAccount } from './find-bank-accounts.ts';
+
+/**
+ * Adds a bank account of the caller, or of its organization for users of type `organization`. It becomes usable
+ * `waitHours` hours later, by the database's clock. Throws REQUEST_INVALID for a bank that is not served and for a
+ * number that the bank cannot have.
+ */
+export async function addBankAccount(
+  em: EntityManager,
+  sealer: Sealer,
+  input: { caller: Caller; requestId: string; bankCode: string; details: BankAccountDetails; waitHours: number },
+): Promise<OpenedBankAccount> {
+  const { caller, requestId, bankCode, details, waitHours } = input;
+  await refuseImpossible(em, bankCode, details.account_number);
+  const id = newId();
+  const organizationId = ownerOf(caller).organization_id;
+  const person = organizationId === null ? { id: caller.userId } : null;
+  const sealed = await sealer.seal({ ...placeOfBankDetails(id), person }, JSON.stringify(details));
+  const account = await em.transactional(async (tx) => {
+    await tx.execute(
+      `insert into bank_accounts (id, user_id, organization_id, bank_code, details_sealed, usable_at)
+       values (?, ?, ?, ?, ?, now() + make_interval(hours => ?))`,
+      [id, caller.userId, organizationId, bankCode, sealed, waitHours],
+    );
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'bank_account',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+    });
+    return tx.findOneOrFail(BankAccount, { id });
+  });
+  return { account, details };
+}
+
+async function refuseImpossible(em: EntityManager, bankCode: string, accountNumber: string): Promise<void> {
+  const bank = await findPayoutBank(em, bankCode);
+  if (bank === null) refuse('REQUEST_INVALID', 'no supported bank has this code', { field: 'bank_code' });
+  const complaint = complainOfAccountNumber(accountNumber, bankCode, bank);
+  if (complaint !== null) refuse('REQUEST_INVALID', complaint, { field: 'account_number' });
+}

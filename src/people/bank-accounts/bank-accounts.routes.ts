@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { allow } from '../../platform/http/access.ts';
+import { created } from '../../platform/http/answer.ts';
+import { nameAtBank, text, uuid } from '../../platform/http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { addBankAccount } from './add-bank-account.ts';
+import { deleteBankAccount } from './delete-bank-account.ts';
+import { listBankAccounts } from './find-bank-accounts.ts';
+import { BankAccountShape, presentBankAccount } from './present-bank-account.ts';
+
+const routes = createRouteGroup({
+  prefix: '/v1/bank-accounts',
+  tag: 'Bank accounts',
+  description: 'Accounts at banks that belong to people and organizations. Encrypted at rest, shown masked.',
+});
+
+const access = allow('withdraw-account', {
+  userTypes: ['individual', 'organization'],
+  scope: "own; the organization's for its admins",
+});
+const message = z.string();
+
+routes.post(
+  '/',
+  {
+    summary: 'Add a bank account',
+    description:
+      'It belongs to the caller, or to the organization of a caller of type `organization`, and is usable from ' +
+      '`usable_at`: some time after it was added, so that whoever gets into an account cannot empty it at once.',
+    access,
+    body: z.strictObject({
+      bank_code: text(32),
+      account_number: text(34).meta({ description: 'Digits only, as many as the bank has.' }),
+      account_holder: nameAtBank(100),
+    }),
+    answers: { 201: z.object({ message, data: BankAccountShape }) },
+  },
+  async ({ em, deps, caller, body: { bank_code: bankCode, ...details }, requestId }) => {
+    const waitHours = deps.config.BANK_ACCOUNT_WAIT_HOURS;
+    const added = await addBankAccount(em, deps.sealer, { caller, requestId, bankCode, details, waitHours });
+    return created({ message: 'Bank account added', data: presentBankAccount(added) });
+  },
+);
+
+routes.get(
+  '/',
+  {
+    summary: 'List bank accounts',
+    access,
+    query: listQuery(),
+    answers: { 200: z.object({ message, data: z.object({ items: z.array(BankAccountShape), ...pageFields }) }) },
+  },
+  async ({ em, deps, caller, query }) => {
+    const { accounts, ...listed } = await listBankAccounts(em, deps.sealer, { caller, ...query });
+    return {
+      message: 'Bank accounts found',
+      data: { items: accounts.map(presentBankAccount), ...presentPage(query, listed) },
+    };
+  },
+);
+
+routes.delete(
+  '/:id',
+  {
+    summary: 'Delete a bank account',
+    description: 'Nothing can be sent there any more.',
+    access,
+    params: z.object({ id: uuid() }),
+    answers: { 200: z.object({ message }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id }, requestId }) => {
+    await deleteBankAccount(em, { caller, requestId, id });
+    return { message: 'Bank account deleted' };
+  },
+);
+
+export const bankAccountsRoutes = routes;

@@ -1,0 +1,26 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../identity/caller.ts';
+import { getOwnBankAccount } from './get-own-bank-account.ts';
+
+/** Soft-deletes a bank account. Throws FORBIDDEN for another's, NOT_FOUND for one missing or already deleted. */
+export async function deleteBankAccount(
+  em: EntityManager,
+  { caller, requestId, id }: { caller: Caller; requestId: string; id: string },
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    const account = await getOwnBankAccount(tx, caller, id, { field: 'id', lockMode: LockMode.PESSIMISTIC_WRITE });
+    account.deleted_at = await readDatabaseClock(tx);
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_DELETED',
+      impact: 'HIGH',
+      resourceType: 'bank_account',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+    });
+  });
+}

@@ -1,0 +1,23 @@
+import type { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuse } from '../../shared/errors.ts';
+import type { Payer } from '../identity/caller.ts';
+import { BankAccount } from './bank-account.entity.ts';
+import { mayUseBankAccount } from './bank-account.ts';
+
+/**
+ * A bank account that the caller may use, as it is now; `field` is what the request calls it. Throws NOT_FOUND when it is
+ * missing or deleted, and FORBIDDEN when it belongs to somebody else.
+ */
+export async function getOwnBankAccount(
+  em: EntityManager,
+  caller: Payer,
+  id: string,
+  { field, lockMode }: { field: string; lockMode?: LockMode },
+): Promise<BankAccount> {
+  const account = await em.findOne(BankAccount, { id }, { refresh: true, ...(lockMode !== undefined && { lockMode }) });
+  if (account === null) refuse('NOT_FOUND', 'no such bank account', { field });
+  if (!mayUseBankAccount(caller, account)) refuse('FORBIDDEN', 'the bank account is not yours', { field });
+  if (account.deleted_at != null) refuse('NOT_FOUND', 'no such bank account', { field });
+  return account;
+}

@@ -1,0 +1,246 @@
+import { z } from 'zod';
+import { recordRead } from '../../platform/events/record-event.ts';
+import { allow, open } from '../../platform/http/access.ts';
+import { answer, created } from '../../platform/http/answer.ts';
+import { text, uuid } from '../../platform/http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { receiveFile } from '../../platform/http/receive-file.ts';
+import { createRouteGroup, type RouteGroup } from '../../platform/http/route-group.ts';
+import { validate } from '../../platform/http/validate.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { refuse } from '../../shared/errors.ts';
+import { isUuid } from '../../shared/uuid.ts';
+import { deleteDocument } from './delete-document.ts';
+import { documentTypes, maximumFileBytes, productTypes, visibilities } from './document.ts';
+import { getDocument, getPublicDocument, listDocuments } from './find-documents.ts';
+import { DocumentAnswer, presentDocument } from './present-document.ts';
+import { registerDocument } from './register-document.ts';
+import { storeDocument } from './store-document.ts';
+import { updateDocument } from './update-document.ts';
+import { createUploadSlots } from './upload-slots.ts';
+import { viewDocument } from './view-document.ts';
+
+const message = z.string();
+const scopeOfReading = "own, the organization's, public ones, no colleague's identity scans; all for platform";
+const scopeOfChanging = "own; the organization's for its admins; all for platform";
+const params = z.object({ id: uuid() });
+const filters = {
+  category_id: uuid().optional(),
+  product_type: z.enum(productTypes).optional(),
+  product_id: uuid().optional(),
+};
+const One = z.object({ message, document: DocumentAnswer });
+const Many = z.object({ message, documents: z.array(DocumentAnswer), ...pageFields });
+
+const UploadFields = z.strictObject({
+  document_type: z.enum(documentTypes),
+  product_type: z.enum(productTypes),
+  product_id: uuid(),
+  visibility: z.enum(visibilities).default('private'),
+  category_id: uuid().optional(),
+});
+const UploadShape = UploadFields.extend({
+  file: z.string().meta({ override: { type: 'string', format: 'binary' }, description: 'At most 52,428,800 bytes.' }),
+});
+
+/** The documents routes. An upload that sends nothing for `stallTimeoutMs` is ended. */
+export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled } = {}): RouteGroup {
+  const slots = createUploadSlots();
+  const routes = createRouteGroup({
+    prefix: '/v1/documents',
+    tag: 'Documents',
+    description: 'Files of product records in object storage. A profile picture is not a document.',
+  });
+
+  routes.post(
+    '/upload',
+    {
+      summary: 'Upload a file',
+      description:
+        'One file per call, beside its fields. File and document exist together or not at all. The parent record is ' +
+        'created first. The type is found by the content; of plain texts (`text/plain`, `text/csv`, ' +
+        '`text/tab-separated-values`, `text/markdown`) it is what the part declares. Beyond the ' +
+        'uploads at once of a user or of the process: 429; beyond the bytes that are kept for a user: 400.',
+      access: allow('upload-document', {
+        scope: 'products of the caller, of its organization, or managed; platform: any',
+      }),
+      upload: { contentType: 'multipart/form-data', schema: UploadShape },
+      answers: { 201: DocumentAnswer.extend({ message }) },
+      refusals: [400, 408, 413, 429],
+    },
+    async ({ em, deps, caller, ctx, requestId }) => {
+      const { UPLOADS_PER_USER, UPLOADS_IN_ALL, STORED_BYTES_PER_USER } = deps.config;
+      using _slot = slots.take(caller.userId, { perUser: UPLOADS_PER_USER, inAll: UPLOADS_IN_ALL });
+      await using file = await receiveFile(ctx, { field: 'file', maximumBytes: maximumFileBytes, stallTimeoutMs });
+      const fields = validate(UploadFields, file.fields);
+      const document = await storeDocument(em, deps, {
+        caller,
+        requestId,
+        documentType: fields.document_type,
+        productType: fields.product_type,
+        productId: fields.product_id,
+        visibility: fields.visibility,
+        categoryId: fields.category_id ?? null,
+        maximumStoredBytes: STORED_BYTES_PER_USER,
+        object: file,
+        fileName: file.fileName,
+        open: file.open,
+      });
+      return created({ message: 'Document uploaded', ...(await presentDocument(document, deps)) });
+    },
+  );
+
+  routes.post(
+    '/',
+    {
+      summary: 'Register an object that is in storage',
+      description:
+        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private. A file of a document that the caller may not see counts as somebody else’s. Above the user’s limit of stored bytes: 400.',
+      access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
+      body: z.strictObject({
+        url: text(255),
+        document_type: z.enum(documentTypes),
+        product_type: z.enum(productTypes).optional(),
+        product_id: uuid().optional(),
+        category_id: uuid().nullish(),
+      }),
+      answers: { 201: One },
+      refusals: [404],
+    },
+    async ({ em, deps, caller, body, requestId }) => {
+      const { url, document_type: documentType, product_type: productType = null, product_id: productId = null } = body;
+      const { category_id: categoryId = null } = body;
+      const { STORED_BYTES_PER_USER: maximumStoredBytes } = deps.config;
+      const input = { caller, requestId, url, documentType, productType, productId, categoryId, maximumStoredBytes };
+      const document = await registerDocument(em, deps, input);
+      return created({ message: 'Document created', document: await presentDocument(document, deps) });
+    },
+  );
+
+  routes.get(
+    '/',
+    {
+      summary: 'List documents',
+      access: allow('read-document', { scope: scopeOfReading }),
+      query: listQuery().extend(filters),
+      answers: { 200: Many },
+    },
+    async ({ em, deps, caller, query }) => {
+      const { category_id, product_type, product_id, ...window } = query;
+      const filter = { category_id, product_type, product_id };
+      const { items, ...listed } = await listDocuments(em, caller, { ...window, filter });
+      const documents = await Promise.all(items.map((row) => presentDocument(row, deps)));
+      return { message: 'Documents found', documents, ...presentPage(query, listed) };
+    },
+  );
+
+  routes.get(
+    '/type/:type',
+    {
+      summary: 'List documents of a type',
+      access: allow('read-document', { scope: scopeOfReading }),
+      params: z.object({ type: z.enum(documentTypes) }),
+      query: listQuery().extend({ category_id: uuid().optional() }),
+      answers: { 200: Many },
+    },
+    async ({ em, deps, caller, params: { type }, query: { category_id, ...query } }) => {
+      const filter = { document_type: type, category_id };
+      const { items, ...listed } = await listDocuments(em, caller, { ...query, filter });
+      const documents = await Promise.all(items.map((row) => presentDocument(row, deps)));
+      return { message: 'Documents found', documents, ...presentPage(query, listed) };
+    },
+  );
+
+  routes.get(
+    '/:id',
+    {
+      summary: 'Read a document',
+      access: allow('read-document', { scope: scopeOfReading }),
+      params,
+      answers: { 200: One },
+    },
+    async ({ em, deps, caller, params: { id } }) => {
+      const document = await getDocument(em, caller, id);
+      return { message: 'Document found', document: await presentDocument(document, deps) };
+    },
+  );
+
+  routes.get(
+    '/:id/view-url',
+    {
+      summary: 'Get an address where the file can be downloaded for 15 minutes',
+      access: allow('read-document', { scope: scopeOfReading }),
+      params,
+      answers: { 200: z.object({ message, document_id: z.guid(), file_key: z.string(), view_url: z.string() }) },
+    },
+    async ({ em, deps, caller, params: { id }, requestId }) => {
+      const document = await getDocument(em, caller, id);
+      const { key, viewUrl } = await viewDocument(deps, document);
+      await recordRead(em, { resourceType: 'document', resourceId: id, actorId: caller.userId, requestId });
+      return { message: 'The address works for 15 minutes', document_id: id, file_key: key, view_url: viewUrl };
+    },
+  );
+
+  routes.get(
+    '/:id/public',
+    {
+      summary: 'The file of a public document',
+      access: open('redirects to a fresh address of the file; 404 for anything that is not a public document'),
+      params: z.object({ id: z.string() }),
+      answers: { 302: 'Redirects to the file.' },
+    },
+    async ({ em, deps, params: { id } }) => {
+      if (!isUuid(id)) refuse('NOT_FOUND', 'no such document', { field: 'id' });
+      const { viewUrl } = await viewDocument(deps, await getPublicDocument(em, id));
+      // Any page may embed the file: browsers check this header on the redirect too.
+      const anyPage = { 'Cross-Origin-Resource-Policy': 'cross-origin' };
+      return answer(302, undefined, { Location: viewUrl, 'Cache-Control': 'no-store', ...anyPage });
+    },
+  );
+
+  routes.patch(
+    '/:id',
+    {
+      summary: 'Change a document',
+      description: 'Null clears category and product.',
+      access: allow('update-document', { scope: scopeOfChanging }),
+      params,
+      body: z
+        .strictObject({
+          url: text(255),
+          document_type: z.enum(documentTypes),
+          product_type: z.enum(productTypes).nullable(),
+          product_id: uuid().nullable(),
+          category_id: uuid().nullable(),
+        })
+        .partial(),
+      answers: { 200: One },
+    },
+    async ({ em, deps, caller, params: { id }, body, requestId }) => {
+      const { STORED_BYTES_PER_USER: maximumStoredBytes } = deps.config;
+      const input = { caller, requestId, documentId: id, changes: body, maximumStoredBytes };
+      const document = await updateDocument(em, deps, input);
+      return { message: 'Document updated', document: await presentDocument(document, deps) };
+    },
+  );
+
+  routes.delete(
+    '/:id',
+    {
+      summary: 'Delete a document',
+      description:
+        'Softly: `deleted_at` and `deleted_by` are set and it is found no more. Its file is removed when no other ' +
+        'document carries it.',
+      access: allow('delete-document', { scope: scopeOfChanging }),
+      params,
+      answers: { 200: z.object({ message }) },
+    },
+    async ({ em, deps, caller, params: { id }, requestId }) => {
+      await deleteDocument(em, deps, { caller, requestId, documentId: id });
+      return { message: 'Document deleted' };
+    },
+  );
+  return routes;
+}
+
+export const documentsRoutes = createDocumentsRoutes();

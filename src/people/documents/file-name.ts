@@ -1,0 +1,42 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { unlessErased, unlessMissing } from '../../platform/encryption/personal-keys.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { UserType } from '../identity/user.ts';
+import type { Document } from './document.entity.ts';
+import { placeOfFileName } from './document.ts';
+
+/**
+ * A document's file name as uploaded, unsealed: file names are personal data. Null when its owner was erased. Throws
+ * KeysAway, also when their key is missing.
+ */
+export async function openFileName(
+  sealer: Sealer,
+  { id, file_name_sealed }: Pick<Document, 'id' | 'file_name_sealed'>,
+): Promise<string | null> {
+  if (file_name_sealed === null || file_name_sealed === undefined) return null;
+  return unlessErased(sealer.open(placeOfFileName(id), file_name_sealed));
+}
+
+/** The same to be shown, never to be written: null as well while the key is missing. */
+export const showFileName = (
+  sealer: Sealer,
+  document: Pick<Document, 'id' | 'file_name_sealed'>,
+): Promise<string | null> => unlessMissing(openFileName(sealer, document));
+
+/**
+ * A file name, sealed for a document: under the key of whoever stored it, unless that is a user of an organization, who
+ * stores for it. Null when whoever stored it was erased.
+ */
+export async function sealFileName(
+  em: EntityManager,
+  sealer: Sealer,
+  { id, created_by: creatorId }: Pick<Document, 'id' | 'created_by'>,
+  fileName: string | null,
+): Promise<string | null> {
+  if (fileName === null) return null;
+  const [creator] = await em.execute<{ user_type: UserType }[]>('select user_type from users where id = ?', [
+    creatorId,
+  ]);
+  const person = creator?.user_type === 'organization' ? null : { id: creatorId };
+  return unlessErased(sealer.seal({ ...placeOfFileName(id), person }, fileName));
+}

@@ -1,0 +1,79 @@
+import { LockMode, raw } from '@mikro-orm/core';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
+import type { Listed } from '../../platform/database/position.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Caller } from '../identity/caller.ts';
+import { Document } from './document.entity.ts';
+import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
+
+/**
+ * Excludes scans of other users' identity documents: those that an official document names or has named, and any
+ * document with the same file. With `userId` null (an anonymous reader) every scan is another's.
+ */
+const isNoScan = (userId: string | null): FilterQuery<Document> => {
+  const condition = raw(
+    // `offset 0` makes the database look up each document by the index instead of reading all scans first.
+    (alias) => `not (${alias}.identity_scan and ${alias}.created_by is distinct from ?::uuid)
+      and not exists (select from documents scan where scan.identity_scan and scan.url_hash = ${alias}.url_hash
+        and scan.created_by is distinct from ?::uuid offset 0)`,
+    [userId, userId],
+  );
+  return { [condition]: [] } as FilterQuery<Document>;
+};
+
+/**
+ * The documents that the caller may see, as a condition: the platform all; others their own, public ones and those of
+ * their organization, but of scans of identity documents only their own and, for users of type `organization`, those of
+ * the organization.
+ */
+export function visibleTo({ userType, userId, organizationId }: Caller): FilterQuery<Document> {
+  if (userType === 'platform') return { deleted_at: null };
+  const ofOrganization: FilterQuery<Document>[] = organizationId === null ? [] : [{ organization_id: organizationId }];
+  const always: FilterQuery<Document>[] = [{ created_by: userId }];
+  if (userType === 'organization') always.push(...ofOrganization);
+  const unlessScan = { $and: [{ $or: [{ visibility: 'public' }, ...ofOrganization] }, isNoScan(userId)] };
+  return { deleted_at: null, $or: [...always, unlessScan] } as FilterQuery<Document>;
+}
+
+/** A page of the documents that the caller may see, newest first by default. */
+export function listDocuments(
+  em: EntityManager,
+  caller: Caller,
+  { filter, ...window }: ListWindow & { filter: DocumentFilter },
+): Promise<Listed & { items: Document[] }> {
+  const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  const within = visibleTo(caller);
+  return findPage(em, Document, { $and: [within, asked as FilterQuery<Document>] }, window, { within });
+}
+
+/** Filters of a list of documents; an absent one does not filter. */
+export interface DocumentFilter {
+  document_type?: DocumentType;
+  category_id?: string | undefined;
+  product_type?: ProductType | undefined;
+  product_id?: string | undefined;
+}
+
+const missing = (): never => refuse('NOT_FOUND', 'no such document', { field: 'id' });
+
+/** One document. One that the caller may not see looks like a missing one (NOT_FOUND). */
+export async function getDocument(em: EntityManager, caller: Caller, id: string): Promise<Document> {
+  return (await em.findOne(Document, { $and: [{ id }, visibleTo(caller)] })) ?? missing();
+}
+
+/** One document, locked for a change. One that the caller may not change looks like a missing one (NOT_FOUND). */
+export async function getOwnDocument(tx: EntityManager, caller: Caller, id: string): Promise<Document> {
+  const document = await tx.findOne(
+    Document,
+    { id, deleted_at: null },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+  return document !== null && mayChangeDocument(caller, document) ? document : missing();
+}
+
+/** A public document. Throws NOT_FOUND for one that is missing, deleted or the scan of an identity document. */
+export async function getPublicDocument(em: EntityManager, id: string): Promise<Document> {
+  const where = { $and: [{ id, deleted_at: null, visibility: 'public' }, isNoScan(null)] } as FilterQuery<Document>;
+  return (await em.findOne(Document, where)) ?? missing();
+}

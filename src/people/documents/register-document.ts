@@ -1,0 +1,79 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { newId } from '../../shared/ids.ts';
+import type { Caller } from '../identity/caller.ts';
+import { Document } from './document.entity.ts';
+import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
+import { sealFileName } from './file-name.ts';
+import { requireCategory } from './keep-category.ts';
+import { requireProduct } from './product-owners.ts';
+import { guardStoredBytes } from './stored-bytes.ts';
+import { getOwnObject, hashOfUrl, lockOwnObject } from './stored-url.ts';
+
+export interface RegisterDocumentInput {
+  caller: Caller;
+  requestId: string;
+  /** A storage key. */
+  url: string;
+  documentType: DocumentType;
+  productType: ProductType | null;
+  productId: string | null;
+  categoryId: string | null;
+  /** The most bytes that one user's documents may have together. */
+  maximumStoredBytes: number;
+}
+
+/**
+ * Creates a private document for an object that is already in storage; several documents may carry one object. Throws
+ * as `getOwnObject` and `lockOwnObject` do, and 400 for a product that is not the caller's or beyond the user's bytes.
+ */
+export async function registerDocument(
+  em: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  { caller, requestId, url, documentType, productType, productId, categoryId, ...input }: RegisterDocumentInput,
+): Promise<Document> {
+  await requireProduct(em, caller, { productType, productId });
+  await requireCategory(em, categoryId);
+  await getOwnObject(storage, caller, url);
+  const id = newId();
+  const urlSealed = await sealer.seal(placeOfUrl(id), url);
+  return em.transactional(async (tx) => {
+    const object = await lockOwnObject(tx, { storage, sealer }, caller, url);
+    const urlHash = hashOfUrl(url);
+    const owner = { created_by: caller.userId, organization_id: caller.organizationId };
+    await guardStoredBytes(tx, {
+      userId: caller.userId,
+      sizeBytes: object.sizeBytes,
+      maximumBytes: input.maximumStoredBytes,
+      field: 'url',
+      urlHash,
+    });
+    const document = tx.create(Document, {
+      id,
+      url_sealed: urlSealed,
+      url_hash: urlHash,
+      document_type: documentType,
+      product_type: productType,
+      product_id: productId,
+      visibility: 'private',
+      category_id: categoryId,
+      file_name_sealed: await sealFileName(tx, sealer, { id, ...owner }, object.fileName),
+      content_type: object.contentType,
+      size_bytes: object.sizeBytes,
+      sha256: object.sha256,
+      ...owner,
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'document',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { document_type: documentType, product_type: productType, product_id: productId },
+    });
+    return document;
+  });
+}

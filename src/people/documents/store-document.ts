@@ -1,0 +1,139 @@
+import type { Readable } from 'node:stream';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Storage, StoredObject } from '../../platform/storage/storage.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { newId } from '../../shared/ids.ts';
+import type { Caller } from '../identity/caller.ts';
+import { abandonUpload, placeOfUpload } from './abandon-upload.ts';
+import { Document } from './document.entity.ts';
+import { type DocumentType, newStorageKey, type ProductType, placeOfUrl, type Visibility } from './document.ts';
+import { sealFileName } from './file-name.ts';
+import { requireCategory } from './keep-category.ts';
+import { requireProduct } from './product-owners.ts';
+import { guardStoredBytes, refuseBeyondStoredBytes } from './stored-bytes.ts';
+import { hashOfUrl } from './stored-url.ts';
+
+export interface StoreDocumentInput {
+  caller: Caller;
+  requestId: string;
+  documentType: DocumentType;
+  productType: ProductType;
+  productId: string;
+  visibility: Visibility;
+  categoryId: string | null;
+  /** The most bytes that one user's documents may have together. */
+  maximumStoredBytes: number;
+  object: StoredObject;
+  /** The client's name for the file. */
+  fileName: string | null;
+  /** Opens the bytes from their beginning. */
+  open: () => Readable;
+}
+
+/**
+ * Stores a file and its document, both or neither, whatever crashes: first the upload's row, then the object, then one
+ * transaction that replaces the upload by the document. Until that commits there is no document, and what is left of
+ * the upload is removed, here or by the sweep. Throws 400 for a product that is not the caller's or beyond the user's
+ * bytes, 503 when storage is away.
+ */
+export async function storeDocument(
+  em: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  input: StoreDocumentInput,
+): Promise<Document> {
+  const { caller, productType, productId, object } = input;
+  await requireProduct(em, caller, { productType, productId });
+  await requireCategory(em, input.categoryId);
+  await refuseBeyondStoredBytes(em, additionOf(input));
+  const id = newId();
+  const key = newStorageKey(caller);
+  await em.execute('insert into document_uploads (id, user_id, url_sealed) values (?, ?, ?)', [
+    id,
+    caller.userId,
+    await sealer.seal(placeOfUpload(id), key),
+  ]);
+  let outcomeIsKnown = true;
+  try {
+    await failpoint('store-document.before-put');
+    outcomeIsKnown = false;
+    await storage.put(key, object, input.open());
+    outcomeIsKnown = true;
+    await failpoint('store-document.after-put');
+    const urlSealed = await sealer.seal(placeOfUrl(id), key);
+    const fileNameSealed = await sealFileName(em, sealer, { id, created_by: caller.userId }, input.fileName);
+    const document = await tradeForDocument(em, { ...input, id, urlSealed, urlHash: hashOfUrl(key), fileNameSealed });
+    if (document !== null) return document;
+    // The sweep has removed the upload, perhaps before the object was stored.
+    await storage.remove(key);
+    refuse('SERVICE_UNAVAILABLE', 'The upload took too long; try again', { retryAfterSeconds: 1 });
+  } catch (error) {
+    // What cannot be removed now is left to the sweep; so is the row of a failed put, which may still take effect.
+    const cleaning = outcomeIsKnown ? abandonUpload(em.fork(), { storage, sealer }, id) : storage.remove(key);
+    await cleaning.catch(() => {});
+    throw error;
+  }
+}
+
+const additionOf = ({
+  caller,
+  object,
+  maximumStoredBytes,
+}: Pick<StoreDocumentInput, 'caller' | 'object' | 'maximumStoredBytes'>) => ({
+  userId: caller.userId,
+  sizeBytes: object.sizeBytes,
+  maximumBytes: maximumStoredBytes,
+  field: 'file' as const,
+});
+
+/** Replaces the upload by a document; null when the upload is gone. */
+async function tradeForDocument(
+  em: EntityManager,
+  {
+    id,
+    urlSealed,
+    urlHash,
+    fileNameSealed,
+    caller,
+    requestId,
+    object,
+    ...input
+  }: StoreDocumentInput & { id: string; urlSealed: string; urlHash: string; fileNameSealed: string | null },
+): Promise<Document | null> {
+  const stored = await em.transactional(async (tx) => {
+    const mine = await tx.execute<unknown[]>('delete from document_uploads where id = ? returning 1', [id]);
+    if (mine.length === 0) return null;
+    await guardStoredBytes(tx, additionOf({ caller, object, ...input }));
+    const document = tx.create(Document, {
+      id,
+      url_sealed: urlSealed,
+      url_hash: urlHash,
+      document_type: input.documentType,
+      product_type: input.productType,
+      product_id: input.productId,
+      visibility: input.visibility,
+      category_id: input.categoryId,
+      organization_id: caller.organizationId,
+      file_name_sealed: fileNameSealed,
+      content_type: object.contentType,
+      size_bytes: object.sizeBytes,
+      sha256: object.sha256,
+      created_by: caller.userId,
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'document',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { document_type: input.documentType, product_type: input.productType, product_id: input.productId },
+    });
+    await failpoint('store-document.before-commit');
+    return document;
+  });
+  await failpoint('store-document.after-commit');
+  return stored;
+}

@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Storage, StoredObject } from '../../platform/storage/storage.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Caller } from '../identity/caller.ts';
+import { Document } from './document.entity.ts';
+import { isInSpaceOf, placeOfUrl } from './document.ts';
+import { openFileName } from './file-name.ts';
+import { visibleTo } from './find-documents.ts';
+
+/** The storage key of a document, unsealed. */
+export const openUrl = (sealer: Sealer, { id, url_sealed }: Pick<Document, 'id' | 'url_sealed'>): Promise<string> =>
+  sealer.open(placeOfUrl(id), url_sealed);
+
+/** The hash by which documents that carry an object are found, as its key is stored sealed. */
+export const hashOfUrl = (key: string): string => sha256(key);
+
+/** Locks an object: until the transaction ends no other may attach it to a document or remove it. */
+export async function lockObject(tx: EntityManager, key: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [hashOfUrl(key)]);
+}
+
+const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this file is not yours', { field: 'url' });
+
+/**
+ * The object under a key that the caller names. Throws 400 when it is not in the caller's space, 404 when there is
+ * none. Call it outside a transaction first, so as not to hold a database connection while storage is away.
+ */
+export async function getOwnObject(storage: Storage, caller: Caller, key: string): Promise<StoredObject> {
+  if (!isInSpaceOf(caller, key)) refuseForeign();
+  return (await storage.find(key)) ?? refuse('NOT_FOUND', 'there is no such file', { field: 'url' });
+}
+
+/** An object in storage, and the name under which it was uploaded. */
+export interface NamedObject extends StoredObject {
+  fileName: string | null;
+}
+
+/**
+ * As `getOwnObject`, locked until the transaction ends. Also throws 400 for an object carried by a document that the
+ * caller may not see, or carried before by another user's identity scan: that one is given up and about to be removed.
+ * Throws KeysAway while the key of the name is missing, as the name is to be written.
+ */
+export async function lockOwnObject(
+  tx: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  caller: Caller,
+  key: string,
+): Promise<NamedObject> {
+  await lockObject(tx, key);
+  const carriers = { url_hash: hashOfUrl(key), deleted_at: null };
+  const seen = await tx.count(Document, { $and: [carriers, visibleTo(caller)] });
+  if (seen < (await tx.count(Document, carriers))) refuseForeign();
+  const scans = { url_hash: hashOfUrl(key), identity_scan: true, created_by: { $ne: caller.userId } };
+  if ((await tx.count(Document, scans)) > 0 && seen === 0) refuseForeign();
+  const named = await tx.findOne(Document, { $and: [carriers, { file_name_sealed: { $ne: null } }] });
+  const fileName = named === null ? null : await openFileName(sealer, named);
+  return { ...(await getOwnObject(storage, caller, key)), fileName };
+}

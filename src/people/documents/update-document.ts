@@ -1,0 +1,118 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { changesTo } from '../../shared/changes.ts';
+import type { Caller } from '../identity/caller.ts';
+import { type GivenUp, giveUpObject, removeGivenUp } from './abandon-upload.ts';
+import { Document } from './document.entity.ts';
+import { type DocumentType, mayChangeDocument, type ProductType, placeOfUrl } from './document.ts';
+import { sealFileName } from './file-name.ts';
+import { getOwnDocument } from './find-documents.ts';
+import { requireCategory } from './keep-category.ts';
+import { requireProduct } from './product-owners.ts';
+import { guardStoredBytes } from './stored-bytes.ts';
+import { getOwnObject, hashOfUrl, lockObject, lockOwnObject, openUrl } from './stored-url.ts';
+
+export interface UpdateDocumentInput {
+  caller: Caller;
+  requestId: string;
+  documentId: string;
+  changes: {
+    url?: string | undefined;
+    document_type?: DocumentType | undefined;
+    /** Null clears these. */
+    product_type?: ProductType | null | undefined;
+    product_id?: string | null | undefined;
+    category_id?: string | null | undefined;
+  };
+  /** The most bytes that one user's documents may have together. */
+  maximumStoredBytes: number;
+}
+
+/**
+ * Changes a document. A new `url` is checked as at registration, a new product or category as at upload; the previous
+ * object is given up as at deletion. Throws as they do, and NOT_FOUND for a document that the caller may not change.
+ */
+export async function updateDocument(
+  em: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  { caller, requestId, documentId, changes: { url, ...rest }, maximumStoredBytes }: UpdateDocumentInput,
+): Promise<Document> {
+  if (url !== undefined) await requireObject(em, { storage, sealer }, { caller, documentId, url });
+  let givenUp: GivenUp | undefined;
+  const updated = await em.transactional(async (tx) => {
+    if (url !== undefined) await lockTwins(tx, documentId);
+    const document = await getOwnDocument(tx, caller, documentId);
+    const changes = changesTo<typeof rest>(document, rest);
+    const changed = Object.keys(changes);
+    tx.assign(document, changes);
+    await requireCategory(tx, rest.category_id);
+    // An unchanged product is not checked: it may belong to the creator and not to the caller.
+    if (changes.product_id !== undefined || changes.product_type !== undefined) {
+      const { product_type: productType = null, product_id: productId = null } = document;
+      await requireProduct(tx, caller, { productType, productId });
+    }
+    const carried = await openUrl(sealer, document);
+    if (url !== undefined && url !== carried) {
+      // Lock both objects, in order: a document made of the old one meanwhile would not be marked as a scan below.
+      for (const key of [carried, url].toSorted()) await lockObject(tx, key);
+      const { fileName, contentType, sizeBytes, sha256 } = await lockOwnObject(tx, { storage, sealer }, caller, url);
+      const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
+      await guardStoredBytes(tx, {
+        userId: document.created_by,
+        sizeBytes,
+        maximumBytes: maximumStoredBytes,
+        field: 'url',
+        urlHash: sealed.url_hash,
+        documentId,
+      });
+      // The old object remains a scan: mark every other document that carries it.
+      if (document.identity_scan) {
+        await tx.nativeUpdate(Document, { url_hash: hashOfUrl(carried), deleted_at: null }, { identity_scan: true });
+      }
+      givenUp = await giveUpObject(tx, sealer, document);
+      const file_name_sealed = await sealFileName(tx, sealer, document, fileName);
+      tx.assign(document, { ...sealed, file_name_sealed, content_type: contentType, size_bytes: sizeBytes, sha256 });
+      changed.push('url');
+    }
+    if (changed.length === 0) return document;
+    tx.assign(document, { updated_by: caller.userId, updated_at: await readDatabaseClock(tx) });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'document',
+      resourceId: documentId,
+      actorId: caller.userId,
+      requestId,
+      data: { changed },
+    });
+    return document;
+  });
+  if (givenUp !== undefined) await removeGivenUp(em, { storage, sealer }, givenUp);
+  return updated;
+}
+
+/** Throws for a new `url` as registration does. The document's current one is accepted, whoever sends it back. */
+async function requireObject(
+  em: EntityManager,
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  { caller, documentId, url }: { caller: Caller; documentId: string; url: string },
+): Promise<void> {
+  const document = await em.findOne(Document, { id: documentId, deleted_at: null });
+  if (document && mayChangeDocument(caller, document) && (await openUrl(sealer, document)) === url) return;
+  await getOwnObject(storage, caller, url);
+}
+
+/**
+ * Locks every document that shares a scan's file, in id order: two that are changed at once each mark all the others, and
+ * would deadlock.
+ */
+async function lockTwins(tx: EntityManager, documentId: string): Promise<void> {
+  await tx.execute(
+    `select from documents where deleted_at is null
+       and url_hash = (select url_hash from documents where id = ? and identity_scan) order by id for update`,
+    [documentId],
+  );
+}

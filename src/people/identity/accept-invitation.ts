@@ -1,0 +1,67 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { refuse } from '../../shared/errors.ts';
+import { openFirstAccount } from './create-user.ts';
+import { countedAddress } from './login-failures.ts';
+import { hashPassword } from './password.ts';
+import { refuseGuessable } from './password-rules.ts';
+import { openProfile } from './profile.ts';
+import { User } from './user.entity.ts';
+
+export interface AcceptInvitationInput {
+  token: string;
+  password: string;
+  /** The network address the request came from. */
+  address: string;
+  requestId: string;
+}
+
+/** Accepts an invitation, once: the user becomes active with this password; an individual gets one IDR account. */
+export async function acceptInvitation(em: EntityManager, sealer: Sealer, input: AcceptInvitationInput): Promise<User> {
+  const tokenHash = sha256(input.token);
+  const known = (await findWaiting(em, tokenHash)) ?? refuseInvitation();
+  const { email } = await openProfile(sealer, { id: known.user_id, profile_sealed: known.profile_sealed });
+  refuseGuessable(input.password, email);
+  const passwordHash = await hashPassword(input.password, countedAddress(input.address));
+  return em.transactional(async (tx) => {
+    // The user is locked before the invitation, as when it is taken back or sent again, so that their result is read.
+    const user = await tx.findOne(User, known.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    const invitation = await findWaiting(tx, tokenHash);
+    if (!user || !invitation) refuseInvitation();
+    await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
+    tx.assign(user, { password_hash: passwordHash, status: 'active', updated_at: await readDatabaseClock(tx) });
+    await tx.flush();
+    const { requestId } = input;
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: user.id,
+      actorId: user.id,
+      requestId,
+      data: { invitation_id: invitation.id, status: 'active' },
+    });
+    if (user.user_type === 'individual') {
+      await openFirstAccount(tx, { userId: user.id }, { actorId: user.id, requestId });
+    }
+    return user;
+  });
+}
+
+/** The invitation that this token can accept now, or null; not one sent by a user who is suspended now. */
+async function findWaiting(em: EntityManager, tokenHash: string) {
+  const [found] = await em.execute<{ id: string; user_id: string; profile_sealed: string | null }[]>(
+    `select i.id, i.user_id, u.profile_sealed from invitations i join users u on u.id = i.user_id
+     where i.token_hash = ? and i.accepted_at is null and i.expires_at > now() and u.status = 'invited'
+       and not exists (select from users c where c.id = i.created_by and c.status = 'suspended')`,
+    [tokenHash],
+  );
+  return found ?? null;
+}
+
+function refuseInvitation(): never {
+  refuse('REQUEST_INVALID', 'the invitation is unknown, expired or already accepted', { field: 'token' });
+}

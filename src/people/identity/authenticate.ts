@@ -1,0 +1,43 @@
+import type { Context } from 'koa';
+import { refuse } from '../../shared/errors.ts';
+import type { Dependencies } from '../../wiring/dependencies.ts';
+import type { Caller } from './caller.ts';
+
+/** The cookie that carries an access token for browsers. */
+export const accessCookie = 'access_token';
+
+export interface PresentedToken {
+  token: string;
+  by: 'bearer' | 'cookie';
+}
+
+/** The token of a request: `Authorization` before the cookie; null when there is neither. */
+export function presentedToken(ctx: Context): PresentedToken | null {
+  const header = ctx.get('authorization');
+  if (header !== '') {
+    const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(header) ?? [];
+    return { token: token ?? '', by: 'bearer' };
+  }
+  const cookie = ctx.cookies.get(accessCookie);
+  return cookie ? { token: cookie, by: 'cookie' } : null;
+}
+
+/**
+ * The caller: the token is verified without the database; everything else (user and organization status, role,
+ * permissions, revocation) is one look-up, batched with those of other requests. Throws 401, and 403 for a request that
+ * changes something by cookie from a foreign origin (docs/contract.md 1).
+ */
+export async function authenticate(
+  { ctx, deps }: { ctx: Context; deps: Pick<Dependencies, 'tokens' | 'findCaller'> },
+  origins: ReadonlySet<string>,
+): Promise<Caller> {
+  const presented = presentedToken(ctx);
+  if (!presented) refuse('UNAUTHENTICATED', 'A token is required');
+  const caller = await deps.findCaller(await deps.tokens.verify(presented.token));
+  if (!caller) refuse('UNAUTHENTICATED', 'The token is not valid');
+  const changes = !['GET', 'HEAD', 'OPTIONS'].includes(ctx.method);
+  if (presented.by === 'cookie' && changes && !origins.has(ctx.get('origin'))) {
+    refuse('FORBIDDEN', 'A request that changes something with the cookie needs the Origin of this site');
+  }
+  return caller;
+}

@@ -1,0 +1,64 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Caller } from './caller.ts';
+import { endTokens, lockOwnRow } from './end-tokens.ts';
+import { countPassword, loginAttempt, refuseThrottled } from './login-failures.ts';
+import { hashPassword, normalizePassword, verifyPassword } from './password.ts';
+import { refuseGuessable } from './password-rules.ts';
+import { openProfile } from './profile.ts';
+import { hasSecondFactor } from './second-factor.ts';
+import { User } from './user.entity.ts';
+
+export interface ChangePasswordInput {
+  caller: Caller;
+  currentPassword: string;
+  newPassword: string;
+  /** The network address the request came from. */
+  address: string;
+  requestId: string;
+}
+
+/**
+ * Sets the caller's new password and ends every token. Returns the mark of the second factor that the session was
+ * opened with, null if that was removed since. Throws REQUEST_INVALID for a wrong current password, which counts as a
+ * failed login (TOO_MANY_REQUESTS), and for a guessable or unchanged new one.
+ */
+export async function changePassword(
+  em: EntityManager,
+  sealer: Sealer,
+  input: ChangePasswordInput,
+): Promise<{ user: User; secondFactor: string | null }> {
+  const { caller, currentPassword, newPassword, requestId } = input;
+  const known = await em.findOneOrFail(User, caller.userId);
+  const attempt = loginAttempt(must(known.email_digest, 'an active user has an address'), input.address);
+  await refuseThrottled(em, attempt);
+  const passwordHash = known.password_hash ?? null;
+  const { matches } = await verifyPassword(passwordHash, currentPassword, attempt.address);
+  await countPassword(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId }, matches);
+  if (!matches) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
+  if (normalizePassword(newPassword) === normalizePassword(currentPassword))
+    refuse('REQUEST_INVALID', 'must differ from the current one', { field: 'new_password' });
+  refuseGuessable(newPassword, (await openProfile(sealer, known)).email, 'new_password');
+  const newHash = await hashPassword(newPassword, attempt.address);
+  return em.fork().transactional(async (tx) => {
+    const user = await lockOwnRow(tx, caller);
+    // Of two concurrent changes, the second's current password is no longer right.
+    if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
+    tx.assign(user, { password_hash: newHash, updated_at: await readDatabaseClock(tx) });
+    await endTokens(tx, user);
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: user.id,
+      actorId: user.id,
+      requestId,
+      data: { changed: ['password'] },
+    });
+    return { user, secondFactor: (await hasSecondFactor(tx, caller)) ? caller.secondFactor : null };
+  });
+}

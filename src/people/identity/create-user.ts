@@ -1,0 +1,70 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { openAccount } from '../../ledger/open-account.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { isUniqueViolation } from '../../shared/postgres.ts';
+import type { NewPerson } from './profile.ts';
+import { freeExpiredAddress } from './take-back-invitation.ts';
+import { User } from './user.entity.ts';
+import type { UserStatus, UserType } from './user.ts';
+
+export interface NewUser {
+  /** From `preparePerson`. */
+  person: NewPerson;
+  userType: UserType;
+  organizationId: string | null;
+  roleId: string;
+  status: UserStatus;
+  passwordHash: string | null;
+  actorId: string | null;
+  requestId: string | null;
+}
+
+/** Creates a user with its event in the caller's transaction. Throws DUPLICATE (400) for a taken e-mail address. */
+export async function createUser(tx: EntityManager, input: NewUser): Promise<User> {
+  const { id, profile_sealed, email_digest } = input.person;
+  await freeExpiredAddress(tx, email_digest, input.actorId, input.requestId);
+  const user = tx.create(User, {
+    id,
+    profile_sealed,
+    email_digest,
+    user_type: input.userType,
+    organization_id: input.organizationId,
+    role_id: input.roleId,
+    status: input.status,
+    password_hash: input.passwordHash,
+  });
+  try {
+    await tx.flush();
+  } catch (error) {
+    if (isUniqueViolation(error)) refuse('DUPLICATE', 'a user with this address already exists', { field: 'email' });
+    throw error;
+  }
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'user',
+    resourceId: user.id,
+    actorId: input.actorId ?? user.id,
+    requestId: input.requestId,
+    data: { user_type: input.userType, organization_id: input.organizationId, role_id: input.roleId },
+  });
+  return user;
+}
+
+/** Opens the first account of a user or an organization, with its event. */
+export async function openFirstAccount(
+  tx: EntityManager,
+  owner: { userId: string } | { organizationId: string },
+  { actorId, requestId }: { actorId: string; requestId: string | null },
+): Promise<string> {
+  const kind = 'userId' in owner ? 'user' : 'organization';
+  const accountId = await openAccount(tx, { kind, name: 'Main', ...owner });
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'account',
+    resourceId: accountId,
+    actorId,
+    requestId,
+  });
+  return accountId;
+}

@@ -1,0 +1,55 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Caller } from './caller.ts';
+import { User } from './user.entity.ts';
+
+/** Ends every token of the user for good, in the caller's transaction, which has locked the user's row. */
+export async function endTokens(tx: EntityManager, user: User): Promise<void> {
+  user.token_generation += 1;
+  // Another issuer's tokens end by their time of issue, compared to the database's clock, never to a process's.
+  user.tokens_ended_at = await readDatabaseClock(tx);
+}
+
+/**
+ * The caller's own row, locked by this transaction, for changes that outlive the token: a password, a second factor.
+ * Throws UNAUTHENTICATED when the token has ended since it was checked, e.g. by logging out everywhere.
+ */
+export async function lockOwnRow(
+  tx: EntityManager,
+  { userId, token }: Pick<Caller, 'userId' | 'token'>,
+): Promise<User> {
+  const user = await lockUserRow(tx, userId);
+  await refuseEnded(tx, { userId, token });
+  return user;
+}
+
+/**
+ * Throws UNAUTHENTICATED when the caller's token has ended since it was checked: for work done in its name after a
+ * wait.
+ */
+export async function refuseEnded(
+  tx: EntityManager,
+  { userId, token }: Pick<Caller, 'userId' | 'token'>,
+): Promise<void> {
+  const live = await tx.execute<unknown[]>(
+    'select 1 from callers_of(array[?]::uuid[], array[?]::text[], array[?]::integer[], array[?]::timestamptz[])',
+    [userId, token.tokenId, token.generation, token.issuedAt],
+  );
+  if (live.length === 0) refuse('UNAUTHENTICATED', 'The token is not valid');
+}
+
+/** The user, locked by this transaction and freshly read. */
+export function lockUserRow(tx: EntityManager, userId: string): Promise<User> {
+  return tx.findOneOrFail(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/**
+ * The user, freshly read, as they stay until the caller's transaction ends: whoever suspends or erases them is waited for,
+ * or waits.
+ */
+export async function holdUserRow(tx: EntityManager, userId: string): Promise<User> {
+  await tx.execute('select from users where id = ? for key share', [userId]);
+  return tx.findOneOrFail(User, userId, { refresh: true });
+}

@@ -1,0 +1,128 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { holdUserRow, lockUserRow } from './end-tokens.ts';
+import {
+  countPassword,
+  type LoginAttempt,
+  loginAttempt,
+  recordLoginFailure,
+  refuseThrottled,
+  rememberLogin,
+} from './login-failures.ts';
+import { hashPassword, verifyPassword } from './password.ts';
+import { emailDigest, openProfile } from './profile.ts';
+import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
+import type { User } from './user.entity.ts';
+import type { UserStatus } from './user.ts';
+
+export interface LogInInput {
+  email: string;
+  password: string;
+  /** A code of the second factor, or a recovery code. */
+  totpCode: string | undefined;
+  /** The network address the request came from. */
+  address: string;
+  requestId: string;
+}
+
+export interface LoggedIn {
+  user: User;
+  /** The user's `token_generation` when the password was checked. */
+  generation: number;
+  /** The mark of the second factor used; null without one. */
+  secondFactor: string | null;
+}
+
+interface Account {
+  id: string;
+  status: UserStatus;
+  password_hash: string | null;
+  token_generation: number;
+  profile_sealed: string | null;
+}
+
+/**
+ * The active user with this e-mail and password, and a code where there is a second factor. An unknown address, a wrong
+ * password, an invited and a suspended user get the same 401 after the same work; a missing or wrong code is reported
+ * only after the right password; too many failures are a 429, also for the right password.
+ */
+export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput): Promise<LoggedIn> {
+  const { email, password, totpCode, address, requestId } = input;
+  const attempt = loginAttempt(await emailDigest(sealer, email), address);
+  await refuseThrottled(em, attempt);
+  const [found] = await em.execute<Account[]>(
+    'select id, status, password_hash, token_generation, profile_sealed from users where email_digest = ?',
+    [attempt.account],
+  );
+  const { matches, isAsTyped } = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
+  const entered = matches && found?.status === 'active' ? found : null;
+  const failure = { attempt, userId: found?.id, actorId: null, reason: 'password', requestId } as const;
+  await countPassword(em, failure, entered !== null);
+  if (entered === null) refuseUnknown();
+  if (isAsTyped) await hashAnew(em, entered, password, attempt.address);
+  // The answer shows the profile: while its key cannot be read, no code is spent and no login is recorded.
+  await openProfile(sealer, entered);
+  const begun = await findSecondFactor(em, entered.id);
+  const factor = begun?.confirmed_at ? begun : null;
+  if (factor && totpCode === undefined) refuseWithoutCode();
+  let secondFactor: string | null = null;
+  const user = await em.transactional(async (tx) => {
+    // The lock serializes codes, so that each of many concurrent guesses sees the failures before it.
+    const user = factor ? await lockUserRow(tx, entered.id) : await holdUserRow(tx, entered.id);
+    // Whoever was suspended or erased meanwhile, or has another password now, is let in no more.
+    if (user.status !== 'active' || user.password_hash !== entered.password_hash) refuseUnknown();
+    const current = await findSecondFactor(tx, entered.id);
+    if (factor) {
+      await refuseThrottled(tx, attempt, { ofCodes: true });
+      if (!current || !(await spendCode(tx, sealer, current, totpCode ?? ''))) {
+        await recordLoginFailure(tx, { attempt, userId: entered.id, actorId: null, reason: 'totp_code', requestId });
+        return null;
+      }
+      secondFactor = current.mark;
+    } else if (current?.confirmed_at) refuseWithoutCode();
+    await enter(tx, { attempt, userId: entered.id, factor, requestId });
+    return user;
+  });
+  if (user === null) refuse('UNAUTHENTICATED', 'is wrong or already used', { field: 'totp_code' });
+  return { user, generation: entered.token_generation, secondFactor };
+}
+
+/** Has the password of an account stored in its usual form, if it is still the same. */
+async function hashAnew(em: EntityManager, account: Account, password: string, address: string): Promise<void> {
+  const anew = await hashPassword(password, address);
+  const changed = await em.execute<unknown[]>(
+    'update users set password_hash = ? where id = ? and password_hash = ? returning 1',
+    [anew, account.id, account.password_hash],
+  );
+  if (changed.length > 0) account.password_hash = anew;
+}
+
+function refuseUnknown(): never {
+  refuse('UNAUTHENTICATED', 'The e-mail address or the password is wrong');
+}
+
+function refuseWithoutCode(): never {
+  refuse('UNAUTHENTICATED', 'is required', { field: 'totp_code' });
+}
+
+interface Entering {
+  attempt: LoginAttempt;
+  userId: string;
+  factor: SecondFactor | null;
+  requestId: string;
+}
+
+async function enter(tx: EntityManager, { attempt, userId, factor, requestId }: Entering): Promise<void> {
+  await rememberLogin(tx, attempt);
+  await recordEvent(tx, {
+    event: 'USER_LOGGED_IN',
+    impact: 'LOW',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: userId,
+    requestId,
+    data: { second_factor: factor !== null },
+  });
+}

@@ -1,0 +1,41 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { endTokens, lockUserRow } from './end-tokens.ts';
+import { revokeToken } from './revoke-token.ts';
+
+interface LogOutInput {
+  userId: string;
+  requestId: string;
+}
+
+/** Ends this one token, which would have expired at `expiresAt`. */
+export async function logOut(
+  em: EntityManager,
+  { userId, requestId, tokenId, expiresAt }: LogOutInput & { tokenId: string; expiresAt: Date },
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    await revokeToken(tx, tokenId, expiresAt);
+    await recordLogOut(tx, { userId, requestId }, false);
+  });
+}
+
+/** Ends every token of the user. */
+export async function logOutEverywhere(em: EntityManager, input: LogOutInput): Promise<void> {
+  await em.transactional(async (tx) => {
+    await endTokens(tx, await lockUserRow(tx, input.userId));
+    await tx.flush();
+    await recordLogOut(tx, input, true);
+  });
+}
+
+function recordLogOut(tx: EntityManager, { userId, requestId }: LogOutInput, everywhere: boolean): Promise<void> {
+  return recordEvent(tx, {
+    event: 'USER_LOGGED_OUT',
+    impact: 'LOW',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: userId,
+    requestId,
+    data: { everywhere },
+  });
+}

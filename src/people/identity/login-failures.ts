@@ -1,0 +1,157 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import ipaddr from 'ipaddr.js';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Caller } from './caller.ts';
+import { lockOwnRow } from './end-tokens.ts';
+
+/** Failed logins that are tolerated within the window (docs/contract.md 1). */
+const failuresPerAccountAndAddress = 10;
+const failuresPerAddress = 100;
+/** Wrong codes of an account's second factor, after the right password, over all addresses together. */
+const wrongCodesPerAccount = 10;
+const windowMinutes = 15;
+/** An account that logged in from an address within this many days is not held back by others' failures there. */
+const knownDays = 30;
+
+/** A login attempt: the digest of the account's e-mail (which may be nobody's) and the network address. */
+export interface LoginAttempt {
+  account: string;
+  address: string;
+}
+
+/** The address by which failures are counted: for IPv6 the whole /64, as one person commonly has that many. */
+export function countedAddress(address: string): string {
+  if (!ipaddr.isValid(address)) return 'unknown';
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4' ? parsed.toString() : `${parsed.toNormalizedString().split(':', 4).join(':')}::/64`;
+}
+
+export function loginAttempt(emailDigest: string, address: string): LoginAttempt {
+  return { account: emailDigest, address: countedAddress(address) };
+}
+
+/**
+ * Throws TOO_MANY_REQUESTS while the account from this address, or the address altogether, has failed too often. The
+ * latter does not lock out accounts that are known to log in there. With `ofCodes` also while too many wrong codes of its
+ * second factor came from anywhere.
+ */
+export async function refuseThrottled(
+  em: EntityManager,
+  { account, address }: LoginAttempt,
+  { ofCodes = false } = {},
+): Promise<void> {
+  const wait = (limit: number) =>
+    `ceil(extract(epoch from (array_agg(failed_at order by failed_at desc))[${limit}] + interval '${windowMinutes} minutes' - clock_timestamp()))`;
+  const [row] = await em.execute<[Record<'by_account' | 'by_address' | 'by_code', string | null>]>(
+    `select (select ${wait(failuresPerAccountAndAddress)} from login_failures
+             where address = ? and account_hash = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_account,
+            (select ${wait(failuresPerAddress)} from login_failures
+             where address = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes'
+               and not exists (select from known_logins k where k.account_hash = ? and k.address = ?
+                 and k.logged_in_at > clock_timestamp() - interval '${knownDays} days')) as by_address,
+            (select ${wait(wrongCodesPerAccount)} from login_failures
+             where ? and of_code and account_hash = ?
+               and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_code`,
+    [address, account, address, account, address, ofCodes, account],
+  );
+  const waits = [row.by_account, row.by_address, row.by_code].filter((wait) => wait !== null);
+  if (waits.length === 0) return;
+  const seconds = Math.max(...waits.map(Number));
+  refuse('TOO_MANY_REQUESTS', 'Too many failed logins; try again later', { retryAfterSeconds: Math.max(1, seconds) });
+}
+
+export interface LoginFailure {
+  attempt: LoginAttempt;
+  /** The user, if the account exists. */
+  userId: string | undefined;
+  /** The user who tried, if logged in already. */
+  actorId: string | null;
+  reason: 'password' | 'totp_code';
+  requestId: string;
+}
+
+/** Counts a failed login, and deletes failures past the window; one of an existing account leaves an event. */
+export async function recordLoginFailure(
+  em: EntityManager,
+  { attempt: { account, address }, userId, actorId, reason, requestId }: LoginFailure,
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    // Whoever is erased meanwhile is forgotten with their failures: this one is then nobody's.
+    const held =
+      userId === undefined
+        ? []
+        : await tx.execute<unknown[]>('select from users where id = ? and email_digest = ? for key share', [
+            userId,
+            account,
+          ]);
+    await tx.execute('insert into login_failures (address, account_hash, of_code) values (?, ?, ?)', [
+      address,
+      account,
+      reason === 'totp_code',
+    ]);
+    await forgetRows(tx, 'login_failures', `${windowMinutes} minutes`, 100);
+    if (userId === undefined || held.length === 0) return;
+    await recordEvent(tx, {
+      event: 'USER_LOGIN_FAILED',
+      resourceType: 'user',
+      resourceId: userId,
+      actorId,
+      requestId,
+      data: { reason },
+    });
+  });
+}
+
+/**
+ * Counts a password after its hash was checked; serialized by account and address, so that each of many concurrent
+ * attempts sees the failures before it. Throws TOO_MANY_REQUESTS for right and wrong passwords alike: the answer must
+ * not reveal the right one among many guesses.
+ */
+export async function countPassword(em: EntityManager, failure: LoginFailure, isRight: boolean): Promise<void> {
+  const { account, address } = failure.attempt;
+  await em.transactional(async (tx) => {
+    await tx.execute("select pg_advisory_xact_lock(hashtextextended('password/' || ? || '/' || ?, 0))", [
+      account,
+      address,
+    ]);
+    await refuseThrottled(tx, failure.attempt);
+    if (!isRight) await recordLoginFailure(tx, failure);
+  });
+}
+
+/** Remembers that the account logged in from this address, and deletes entries older than `knownDays`. */
+export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<void> {
+  await tx.execute(
+    `insert into known_logins (account_hash, address) values (?, ?)
+     on conflict (account_hash, address) do update set logged_in_at = excluded.logged_in_at`,
+    [account, address],
+  );
+  await forgetRows(tx, 'known_logins', `${knownDays} days`, 100);
+}
+
+/**
+ * Runs `guess` in a transaction for a logged-in user who has to give a code again: null means a wrong code, which
+ * counts as a failed login of this account and address. The user's row is locked, so that each of many concurrent
+ * guesses sees the failures before it. Throws REQUEST_INVALID naming `code` for a wrong one, UNAUTHENTICATED when the
+ * caller's token has ended meanwhile.
+ */
+export async function guardGuesses<T>(
+  em: EntityManager,
+  { caller, address, requestId }: { caller: Caller; address: string; requestId: string },
+  guess: (tx: EntityManager) => Promise<T | null>,
+): Promise<T> {
+  const result = await em.fork().transactional(async (tx) => {
+    const { id: userId, email_digest } = await lockOwnRow(tx, caller);
+    const attempt = loginAttempt(must(email_digest, 'an active user has an address'), address);
+    await refuseThrottled(tx, attempt, { ofCodes: true });
+    const right = await guess(tx);
+    if (right === null) {
+      await recordLoginFailure(tx, { attempt, userId, actorId: userId, reason: 'totp_code', requestId });
+    }
+    return right;
+  });
+  return result ?? refuse('REQUEST_INVALID', 'is wrong or already used', { field: 'code' });
+}

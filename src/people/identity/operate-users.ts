@@ -1,0 +1,101 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { getDefaultRole } from '../access/find-role.ts';
+import { createUser } from './create-user.ts';
+import { endTokens, lockUserRow } from './end-tokens.ts';
+import { hashPassword, normalizePassword } from './password.ts';
+import { refuseGuessable } from './password-rules.ts';
+import { emailDigest, preparePerson } from './profile.ts';
+import { forgetSecondFactor } from './remove-totp.ts';
+import { User } from './user.entity.ts';
+import { passwordMaximumCharacters, passwordMinimumCharacters } from './user.ts';
+
+/** Creates a platform user from the command line, where there is no caller, e.g. the first super admin. */
+export async function createPlatformUser(
+  em: EntityManager,
+  sealer: Sealer,
+  input: { email: string; name: string; password: string; role: 'platform_super_admin' | 'platform_admin' },
+): Promise<User> {
+  const passwordHash = await hashPassword(requirePassword(input.password, input.email));
+  if (!/^[^\s@]+@[^\s@]+$/.test(input.email))
+    refuse('REQUEST_INVALID', 'must be an e-mail address', { field: 'email' });
+  const person = await preparePerson(sealer, input);
+  return em.transactional(async (tx) => {
+    const role = await getDefaultRole(tx, input.role);
+    return createUser(tx, {
+      person,
+      userType: 'platform',
+      organizationId: null,
+      roleId: role.id,
+      status: 'active',
+      passwordHash,
+      actorId: null,
+      requestId: null,
+    });
+  });
+}
+
+/** The user with this e-mail address in any case; throws 404. */
+export async function getUserByEmail(em: EntityManager, sealer: Sealer, email: string): Promise<User> {
+  const [row] = await em.execute<{ id: string }[]>('select id from users where email_digest = ?', [
+    await emailDigest(sealer, email),
+  ]);
+  return row ? em.findOneOrFail(User, row.id) : refuseNobody();
+}
+
+const refuseNobody = (): never => refuse('NOT_FOUND', 'There is no user with this address');
+
+/** The same, locked by this transaction; 404 also for one who was erased meanwhile. */
+async function lockByEmail(tx: EntityManager, sealer: Sealer, email: string): Promise<User> {
+  const user = await lockUserRow(tx, (await getUserByEmail(tx, sealer, email)).id);
+  return user.erased_at ? refuseNobody() : user;
+}
+
+/** Sets a user's new password and ends every token. The status stays: an invited user remains invited. */
+export async function setPassword(
+  em: EntityManager,
+  sealer: Sealer,
+  { email, password }: { email: string; password: string },
+): Promise<User> {
+  const passwordHash = await hashPassword(requirePassword(password, email));
+  return em.transactional(async (tx) => {
+    const user = await lockByEmail(tx, sealer, email);
+    tx.assign(user, { password_hash: passwordHash, updated_at: await readDatabaseClock(tx) });
+    await endTokens(tx, user);
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: user.id,
+      actorId: null,
+      requestId: null,
+      data: { changed: ['password'] },
+    });
+    return user;
+  });
+}
+
+/** Removes the second factor of a user who lost it and its recovery codes, and ends every token of the user. */
+export async function removeSecondFactor(em: EntityManager, sealer: Sealer, email: string): Promise<User> {
+  return em.transactional(async (tx) => {
+    const user = await lockByEmail(tx, sealer, email);
+    await forgetSecondFactor(tx, { userId: user.id, actorId: null, requestId: null });
+    await endTokens(tx, user);
+    await tx.flush();
+    return user;
+  });
+}
+
+function requirePassword(password: string, email: string): string {
+  const { length } = normalizePassword(password);
+  if (length < passwordMinimumCharacters || length > passwordMaximumCharacters) {
+    refuse('REQUEST_INVALID', `must have ${passwordMinimumCharacters} to ${passwordMaximumCharacters} characters`, {
+      field: 'password',
+    });
+  }
+  refuseGuessable(password, email);
+  return password;
+}

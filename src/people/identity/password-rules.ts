@@ -1,0 +1,26 @@
+import { dictionary } from '@zxcvbn-ts/language-common';
+import { refuse } from '../../shared/errors.ts';
+import { normalizePassword } from './password.ts';
+import { passwordMinimumCharacters } from './user.ts';
+
+/** In the published lists, but not in the dictionary, as the strength meter that uses it detects repetitions itself. */
+const leftOut = ['qwertyqwerty', 'films+pic+galeries'];
+/** The passwords most common in leaks, of those long enough to be allowed. */
+const commonPasswords = new Set(
+  [...dictionary['passwords-common'], ...leftOut].filter(({ length }) => length >= passwordMinimumCharacters),
+);
+/** A shorter local part occurs in many passwords by chance. */
+const localPartMinimumCharacters = 3;
+
+/**
+ * Throws REQUEST_INVALID, naming the field, for a new password that an attacker tries first: a common one, or one that
+ * contains the local part of the user's e-mail address, in any case. The schema checks its length.
+ */
+export function refuseGuessable(password: string, email: string, field = 'password'): void {
+  const plain = normalizePassword(password).toLowerCase();
+  if (commonPasswords.has(plain)) refuse('REQUEST_INVALID', 'is one of the most common passwords', { field });
+  const localPart = email.trim().toLowerCase().split('@', 1).join();
+  if (localPart.length >= localPartMinimumCharacters && plain.includes(localPart)) {
+    refuse('REQUEST_INVALID', 'must not contain the part of the e-mail address before the @', { field });
+  }
+}

@@ -1,0 +1,32 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuse } from '../../shared/errors.ts';
+import { holdStatus } from '../organizations/hold-status.ts';
+import { mayChangeThings } from '../organizations/organization.ts';
+import type { Payer } from './caller.ts';
+import type { UserStatus, UserType } from './user.ts';
+
+interface PayerRow {
+  status: UserStatus;
+  user_type: UserType;
+  organization_id: string | null;
+}
+
+export const refuseInactive = (): never => refuse('FORBIDDEN', 'the user who asked for this is no longer active');
+
+/**
+ * The payer, or whoever else moves money, as the database has them now: the work runs later, without their token.
+ * Throws FORBIDDEN when the user is no longer active or the organization may change nothing. Waits for a suspension
+ * under way; a later one waits until the caller's transaction ends.
+ */
+export async function readPayer(tx: EntityManager, userId: string): Promise<Payer> {
+  const [payer] = await tx.execute<PayerRow[]>(
+    'select status, user_type, organization_id from users where id = ? for key share',
+    [userId],
+  );
+  const organizationId = payer?.organization_id ?? null;
+  const organization = organizationId === null ? null : await holdStatus(tx, organizationId);
+  if (payer?.status !== 'active' || !mayChangeThings(organization)) {
+    return refuseInactive();
+  }
+  return { userId, userType: payer.user_type, organizationId };
+}

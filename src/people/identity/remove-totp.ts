@@ -1,0 +1,43 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Caller } from './caller.ts';
+import { guardGuesses } from './login-failures.ts';
+import { findSecondFactor, spendCode } from './second-factor.ts';
+
+/**
+ * Removes the caller's second factor with its recovery codes, given a code of the app or a recovery code. Throws
+ * REQUEST_INVALID for a wrong code, which counts as a failed login, and when there is no second factor.
+ */
+export async function removeTotp(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, code, address, requestId }: { caller: Caller; code: string; address: string; requestId: string },
+): Promise<void> {
+  const { userId } = caller;
+  await guardGuesses(em, { caller, address, requestId }, async (tx) => {
+    const factor = await findSecondFactor(tx, userId);
+    if (!factor?.confirmed_at) refuse('REQUEST_INVALID', 'There is no second factor');
+    if (!(await spendCode(tx, sealer, factor, code))) return null;
+    await forgetSecondFactor(tx, { userId, actorId: userId, requestId });
+    return true;
+  });
+}
+
+/** Removes the second factor, if there is one, with an event; in the caller's transaction. */
+export async function forgetSecondFactor(
+  tx: EntityManager,
+  { userId, actorId, requestId }: { userId: string; actorId: string | null; requestId: string | null },
+): Promise<void> {
+  const removed = await tx.execute<unknown[]>('delete from second_factors where id = ? returning 1', [userId]);
+  if (removed.length === 0) return;
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId,
+    requestId,
+    data: { second_factor: 'removed' },
+  });
+}

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { generateSecret, generateURI, verifySync } from 'otplib';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { sha256 } from '../../shared/digest.ts';
+import type { Caller } from './caller.ts';
+
+// The library's defaults are what every authenticator app supports: SHA-1, six digits, 30 seconds.
+const toleranceSeconds = 30;
+const recoveryCodeCount = 10;
+/** 80 bits, so that a code cannot be found from its digest. */
+const recoveryCodeBytes = 10;
+
+export const placeOfSecret = (userId: string) => ({ table: 'second_factors', column: 'secret_sealed', row: userId });
+
+/** A new secret (base32) and the `otpauth` URL by which an authenticator app imports it. */
+export function makeSecret(issuer: string, email: string): { secret: string; otpauthUrl: string } {
+  const secret = generateSecret();
+  return { secret, otpauthUrl: generateURI({ issuer, label: email, secret }) };
+}
+
+/** Single-use codes for when the app is lost; only their digests are stored. */
+export const makeRecoveryCodes = (): string[] =>
+  Array.from({ length: recoveryCodeCount }, () => {
+    const [digits] = [randomBytes(recoveryCodeBytes).toString('hex')];
+    return digits.match(/.{5}/g)?.join('-') ?? digits;
+  });
+
+/** The digest by which a recovery code is stored, whatever case and separators it was typed with. */
+export const hashRecoveryCode = (userId: string, code: string): string =>
+  sha256(`${userId} ${code.toLowerCase().replaceAll(/[^0-9a-f]/g, '')}`);
+
+export interface SecondFactor {
+  id: string;
+  /** Distinguishes it from the user's earlier and later second factors. */
+  mark: string;
+  secret_sealed: string;
+  confirmed_at: Date | string | null;
+}
+
+/** The user's second factor, confirmed or only begun; null when there is none. */
+export async function findSecondFactor(em: EntityManager, userId: string): Promise<SecondFactor | null> {
+  const [found] = await em.execute<SecondFactor[]>(
+    `select id, secret_sealed, confirmed_at, (extract(epoch from created_at) * 1000000)::bigint::text as mark
+     from second_factors where id = ?`,
+    [userId],
+  );
+  return found ?? null;
+}
+
+/**
+ * Whether the session was opened with the current second factor. One that was removed no longer counts, also when
+ * another has replaced it.
+ */
+export async function hasSecondFactor(
+  em: EntityManager,
+  { userId, secondFactor }: Pick<Caller, 'userId' | 'secondFactor'>,
+): Promise<boolean> {
+  if (secondFactor === null) return false;
+  const current = await findSecondFactor(em, userId);
+  return Boolean(current?.confirmed_at) && current?.mark === secondFactor;
+}
+
+/**
+ * Spends a code of the user's app: true when it belongs to the current 30-second step or a neighbouring one, and
+ * neither it nor a later one was spent before. In the caller's transaction: of concurrent uses of a code, one succeeds.
+ */
+export async function spendAppCode(
+  tx: EntityManager,
+  sealer: Sealer,
+  { id, secret_sealed }: SecondFactor,
+  typed: string,
+): Promise<boolean> {
+  const code = typed.replaceAll(' ', '');
+  if (!/^\d{6}$/.test(code)) return false;
+  const secret = await sealer.open(placeOfSecret(id), secret_sealed);
+  const result = verifySync({ secret, token: code, epochTolerance: toleranceSeconds });
+  if (!result.valid || !('timeStep' in result)) return false;
+  const spent = await tx.execute<unknown[]>(
+    'update second_factors set last_step = ? where id = ? and last_step < ? returning 1',
+    [result.timeStep, id, result.timeStep],
+  );
+  return spent.length > 0;
+}
+
+/** As `spendAppCode`, or spends one of the user's recovery codes, which is deleted. */
+export async function spendCode(
+  tx: EntityManager,
+  sealer: Sealer,
+  factor: SecondFactor,
+  code: string,
+): Promise<boolean> {
+  if (await spendAppCode(tx, sealer, factor, code)) return true;
+  const used = await tx.execute<unknown[]>(
+    'delete from recovery_codes where user_id = ? and code_hash = ? returning 1',
+    [factor.id, hashRecoveryCode(factor.id, code)],
+  );
+  return used.length > 0;
+}

@@ -1,0 +1,111 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvents } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { textArray } from '../../shared/postgres.ts';
+import { type Caller, isPlatform, requirePermission } from './caller.ts';
+import { invitePermissions } from './invitation.ts';
+import { User } from './user.entity.ts';
+
+/** Throws FORBIDDEN when a super admin sent the user's invitation and the caller is no super admin. */
+export async function requireRightOverInvited(tx: EntityManager, caller: Caller, userId: string): Promise<void> {
+  if (caller.isSuperAdmin) return;
+  const sent = await tx.execute<unknown[]>('select 1 from invitations where user_id = ? and by_super_admin', [userId]);
+  if (sent.length > 0) refuse('FORBIDDEN', 'Only a super admin can take back an invitation that a super admin sent');
+}
+
+/**
+ * Takes an invitation back: voids its token, deletes the invited user, frees the address. The caller needs the
+ * permission to invite this type of user. Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID once it has been accepted.
+ */
+export async function takeBackInvitation(
+  em: EntityManager,
+  { caller, userId, requestId }: { caller: Caller; userId: string; requestId: string },
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    if (!user) refuse('NOT_FOUND', 'The user does not exist');
+    const isColleague = caller.organizationId !== null && user.organization_id === caller.organizationId;
+    if (!isPlatform(caller) && (user.user_type === 'platform' || !isColleague)) {
+      refuse('FORBIDDEN', 'The user belongs to another organization');
+    }
+    if (user.status !== 'invited')
+      refuse('REQUEST_INVALID', `the user is ${user.status}, not invited`, { field: 'user_id' });
+    requirePermission(caller, invitePermissions[user.user_type]);
+    await requireRightOverInvited(tx, caller, userId);
+    await removeInvited(tx, [userId], { actorId: caller.userId, requestId, why: 'taken back' });
+  });
+}
+
+/** Frees an e-mail address, named by its digest, whose invitation has expired; in the caller's transaction. */
+export async function freeExpiredAddress(
+  tx: EntityManager,
+  emailDigest: string,
+  actorId: string | null,
+  requestId: string | null,
+): Promise<void> {
+  const [expired] = await tx.execute<{ id: string }[]>(
+    `select u.id from users u where u.email_digest = ? and u.status = 'invited'
+       and exists (select from invitations i where i.user_id = u.id)
+       and not exists (select from invitations i where i.user_id = u.id and i.expires_at > now()) for update`,
+    [emailDigest],
+  );
+  if (expired) await removeInvited(tx, [expired.id], { actorId, requestId, why: 'expired' });
+}
+
+/**
+ * Takes invitations back that expired more than `days` ago, the oldest first, up to `limit` of them; in the caller's
+ * transaction. Whom somebody holds, such as one who is accepting, is left for the next time. Returns how many.
+ */
+export async function takeBackExpired(tx: EntityManager, days: number, limit: number): Promise<number> {
+  const held = await tx.execute<{ id: string }[]>(
+    `select u.id from invitations i join users u on u.id = i.user_id
+     where i.accepted_at is null and i.expires_at < now() - make_interval(days => ?) and u.status = 'invited'
+       and not exists (select from legal_holds h where h.user_id = u.id)
+     order by i.expires_at limit ? for update of u skip locked`,
+    [days, limit],
+  );
+  if (held.length === 0) return 0;
+  // Judged again by what is there now that nobody else can change it.
+  const expired = await tx.execute<{ id: string }[]>(
+    `select u.id from users u where u.id = any(?::uuid[]) and u.status = 'invited'
+       and exists (select from invitations i where i.user_id = u.id)
+       and not exists (select from invitations i where i.user_id = u.id
+         and (i.accepted_at is not null or i.expires_at >= now() - make_interval(days => ?)))
+       and not exists (select from legal_holds h where h.user_id = u.id)`,
+    [textArray(held.map(({ id }) => id)), days],
+  );
+  const ids = expired.map(({ id }) => id);
+  await removeInvited(tx, ids, { actorId: null, requestId: null, why: 'expired' });
+  return ids.length;
+}
+
+interface Removal {
+  actorId: string | null;
+  requestId: string | null;
+  why: 'taken back' | 'expired';
+}
+
+/** Deletes invited users, who have done nothing yet: only the invitations and `cause_managers` refer to them. */
+async function removeInvited(
+  tx: EntityManager,
+  userIds: readonly string[],
+  { actorId, requestId, why }: Removal,
+): Promise<void> {
+  for (const table of ['invitations', 'cause_managers']) {
+    await tx.execute(`delete from ${table} where user_id = any(?::uuid[])`, [textArray(userIds)]);
+  }
+  await tx.execute('delete from users where id = any(?::uuid[])', [textArray(userIds)]);
+  await recordEvents(
+    tx,
+    userIds.map((resourceId) => ({
+      event: 'RESOURCE_DELETED',
+      impact: 'HIGH',
+      resourceType: 'user',
+      resourceId,
+      actorId,
+      requestId,
+      data: { invitation: why },
+    })),
+  );
+}

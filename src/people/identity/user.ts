@@ -1,0 +1,24 @@
+import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/** Pure facts about users (docs/contract.md 1). */
+export const userTypes = ['platform', 'organization', 'individual'] as const;
+export type UserType = (typeof userTypes)[number];
+
+/**
+ * `invited` until the invitation is accepted, and never again after that; an invited user can be deleted. A suspended
+ * user has no valid token.
+ */
+export const userLaw = statusLaw({
+  initial: ['invited', 'active'],
+  transitions: {
+    invited: ['active'],
+    active: ['suspended'],
+    suspended: ['active'],
+  },
+});
+export type UserStatus = StatusOf<typeof userLaw>;
+
+/** A password has at least this many characters. */
+export const passwordMinimumCharacters = 12;
+/** And at most this many, to bound the cost of hashing. */
+export const passwordMaximumCharacters = 256;

@@ -1,0 +1,63 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { Document } from '../documents/document.entity.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { OpenedOfficialDocument } from './find-official-documents.ts';
+import { OfficialDocument } from './official-document.entity.ts';
+import { type OfficialDetails, type OfficialDocumentKind, placeToSeal } from './official-document.ts';
+
+export interface CreateOfficialDocumentInput {
+  caller: Caller;
+  requestId: string;
+  kind: OfficialDocumentKind;
+  details: OfficialDetails;
+  /** `YYYY-MM-DD`. */
+  issuedOn: string | null;
+  expiresOn: string | null;
+  documentId: string | null;
+}
+
+/** Marks a document as the scan of an identity document, for good. Throws 400 when it is missing or not the owner's. */
+export async function takeScan(tx: EntityManager, userId: string, documentId: string | null): Promise<void> {
+  if (documentId === null) return;
+  const own = { id: documentId, created_by: userId, deleted_at: null };
+  const taken = await tx.nativeUpdate(Document, own, { identity_scan: true });
+  if (taken === 0) refuse('REQUEST_INVALID', 'the owner has no document with this id', { field: 'document_id' });
+}
+
+/** Creates an official document of the caller, `pending`. */
+export async function createOfficialDocument(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, requestId, kind, details, issuedOn, expiresOn, documentId }: CreateOfficialDocumentInput,
+): Promise<OpenedOfficialDocument> {
+  const row = await em.transactional(async (tx) => {
+    await takeScan(tx, caller.userId, documentId);
+    const [next] = await tx.execute<[{ id: string }]>("select nextval('official_document_ids')::text as id");
+    const { id } = next;
+    const created = tx.create(OfficialDocument, {
+      id,
+      user_id: caller.userId,
+      organization_id: caller.organizationId,
+      kind,
+      details_sealed: await sealer.seal(placeToSeal(id, caller.userId), JSON.stringify(details)),
+      issued_on: issuedOn,
+      expires_on: expiresOn,
+      document_id: documentId,
+      verification_status: 'pending',
+    });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'official_document',
+      resourceId: id,
+      actorId: caller.userId,
+      requestId,
+      data: { kind },
+    });
+    return created;
+  });
+  return { row, details };
+}

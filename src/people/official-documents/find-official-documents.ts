@@ -1,0 +1,82 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
+import type { Listed } from '../../platform/database/position.ts';
+import { unlessErased, unlessMissing } from '../../platform/encryption/personal-keys.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordReadOfOthers } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Caller } from '../identity/caller.ts';
+import { OfficialDocument } from './official-document.entity.ts';
+import { mayUseOfficialDocument, type OfficialDetails, placeOfDetails } from './official-document.ts';
+
+export interface OpenedOfficialDocument {
+  row: OfficialDocument;
+  details: OfficialDetails;
+}
+
+/** The row with its details unsealed; null while it outlives the erasure of its owner. */
+async function unsealDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument | null> {
+  const details = await unlessErased(sealer.open(placeOfDetails(row.id), row.details_sealed));
+  return details === null ? null : { row, details: JSON.parse(details) };
+}
+
+/** The row with its details unsealed. NOT_FOUND where its owner was erased. */
+export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument> {
+  return (await unsealDocument(sealer, row)) ?? missing();
+}
+
+const missing = (): never => refuse('NOT_FOUND', 'no such official document', { field: 'id' });
+
+/**
+ * One official document. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an
+ * event.
+ */
+export async function getOfficialDocument(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, id, requestId }: { caller: Caller; id: string; requestId: string },
+): Promise<OpenedOfficialDocument> {
+  const row = await em.findOne(OfficialDocument, { id });
+  if (row === null || !mayUseOfficialDocument(caller, row)) return missing();
+  const read = { resourceType: 'official_document', resourceId: id, ownerId: row.user_id, requestId };
+  await recordReadOfOthers(em, caller, read);
+  return openOfficialDocument(sealer, row);
+}
+
+/** One official document, locked for a change. Throws as `getOfficialDocument` does. */
+export async function lockOfficialDocument(tx: EntityManager, caller: Caller, id: string): Promise<OfficialDocument> {
+  const row = await tx.findOne(OfficialDocument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  return row !== null && mayUseOfficialDocument(caller, row) ? row : missing();
+}
+
+/** The rows that the caller may use, as a condition (the rule of `mayUseOfficialDocument`). */
+function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<OfficialDocument> {
+  if (userType === 'platform') return {};
+  if (userType === 'organization' && organizationId !== null) {
+    return { $or: [{ user_id: userId }, { organization_id: organizationId }] };
+  }
+  return { user_id: userId };
+}
+
+/**
+ * A page of the official documents that the caller may use, newest first by default. A read by the platform is recorded
+ * as an event. Leaves out another's while their key is missing, and throws KeysAway while it is the caller's own.
+ */
+export async function listOfficialDocuments(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, requestId, ...window }: ListWindow & { caller: Caller; requestId: string },
+): Promise<Listed & { documents: OpenedOfficialDocument[] }> {
+  const { items, ...listed } = await findPage(em, OfficialDocument, usableBy(caller), window);
+  await recordReadOfOthers(em, caller, {
+    resourceType: 'official_document',
+    resourceId: null,
+    ownerId: null,
+    requestId,
+  });
+  const openOwnOrOthers = (row: OfficialDocument) =>
+    row.user_id === caller.userId ? unsealDocument(sealer, row) : unlessMissing(unsealDocument(sealer, row));
+  const opened = await Promise.all(items.map(openOwnOrOthers));
+  return { documents: opened.filter((document) => document !== null), ...listed };
+}

@@ -1,0 +1,78 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { withFieldNames } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { getDefaultRole } from '../access/find-role.ts';
+import { createUser, openFirstAccount } from '../identity/create-user.ts';
+import { countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
+import { countedAddress } from '../identity/login-failures.ts';
+import { hashPassword } from '../identity/password.ts';
+import { refuseGuessable } from '../identity/password-rules.ts';
+import { preparePerson } from '../identity/profile.ts';
+import type { User } from '../identity/user.entity.ts';
+import { Organization } from './organization.entity.ts';
+
+export interface SignUpOrganizationInput {
+  name: string;
+  email: string;
+  phoneNumber: string | undefined;
+  officialRegistrationNumber: string | undefined;
+  industry: string | undefined;
+  size: string | undefined;
+  admin: { name: string; email: string; password: string };
+  origin: SignUpOrigin;
+  requestId: string | null;
+}
+
+/**
+ * Signs up a `pending` organization with an admin (role `organization_admin`) and one IDR account. Throws as `signUp`.
+ */
+export async function signUpOrganization(
+  em: EntityManager,
+  sealer: Sealer,
+  input: SignUpOrganizationInput,
+): Promise<{ organization: Organization; admin: User; accountId: string }> {
+  refuseGuessable(input.admin.password, input.admin.email, 'admin.password');
+  await refuseManySignUps(em, input.origin);
+  const passwordHash = await hashPassword(input.admin.password, countedAddress(input.origin.address));
+  const person = await preparePerson(sealer, input.admin);
+  const { requestId } = input;
+  return em.transactional(async (tx) => {
+    await countSignUp(tx, input.origin);
+    const organization = tx.create(Organization, {
+      id: newId(),
+      name: input.name,
+      email: input.email,
+      phone_number: input.phoneNumber ?? null,
+      official_registration_number: input.officialRegistrationNumber ?? null,
+      industry: input.industry ?? null,
+      size: input.size ?? null,
+      status: 'pending',
+    });
+    await tx.flush();
+    const role = await getDefaultRole(tx, 'organization_admin');
+    const admin = await withFieldNames({ email: 'admin.email' }, () =>
+      createUser(tx, {
+        person,
+        userType: 'organization',
+        organizationId: organization.id,
+        roleId: role.id,
+        status: 'active',
+        passwordHash,
+        actorId: null,
+        requestId,
+      }),
+    );
+    await recordEvent(tx, {
+      event: 'RESOURCE_CREATED',
+      resourceType: 'organization',
+      resourceId: organization.id,
+      actorId: admin.id,
+      requestId,
+    });
+    const owner = { organizationId: organization.id };
+    const accountId = await openFirstAccount(tx, owner, { actorId: admin.id, requestId });
+    return { organization, admin, accountId };
+  });
+}

@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { isDomainError } from '../../shared/errors.ts';
+import type { Storage } from '../storage/storage.ts';
+import { parseManifest } from './archived-month.ts';
+import { readObject } from './month-rows.ts';
+
+export interface ArchiveVerdict {
+  /** Archived months of tables. */
+  months: number;
+  /** What is not as it was archived, as sentences. */
+  differences: string[];
+  /** Why the objects were not compared; null when they were. */
+  objectsNotCompared: string | null;
+}
+
+interface ArchivedRow {
+  table_name: string;
+  month: string;
+  rows: string;
+  key: string;
+  sha256: string;
+}
+
+/**
+ * Looks whether every archived month is in the file store: its manifest, read whole, and each of its parts, by the digest
+ * with which it was stored. Does not throw when the file store is unavailable; the verdict then says so.
+ */
+export async function verifyArchives(em: EntityManager, storage: Storage): Promise<ArchiveVerdict> {
+  const rows = await em.execute<ArchivedRow[]>(
+    `select table_name, to_char(month, 'YYYY-MM') as month, rows, manifest_key as key, manifest_sha256 as sha256
+     from archived_months order by 1, 2`,
+  );
+  const differences: string[] = [];
+  try {
+    for (const row of rows) differences.push(...(await compare(storage, row)));
+  } catch (error) {
+    if (!isDomainError(error)) throw error;
+    return { months: rows.length, differences, objectsNotCompared: 'the file store is unavailable' };
+  }
+  return { months: rows.length, differences, objectsNotCompared: null };
+}
+
+async function compare(storage: Storage, { table_name, month, rows, ...object }: ArchivedRow): Promise<string[]> {
+  const told = (what: string) => `${table_name} ${month}: ${what}`;
+  let content: Buffer;
+  try {
+    content = await readObject(storage, object);
+  } catch (error) {
+    if (isDomainError(error) || !Error.isError(error)) throw error;
+    return [told(error.message)];
+  }
+  const manifest = parseManifest(content);
+  const differences = manifest.rows === Number(rows) ? [] : [told(`has ${manifest.rows} rows there, and ${rows} here`)];
+  for (const part of manifest.parts) {
+    const stored = await storage.find(part.key);
+    if (stored === null) differences.push(told(`the object ${part.key} is not in the file store`));
+    else if (stored.sha256 !== part.sha256) differences.push(told(`the object ${part.key} is not what was archived`));
+  }
+  return differences;
+}

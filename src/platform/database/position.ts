@@ -1,0 +1,130 @@
+import { RawQueryFragment } from '@mikro-orm/core';
+import { sha256 } from '../../shared/digest.ts';
+import { refuse } from '../../shared/errors.ts';
+
+/** The number of all matches as it was counted once, and a digest of what was asked for. */
+export interface Counted {
+  total: number;
+  question: string;
+}
+
+/**
+ * A place in a list: the instant by which its rows are ordered, with all its microseconds, and the id of the row there. A
+ * `next` also carries what its list was counted as.
+ */
+export interface Position {
+  at: string;
+  id: string;
+  counted?: Counted;
+}
+
+/** A row as it was read for a page, with the text of its position. */
+export interface Placed {
+  position: string;
+}
+
+/** What a page tells of its list: the number of all matches, and `next` when rows follow. */
+export interface Listed {
+  total: number;
+  next?: string | undefined;
+}
+
+/** The letter in front of every `next`: the form of what follows. No id begins with it. */
+const form = 'n';
+const written =
+  /^((?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z) ([0-9a-f-]{36}|\d{1,19})(?: (\d{1,15}) ([0-9a-f]{16}))?$/;
+
+/** SQL: the text of a row's position. A Date would lose the microseconds. */
+export const positionOf = (instant: string, id: string): string =>
+  `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || ${id}`;
+
+/**
+ * SQL: whether a row comes after a position in the order of the list, the parameters of which are `paramsOf` it. One
+ * row comparison, from which an index scan can start.
+ */
+export const comesAfter = (instant: string, id: string, order: 'asc' | 'desc'): string =>
+  `(${instant}, ${id}) ${order === 'desc' ? '<' : '>'} (?::timestamptz, ?)`;
+
+export const paramsOf = ({ at, id }: Position): [string, string] => [at, id];
+
+/** The `next` that names a position, and carries what was counted. */
+export function nextOf(position: string, counted?: Counted): string {
+  const text = counted === undefined ? position : `${position} ${counted.total} ${counted.question}`;
+  return `${form}${Buffer.from(text).toString('base64url')}`;
+}
+
+/** The position that a `next` names; undefined for anything else, e.g. an id. */
+export function readNext(next: string): Position | undefined {
+  if (!next.startsWith(form)) return undefined;
+  const position = Buffer.from(next.slice(form.length), 'base64url').toString();
+  return nextOf(position) === next ? readPosition(position) : undefined;
+}
+
+function readPosition(position: string): Position | undefined {
+  const [, at, id, total, question] = written.exec(position) ?? [];
+  if (at === undefined || id === undefined || !isInstant(at)) return undefined;
+  return { at, id, ...(question !== undefined && { counted: { total: Number(total), question } }) };
+}
+
+/** Whether there is such a day and time: the database refuses the 30th of February, and a Date makes a March of it. */
+function isInstant(at: string): boolean {
+  const date = new Date(at);
+  return Number.isFinite(date.getTime()) && date.toISOString().slice(0, 23) === at.slice(0, 23);
+}
+
+/**
+ * Where a page starts: the position that `after` names as a `next`, whether its row is still there or not, or that of the
+ * row with this id, which `find` looks for among those that the caller may list. Undefined without `after`. Throws
+ * REQUEST_INVALID, the same for a row that is gone, another's and one that never was.
+ */
+export async function startOfPage(
+  after: string | undefined,
+  find: (id: string) => Promise<readonly Placed[]>,
+): Promise<Position | undefined> {
+  if (after === undefined) return undefined;
+  const named = readNext(after);
+  if (named !== undefined) return named;
+  const [row] = await find(after);
+  const position = row && readPosition(row.position);
+  return position ?? refuse('REQUEST_INVALID', 'names no row of this list; read on with next', { field: 'after' });
+}
+
+/**
+ * The number of all that is asked for, the list and its filters: as it was counted when a page led here by its `next`, or
+ * as `count` finds it. So whoever reads a list to its end has it counted once.
+ */
+export async function countOnce(
+  start: Position | undefined,
+  asked: unknown,
+  count: () => Promise<number>,
+): Promise<Counted> {
+  const question = sha256(textOf(asked)).slice(0, 16);
+  return start?.counted?.question === question ? start.counted : { total: await count(), question };
+}
+
+/** What is asked for as text, with the fragments of SQL in it, which JSON leaves out or cuts short. */
+const textOf = (asked: unknown): string =>
+  JSON.stringify(asked, function (this: Record<string, unknown>, key, value: unknown) {
+    const fragment = RawQueryFragment.getKnownFragment(this[key]);
+    if (fragment !== undefined) return [fragment.sql, fragment.params];
+    if (typeof value !== 'object' || value === null) return value;
+    const conditions = Object.getOwnPropertySymbols(value).map((symbol) => {
+      const condition = RawQueryFragment.getKnownFragment(symbol);
+      return [condition?.sql, condition?.params, Reflect.get(value, symbol)];
+    });
+    return conditions.length === 0 ? value : { ...value, conditions };
+  });
+
+/** The rows of a page and its `next`, of the rows that were read for it: one more than the page has, if there is one. */
+export function cutPage<Row extends Placed>(
+  read: readonly Row[],
+  limit: number,
+  counted?: Counted,
+): { rows: Omit<Row, 'position'>[]; next: string | undefined } {
+  const page = read.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    rows: page.map(({ position: _, ...row }) => row),
+    next: last !== undefined && read.length > limit ? nextOf(last.position, counted) : undefined,
+  };
+}

@@ -1,0 +1,195 @@
+import type { Configuration } from '@mikro-orm/core';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { budgets, type DatabaseBudget } from '../../shared/budgets.ts';
+import { errorCodeOf, isDataError, isDomainError } from '../../shared/errors.ts';
+import { withPatience } from '../../shared/patience.ts';
+import { ConfigError } from '../config/config.ts';
+import { allowTime, withTime } from './database-time-outs.ts';
+
+/** Who answered a read that a replica may answer: the replica, or the primary because the replica was late, away or failed. */
+export type ReadOutcome = 'replica' | 'late' | 'away' | 'failed' | 'resting';
+
+interface Replica {
+  orm: MikroORM;
+  tell: (outcome: ReadOutcome, error?: unknown) => void;
+  /** Not asked again before this, in milliseconds of `performance.now()`. */
+  restsUntil: number;
+}
+
+/** The replica of each primary, by the configuration that all managers of the primary share. */
+const replicas = new WeakMap<Configuration, Replica>();
+
+/** Lets lists, documents and checks of this primary be read from a replica of it; `tell` hears of each such read. */
+export function attachReplica(primary: MikroORM, replica: MikroORM, tell: Replica['tell'] = () => undefined): void {
+  replicas.set(primary.config, { orm: replica, tell, restsUntil: 0 });
+}
+
+/**
+ * Up to where the primary has written its log, and on which of its timelines: a failover begins another. What is committed
+ * with `synchronous_commit = off` may not be written yet.
+ */
+interface LogPosition {
+  position: string;
+  timeline: number;
+}
+
+/** What `await_replay` says. */
+const notReplayed = 'AM011';
+/** What a server that replays another's log says to whoever asks for its own position. */
+const inRecovery = '55000';
+const replayWithin = `${budgets.replica.replayed} milliseconds`;
+
+/**
+ * Begins a transaction on the replica that reads one snapshot, in which all is visible that was committed before this
+ * call, by whomever. Null when there is no replica, when it is late or away, or within a transaction: then the primary
+ * has to answer. The caller ends it with `rollback`.
+ */
+export async function beginOnReplica(em: EntityManager): Promise<EntityManager | null> {
+  const replica = replicas.get(em.config);
+  if (replica === undefined || em.isInTransaction()) return null;
+  if (performance.now() < replica.restsUntil) {
+    replica.tell('resting');
+    return null;
+  }
+  const primary = await findPosition(em, replica);
+  if (primary === null) return null;
+  const beginning = beginAt(replica.orm.em.fork(), primary);
+  try {
+    return await withPatience(budgets.replica.begun, () => beginning);
+  } catch (error) {
+    leaveAlone(replica, errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
+    // One that answers after all: nobody waits for it any more.
+    void beginning.then(end, () => undefined);
+    return null;
+  }
+}
+
+/** Where the primary is. Null while it is no primary itself, in a failover: what may be read there is read there. */
+async function findPosition(em: EntityManager, replica: Replica): Promise<LogPosition | null> {
+  try {
+    const [primary] = await em.execute<[LogPosition]>(
+      `select pg_current_wal_lsn()::text as position,
+         ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline`,
+    );
+    return primary;
+  } catch (error) {
+    if (errorCodeOf(error) !== inRecovery) throw error;
+    leaveAlone(replica, 'away', error);
+    return null;
+  }
+}
+
+/** The primary answers alone for a while: a replica that does not serve must not hold up each request anew. */
+function leaveAlone(replica: Replica, outcome: ReadOutcome, error: unknown): void {
+  replica.restsUntil = performance.now() + budgets.replica.rests;
+  replica.tell(outcome, error);
+}
+
+/**
+ * One message for waiting and for the beginning of the snapshot: behind a pooler only what is sent together is sure to
+ * reach the same server. The wait has a transaction of its own, because a snapshot taken before it would not see what
+ * it waited for.
+ */
+async function beginAt(tx: EntityManager, { position, timeline }: LogPosition): Promise<EntityManager> {
+  await tx.begin({ readOnly: true });
+  try {
+    await tx.execute(
+      ['select await_replay(?, ?, ?)', 'commit', 'start transaction isolation level repeatable read, read only'].join(
+        '; ',
+      ),
+      [position, timeline, replayWithin],
+    );
+    return tx;
+  } catch (error) {
+    await end(tx);
+    throw error;
+  }
+}
+
+const end = (tx: EntityManager): Promise<void> => tx.rollback().catch(() => undefined);
+
+/** Tells that the replica of this primary has answered a read. */
+export const tellOfAnswer = (em: EntityManager): void => replicas.get(em.config)?.tell('replica');
+
+/**
+ * Tells that a read failed on the replica of this primary, which then rests. Throws the error if the primary would
+ * answer the same: a refusal, or a value that it cannot represent. Whatever took too long may be quick on the primary.
+ */
+export function tellOfFailure(em: EntityManager, error: unknown): void {
+  if (isDomainError(error) || isDataError(error)) throw error;
+  const replica = replicas.get(em.config);
+  if (replica !== undefined) leaveAlone(replica, 'failed', error);
+}
+
+/**
+ * Reads from the replica if there is one that has replayed all that was committed before this call, otherwise from the
+ * primary; on the primary again if the replica fails meanwhile, or takes more than half the time that a statement has.
+ * The replica reads in one snapshot, which may be ahead of what the primary shows: whatever belongs together is read by
+ * the same `reader`. For lists and checks only: what decides something (who the caller is, what they may, what an
+ * account holds) is read from the primary.
+ */
+export async function readFresh<T>(
+  em: EntityManager,
+  read: (reader: EntityManager) => Promise<T>,
+  budget?: DatabaseBudget,
+): Promise<T> {
+  const tx = await beginOnReplica(em);
+  if (tx !== null) {
+    const within = (budget ?? budgets.database.role).statement / 2;
+    const reading = async () => {
+      if (budget !== undefined) await allowTime(tx, { ...budget, statement: within });
+      return await read(tx);
+    };
+    try {
+      const result = await withPatience(within, reading);
+      tellOfAnswer(em);
+      return result;
+    } catch (error) {
+      tellOfFailure(em, error);
+    } finally {
+      // The answer does not wait for it: it waits for whatever is still under way there.
+      void end(tx);
+    }
+  }
+  return budget === undefined ? read(em) : withTime(em, budget, read);
+}
+
+/** What a server says of itself. */
+interface Identity {
+  cluster: string;
+  database: string;
+  role: string;
+  replica: boolean;
+}
+
+const identify = async (em: EntityManager): Promise<Identity> => {
+  const [it] = await em.execute<[Identity]>(
+    `select (select system_identifier::text from pg_control_system()) as cluster, current_database() as database,
+       current_user as role, pg_is_in_recovery() as replica`,
+  );
+  return it;
+};
+
+/**
+ * Throws ConfigError if DATABASE_READ_URL leads to something other than a replica of the primary, as the same role. A
+ * replica that is away is told of, and no reason not to start.
+ */
+export async function refuseOtherReplica(primary: MikroORM): Promise<void> {
+  const replica = replicas.get(primary.config);
+  if (replica === undefined) return;
+  const ours = await identify(primary.em.fork());
+  let theirs: Identity;
+  try {
+    theirs = await withPatience(budgets.requests.away, () => identify(replica.orm.em.fork()));
+  } catch (error) {
+    replica.tell('away', error);
+    return;
+  }
+  const wrong = [
+    !theirs.replica && 'it is not a replica',
+    theirs.cluster !== ours.cluster && 'it is not of the cluster that DATABASE_URL names',
+    theirs.database !== ours.database && `it is the database ${theirs.database} and not ${ours.database}`,
+    theirs.role !== ours.role && `its role is ${theirs.role} and not ${ours.role}`,
+  ].filter((sentence) => sentence !== false);
+  if (wrong.length > 0) throw new ConfigError(`DATABASE_READ_URL cannot be used: ${wrong.join('; ')}.`);
+}

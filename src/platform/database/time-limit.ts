@@ -1,0 +1,96 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { budgets } from '../../shared/budgets.ts';
+import { isBegin, isRollback, type PoolClient } from './lost-connections.ts';
+
+/** Until when a piece of work may act, in milliseconds of `performance.now()`. */
+export interface TimeLimit {
+  /** After this it sends nothing more to the database. */
+  endsAt: number;
+  /** After this it no longer waits for the provider, so that time is left to record the answer. */
+  askUntil: number;
+}
+
+/** A `pg` client, as it is limited here. */
+export interface LimitedClient extends PoolClient {
+  /** `I` outside a transaction, `T` in one, `E` in one that has failed. */
+  getTransactionStatus(): string | null;
+}
+
+/** The work has used up its time: it sends nothing more to the database. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+  readonly code = 'OUT_OF_TIME';
+
+  constructor() {
+    super('the time of this step is over, and another attempt may run: nothing more is written');
+  }
+}
+
+const limits = new AsyncLocalStorage<TimeLimit>();
+
+/**
+ * Runs work that must end by a time: after it, none of the work's statements is sent, and the database ends what is
+ * still running. Work that goes on gets OutOfTime at its next statement, and its transaction is rolled back.
+ */
+export function withinLimit<T>(limit: TimeLimit, work: () => Promise<T>): Promise<T> {
+  return limits.run(limit, work);
+}
+
+/** Milliseconds left for the current work; infinite without a limit, 0 or less when its time is over. */
+export function timeLeft(): number {
+  const limit = limits.getStore();
+  return limit === undefined ? Number.POSITIVE_INFINITY : limit.endsAt - performance.now();
+}
+
+/** Milliseconds for which the current work may still wait for the provider, over all its calls. */
+export function askingTimeLeft(): number {
+  const limit = limits.getStore();
+  return limit === undefined ? Number.POSITIVE_INFINITY : limit.askUntil - performance.now();
+}
+
+/** The time-out for a transaction that may take `ms`, but no longer than the work it belongs to. */
+export const transactionTime = (ms: number): number => Math.max(1, Math.floor(Math.min(ms, timeLeft())));
+
+// PostgreSQL does not move a running timer to a new value: it must be switched off first.
+const limitTransaction = (ms: number): string =>
+  `set local transaction_timeout = 0; set local transaction_timeout = ${transactionTime(ms)}`;
+
+/**
+ * Makes a connection respect the limit of the work that uses it. A transaction that begins shortly before the limit, or
+ * a statement outside one, gets the time that is left, so that the database itself ends it in time.
+ */
+export function keepLimits(client: LimitedClient): void {
+  const query = client.query.bind(client);
+  const usual = budgets.database.role.transaction;
+
+  async function inTransaction(config: string, rest: unknown[]): Promise<unknown> {
+    await query(`begin; ${limitTransaction(usual)}`);
+    try {
+      const result = await query(config, ...rest);
+      if (timeLeft() <= 0) throw new OutOfTime();
+      await query('commit');
+      return result;
+    } catch (error) {
+      await query('rollback');
+      throw error;
+    }
+  }
+
+  /**
+   * Rolls back and throws OutOfTime. A late `begin` is let through instead: refusing it would leak its connection, and the
+   * next statement is refused.
+   */
+  async function refuse(): Promise<never> {
+    if (client.getTransactionStatus() !== 'I') await query('rollback');
+    throw new OutOfTime();
+  }
+
+  client.query = (config, ...rest) => {
+    const left = timeLeft();
+    if (left > usual || typeof config !== 'string') return query(config, ...rest);
+    if (isRollback(config) || (isBegin(config) && left <= 0)) return query(config, ...rest);
+    if (left <= 0) return refuse();
+    if (isBegin(config)) return query(`${config}; ${limitTransaction(usual)}`);
+    return client.getTransactionStatus() === 'I' ? inTransaction(config, rest) : query(config, ...rest);
+  };
+}

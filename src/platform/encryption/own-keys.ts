@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { budgets } from '../../shared/budgets.ts';
+import { isDataError, isDomainError } from '../../shared/errors.ts';
+import { createGathering } from '../../shared/gather.ts';
+import { textArray } from '../../shared/postgres.ts';
+
+/** 256 bits, for A256GCM and HMAC-SHA256. */
+const keyBytes = 32;
+/** Keys that a process keeps at hand, and for how long: one that was destroyed is gone everywhere after that time. */
+const mostCached = 10_000;
+const cachedMs = 5 * 60_000;
+const mostTogether = 500;
+
+/** The keys cannot be reached, or one is missing that should be there. Not a refusal: it is simply to be done again. */
+export class KeysAway extends Error {
+  override readonly name: string = 'KeysAway';
+  readonly code = 'KEYS_AWAY';
+}
+
+/**
+ * The keys answer, and have no trace of this one, which nobody destroyed: what needs it waits as for keys that are away,
+ * what shows many people shows the others.
+ */
+export class KeyMissing extends KeysAway {
+  override readonly name = 'KeyMissing';
+}
+
+/** What is to be read was sealed under a key that was destroyed: nobody reads it again. */
+export class KeyErased extends Error {
+  override readonly name: string = 'KeyErased';
+  readonly code = 'KEY_ERASED';
+}
+
+/** The same, but that nobody destroyed it: it was lost with its database, and may be found again. */
+export class KeyLost extends KeyErased {
+  override readonly name = 'KeyLost';
+}
+
+/** The tables of keys in their database. */
+export type KeyTable = 'personal_keys' | 'order_keys' | 'look_up_keys';
+
+export interface KeyPlace {
+  table: KeyTable;
+  column: string;
+  row: string;
+}
+
+/** What seals the keys themselves. */
+export interface Wrapping {
+  seal(place: KeyPlace, plain: string): Promise<string>;
+  open(place: KeyPlace, sealed: string): Promise<string>;
+}
+
+const placeOf = (table: KeyTable, id: string): KeyPlace => ({ table, column: 'key_sealed', row: id });
+
+/** A new key for this row, sealed. */
+export const newKey = (wrapping: Wrapping, table: KeyTable, id: string): Promise<string> =>
+  wrapping.seal(placeOf(table, id), randomBytes(keyBytes).toString('base64'));
+
+/** A key as it is stored in this row, opened. */
+export const openKey = async (wrapping: Wrapping, table: KeyTable, id: string, sealed: string): Promise<Uint8Array> =>
+  new Uint8Array(Buffer.from(await wrapping.open(placeOf(table, id), sealed), 'base64'));
+
+/** Keys of their own, each by the id of what it seals. */
+export interface OwnKeys {
+  /** The key, made if there is none. Throws KeyErased once it was destroyed, and KeysAway. */
+  make(id: string): Promise<Uint8Array>;
+  /** The key. Throws KeyErased when it was destroyed, and KeysAway; without a trace of it, one of the two. */
+  find(id: string): Promise<Uint8Array>;
+}
+
+/** What it says of an id that the table of its key has no trace of it. */
+const withoutTrace = {
+  // Nobody was erased: this is the database of before, or another.
+  personal_keys: (id: string): Error => new KeyMissing(`there is no key of ${id}`),
+  // Lost with the database of the keys: nobody waits for it, as money does.
+  order_keys: (id: string): Error => new KeyLost(`the key of ${id} was lost`),
+};
+
+interface Question {
+  id: string;
+  isToBeMade: boolean;
+}
+interface KeyRow {
+  id: string;
+  key_sealed: string | null;
+}
+
+/** Statements on keys, each with the condition `are_agreed_keys(?)`, whose parameter is added. */
+export interface AgreedKeys extends Pick<EntityManager, 'execute'> {
+  /** Throws KeysAway unless this is the right database. */
+  agree(): Promise<unknown>;
+}
+
+/** The keys of one table, looked up together when they are asked for together, and those used last kept at hand. */
+export function createOwnKeys(
+  em: AgreedKeys,
+  table: keyof typeof withoutTrace,
+  wrapping: Wrapping,
+): OwnKeys & { forget(ids: readonly string[]): void } {
+  const cache = createKeyCache();
+  const read = (ids: readonly string[]) =>
+    em.execute<KeyRow[]>(`select id, key_sealed from ${table} where are_agreed_keys(?) and id = any(?::uuid[])`, [
+      textArray(ids),
+    ]);
+
+  async function make(ids: readonly string[]): Promise<KeyRow[]> {
+    const keys = await Promise.all(ids.map((id) => newKey(wrapping, table, id)));
+    await em.execute(
+      `insert into ${table} (id, key_sealed)
+         select made.* from (select where are_agreed_keys(?)) agreed cross join unnest(?::uuid[], ?::text[]) made
+       on conflict (id) do nothing`,
+      [textArray(ids), textArray(keys)],
+    );
+    // Another process may have made one first: everybody takes what is written down.
+    return read(ids);
+  }
+
+  /** Of each the key; null for one that was destroyed, and an error for one that is not there or does not open. */
+  const ask = createGathering<Question, Uint8Array | Error | null>({
+    async run(questions) {
+      const ids = [...new Set(questions.map(({ id }) => id))];
+      const rows = new Map((await read(ids)).map((row) => [row.id, row]));
+      const missing = questions.filter(({ id, isToBeMade }) => isToBeMade && !rows.has(id)).map(({ id }) => id);
+      if (missing.length > 0) for (const row of await make([...new Set(missing)])) rows.set(row.id, row);
+      const keys = await Promise.all(
+        ids.map(async (id) => {
+          const row = rows.get(id);
+          if (row === undefined) return [id, withoutTrace[table](id)] as const;
+          const { key_sealed: sealed } = row;
+          const opened = sealed === null ? null : openKey(wrapping, table, id, sealed).catch(asError);
+          return [id, await opened] as const;
+        }),
+      );
+      const byId = new Map(keys);
+      return questions.map(({ id }) => byId.get(id) ?? null);
+    },
+    isOfOne: isDataError,
+    most: mostTogether,
+    ...budgets.keyLookUp,
+  });
+
+  async function keyOf(question: Question): Promise<Uint8Array> {
+    const cached = cache.get(question.id);
+    if (cached !== null) return cached;
+    await em.agree();
+    const key = await reached(ask(question));
+    if (key === null) throw new KeyErased(`the key of ${question.id} was destroyed`);
+    if (Error.isError(key)) throw key;
+    cache.set(question.id, key);
+    return key;
+  }
+
+  return {
+    make: (id) => keyOf({ id, isToBeMade: true }),
+    find: (id) => keyOf({ id, isToBeMade: false }),
+    forget(ids) {
+      for (const id of ids) cache.delete(id);
+    },
+  };
+}
+
+const asError = (thrown: unknown): Error => (Error.isError(thrown) ? thrown : new Error(String(thrown)));
+
+/** A wait that was too long is no refusal: a step that gets it is repeated. */
+async function reached<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (!isDomainError(error)) throw error;
+    throw new KeysAway('the keys did not answer in time', { cause: error });
+  }
+}
+
+/** The keys used last, each for five minutes at most. */
+function createKeyCache() {
+  const kept = new Map<string, { key: Uint8Array; until: number }>();
+  return {
+    get(id: string): Uint8Array | null {
+      const found = kept.get(id);
+      if (found === undefined) return null;
+      kept.delete(id);
+      if (found.until < performance.now()) return null;
+      kept.set(id, found);
+      return found.key;
+    },
+    set(id: string, key: Uint8Array): void {
+      kept.set(id, { key, until: performance.now() + cachedMs });
+      const [oldest] = kept.keys();
+      if (kept.size > mostCached && oldest !== undefined) kept.delete(oldest);
+    },
+    delete: (id: string): void => void kept.delete(id),
+  };
+}

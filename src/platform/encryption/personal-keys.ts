@@ -1,0 +1,256 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { assert, must } from '../../shared/assert.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { errorCodeOf } from '../../shared/errors.ts';
+import { withPatience } from '../../shared/patience.ts';
+import { textArray } from '../../shared/postgres.ts';
+import { readIdsInParts } from '../database/read-ids.ts';
+import {
+  type AgreedKeys,
+  createOwnKeys,
+  KeyMissing,
+  KeysAway,
+  newKey,
+  type OwnKeys,
+  openKey,
+  type Wrapping,
+} from './own-keys.ts';
+
+/** What is opened; null when it was sealed under the key of somebody who was erased. */
+export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (errorCodeOf(error) === 'KEY_ERASED') return null;
+    throw error;
+  }
+}
+
+/**
+ * What is opened to be shown among others; null when its key is missing though the keys answer. One person whose key was
+ * lost keeps nobody else from being shown.
+ */
+export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (error instanceof KeyMissing) return null;
+    throw error;
+  }
+}
+
+/**
+ * The keys of their own under which people are sealed, by the id of the person. They live in a database of their own,
+ * whose backups are kept for a short time only: once a key is destroyed there and in the last of those backups, whatever
+ * it sealed is gone from every copy of everything else. Throws KeysAway when that database does not answer in time, and
+ * what `agree` throws when it is the wrong one.
+ */
+export interface PersonalKeys extends OwnKeys {
+  /** The key of a new person, made if there is none. Throws KeyErased once it was destroyed. */
+  make(id: string): Promise<Uint8Array>;
+  /**
+   * The person's key. Throws KeyErased when it was destroyed, and KeyMissing when there is no trace of it: the database of
+   * the keys is then of before, and nobody was erased.
+   */
+  find(id: string): Promise<Uint8Array>;
+  /**
+   * Destroys the keys of these people for good, whether they are there or not: none is ever made for them again. Does
+   * nothing about those of whom that was done already; returns those of whom it was done now.
+   */
+  destroy(ids: readonly string[]): Promise<string[]>;
+  /** When the key of each of these people was destroyed, as the database says it; nothing of those whose key is there. */
+  destroyedAt(ids: readonly string[]): Promise<{ id: string; erased_at: string }[]>;
+  /** The ids of all whose keys were destroyed, in parts of at most a thousand. */
+  listErased(): AsyncGenerator<string[], void, undefined>;
+  /** Those of partners' payments, payouts and refunds, by the id of each. */
+  orders: OwnKeys;
+  /**
+   * Destroys the keys of orders that were made at least `days` ago, up to `limit` of them. `prepare` is told
+   * of them first, and returns those that are to be kept: these are looked at again after a day. Returns how many it looked at.
+   */
+  destroyOrders(
+    prepare: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
+    input: { days: number; limit: number },
+  ): Promise<number>;
+  /** The key of the digests by which sealed texts are found, made at first; the same for everybody. */
+  lookUpKey(): Promise<Uint8Array>;
+  /**
+   * Looks at keys that were made a day ago or earlier, up to `limit` of them, and asks `find` whose they are: settles
+   * those of people who are there to stay, looks after a day again at those of people who may still go, and deletes the
+   * others, which were made for somebody who was never written down or has gone. Returns how many it looked at.
+   */
+  settle(find: (ids: readonly string[]) => Promise<readonly KeptPerson[]>, limit: number): Promise<number>;
+  /** Throws unless the database of the keys answers. */
+  ping(): Promise<void>;
+}
+
+interface LookUpKey {
+  key: Uint8Array;
+  /** As it is stored. */
+  sealed: string;
+}
+
+const asAgreed = 'are_agreed_keys(?)';
+/** Not that of the keys that were agreed on, or not even one of keys. */
+const isOtherDatabase = (error: unknown): boolean => /^(AM011|42883|42P01)$/.test(String(errorCodeOf(error)));
+
+/** Somebody who is written down; whoever was only invited may go again. */
+export interface KeptPerson {
+  id: string;
+  stays: boolean;
+}
+
+/**
+ * Over the database of the keys. `wrapping` seals the keys themselves, with the live encryption keys. Before anything is
+ * made or read, `agree` is told a check value by which this database is known from others, and throws unless it is the
+ * right one.
+ */
+export function createPersonalKeys(
+  orm: { em: { fork(): Pick<EntityManager, 'execute'> } },
+  wrapping: Wrapping,
+  agree: (checkValue: string) => Promise<void>,
+): PersonalKeys {
+  // No entities and no transaction: one manager serves all.
+  const em = orm.em.fork();
+  const lookUpId = 'email';
+  /** The look-up key, and as what it is stored: by that this database is known again. */
+  let agreed: Promise<LookUpKey> | null = null;
+  function agreement(): Promise<LookUpKey> {
+    agreed ??= withPatience(budgets.keyLookUp.runMs, async () => {
+      const found = await readLookUpKey();
+      await agree(sha256(`check value of ${Buffer.from(found.key).toString('hex')}`));
+      return found;
+    }).catch((cause: unknown) => {
+      agreed = null;
+      throw errorCodeOf(cause) === 'KEYS_AWAY'
+        ? cause
+        : new KeysAway('the key of look-ups could not be read', { cause });
+    });
+    return agreed;
+  }
+  /**
+   * A connection that was made anew may lead to another database, after a failover or by mistake: each statement looks
+   * whether it is still the one that was agreed on. Where it is not, or the look-up key was sealed anew, they agree again.
+   */
+  const execute = async (sql: string, params: readonly unknown[] = []): Promise<unknown> => {
+    const at = sql.indexOf(asAgreed);
+    assert(at >= 0, 'each statement on keys asks whether they are the right ones');
+    const place = sql.slice(0, at).split('?').length - 1;
+    const ask = async () => em.execute(sql, params.toSpliced(place, 0, (await agreement()).sealed));
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isOtherDatabase(error)) throw error;
+      agreed = null;
+      return ask().catch((cause: unknown) => {
+        throw isOtherDatabase(cause) ? new KeysAway('connections lead to several databases of keys', { cause }) : cause;
+      });
+    }
+  };
+  const keys: AgreedKeys = { agree: agreement, execute: execute as AgreedKeys['execute'] };
+  const people = createOwnKeys(keys, 'personal_keys', wrapping);
+  const orders = createOwnKeys(keys, 'order_keys', wrapping);
+
+  async function readLookUpKey(): Promise<LookUpKey> {
+    const find = async () => {
+      const [row] = await em.execute<{ key_sealed: string }[]>('select key_sealed from look_up_keys where id = ?', [
+        lookUpId,
+      ]);
+      return row?.key_sealed ?? null;
+    };
+    const open = async (sealed: string) => ({
+      sealed,
+      key: await openKey(wrapping, 'look_up_keys', lookUpId, sealed),
+    });
+    const found = await find();
+    if (found !== null) return open(found);
+    await em.execute('insert into look_up_keys (id, key_sealed) values (?, ?) on conflict (id) do nothing', [
+      lookUpId,
+      await newKey(wrapping, 'look_up_keys', lookUpId),
+    ]);
+    return open(must(await find(), 'the key was just written'));
+  }
+
+  return {
+    make: people.make,
+    find: people.find,
+    orders,
+    async destroy(ids) {
+      people.forget(ids);
+      const destroyed = await keys.execute<{ id: string }[]>(
+        `insert into personal_keys (id, erased_at, is_settled)
+           select id, clock_timestamp(), true
+           from (select where are_agreed_keys(?)) agreed cross join unnest(?::uuid[]) id
+         on conflict (id) do update set key_sealed = null, overwritten = repeat('-', length(personal_keys.key_sealed)),
+           erased_at = excluded.erased_at, is_settled = true
+           where personal_keys.erased_at is null returning id`,
+        [textArray(ids)],
+      );
+      people.forget(ids);
+      return destroyed.map(({ id }) => id);
+    },
+    destroyedAt: (ids) =>
+      keys.execute(
+        `select id, erased_at::text from personal_keys
+         where are_agreed_keys(?) and id = any(?::uuid[]) and erased_at is not null`,
+        [textArray(ids)],
+      ),
+    listErased: () =>
+      readIdsInParts(
+        keys,
+        'select id from personal_keys where are_agreed_keys(?) and erased_at is not null and id > ? order by id limit 1000',
+      ),
+    lookUpKey: async () => (await agreement()).key,
+    async settle(find, limit) {
+      const rows = await keys.execute<{ id: string }[]>(
+        `select id from personal_keys where are_agreed_keys(?) and not is_settled and look_after < now() order by look_after limit ?`,
+        [limit],
+      );
+      if (rows.length === 0) return 0;
+      const ids = rows.map(({ id }) => id);
+      const there = await find(ids);
+      const idsOf = (people: readonly KeptPerson[]) => textArray(people.map(({ id }) => id));
+      const those = (stay: boolean) => idsOf(there.filter(({ stays }) => stays === stay));
+      await keys.execute(
+        'update personal_keys set is_settled = true where are_agreed_keys(?) and id = any(?::uuid[])',
+        [those(true)],
+      );
+      await keys.execute(
+        "update personal_keys set look_after = now() + interval '1 day' where are_agreed_keys(?) and not is_settled and id = any(?::uuid[])",
+        [those(false)],
+      );
+      await keys.execute(
+        `delete from personal_keys where are_agreed_keys(?) and not is_settled and id = any(?::uuid[]) and id <> all(?::uuid[])`,
+        [textArray(ids), idsOf(there)],
+      );
+      return rows.length;
+    },
+    async destroyOrders(prepare, { days, limit }) {
+      const rows = await keys.execute<{ id: string }[]>(
+        `select id from order_keys where are_agreed_keys(?) and erased_at is null and kept_since < now() - make_interval(days => ?)
+         order by kept_since limit ?`,
+        [days, limit],
+      );
+      if (rows.length === 0) return 0;
+      const ids = rows.map(({ id }) => id);
+      const kept = textArray((await prepare(ids)).map(({ id }) => id));
+      await keys.execute(
+        `update order_keys set kept_since = now() - make_interval(days => ?) + interval '1 day'
+         where are_agreed_keys(?) and erased_at is null and id = any(?::uuid[])`,
+        [days, kept],
+      );
+      const destroyed = await keys.execute<{ id: string }[]>(
+        `update order_keys set key_sealed = null, overwritten = repeat('-', length(key_sealed)),
+           erased_at = clock_timestamp()
+         where are_agreed_keys(?) and erased_at is null and id = any(?::uuid[]) and id <> all(?::uuid[]) returning id`,
+        [textArray(ids), kept],
+      );
+      orders.forget(destroyed.map(({ id }) => id));
+      return rows.length;
+    },
+    async ping() {
+      await keys.execute('select where are_agreed_keys(?)');
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { createHmac } from 'node:crypto';
+import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt, decodeProtectedHeader } from 'jose';
+import { must } from '../../shared/assert.ts';
+import { type PersonalKeys, unlessErased } from './personal-keys.ts';
+
+/** Where a sealed value is stored; bound into the ciphertext, so that a value moved elsewhere does not open. */
+export interface Place {
+  table: string;
+  column: string;
+  row: string;
+  /**
+   * The id of the person it is about: it is sealed under that person's own key, and gone for good with it. `isNew` makes
+   * that key; of anybody else it has to be there, as another in its place would open nothing of what they have.
+   */
+  person?: { id: string; isNew?: true } | null;
+  /**
+   * The id of the partner's payment, payout or refund whose customer or beneficiary it names: it is sealed under the
+   * order's own key. `isNew` makes that key; what is sealed later is sealed under the newest encryption key where the
+   * order has none any more, as nobody can be named then.
+   */
+  order?: { id: string; isNew?: true } | null;
+}
+
+export interface Sealer {
+  /**
+   * Encrypts a text for one table, column and row: with the key of the person or the order that the place names, otherwise
+   * with the newest encryption key. Throws KeysAway, KeyMissing for a person who is not new and has no key, and KeyErased
+   * when that key was destroyed.
+   */
+  seal(place: Place, plain: string): Promise<string>;
+  /**
+   * Decrypts what was sealed for exactly this place, with whichever key sealed it. Throws KeyErased when that key was
+   * destroyed, KeysAway when it cannot be reached, and on anything else.
+   */
+  open(place: Place, sealed: string): Promise<string>;
+  /** The keyed digest by which a sealed text is found: HMAC-SHA256 in hex under a key of its own. Throws KeysAway. */
+  digest(text: string): Promise<string>;
+}
+
+/** How the key ids of values begin that are sealed under a key of their own; ids of encryption keys have no colon. */
+const ofPerson = 'person:';
+const ofOrder = 'order:';
+
+/** The id of the key of a sealed value, or of its header alone; null where it has none. */
+export function keyIdOf(sealed: string): string | null {
+  try {
+    return decodeProtectedHeader(`${sealed.split('.', 1)[0]}....`).kid ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a value with this key id moves to no newer encryption key: it is its own key that does. */
+export const isUnderOwnKey = (keyId: string): boolean => keyId.startsWith(ofPerson) || isUnderOrderKey(keyId);
+
+/** Whether a value with this key id was sealed under the key of a partner's payment, payout or refund. */
+export const isUnderOrderKey = (keyId: string): boolean => keyId.startsWith(ofOrder);
+
+/**
+ * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row are
+ * in the protected header, which the cipher authenticates. `keys` are the live keys, newest first. Without personal keys
+ * nothing of people can be sealed or opened.
+ */
+export function createSealer(
+  keys: readonly { id: string; key: Uint8Array }[],
+  personalKeys: PersonalKeys | null = null,
+): Sealer {
+  const newest = must(keys[0], 'there is an encryption key');
+  const byId = new Map(keys.map(({ id, key }) => [id, key]));
+  const ofPeople = (): PersonalKeys => must(personalKeys, 'the keys of people are configured');
+  const keyOf = ({ kid = '' }: CompactJWEHeaderParameters): Uint8Array | Promise<Uint8Array> => {
+    if (kid.startsWith(ofPerson)) return ofPeople().find(kid.slice(ofPerson.length));
+    if (kid.startsWith(ofOrder)) return ofPeople().orders.find(kid.slice(ofOrder.length));
+    return must(byId.get(kid), `encryption key ${kid} is configured`);
+  };
+  const keyOfOrder = ({ id, isNew }: NonNullable<Place['order']>): Promise<Uint8Array | null> =>
+    isNew ? ofPeople().orders.make(id) : unlessErased(ofPeople().orders.find(id));
+  const keyOfPerson = ({ id, isNew }: NonNullable<Place['person']>): Promise<Uint8Array> =>
+    isNew ? ofPeople().make(id) : ofPeople().find(id);
+  const keyToSeal = async ({ person, order }: Place): Promise<{ id: string; key: Uint8Array }> => {
+    if (person) return { id: `${ofPerson}${person.id}`, key: await keyOfPerson(person) };
+    const key = order ? await keyOfOrder(order) : null;
+    return order && key ? { id: `${ofOrder}${order.id}`, key } : newest;
+  };
+  return {
+    async seal(place, plain) {
+      const { table, column, row } = place;
+      const { id: kid, key } = await keyToSeal(place);
+      return new CompactEncrypt(new TextEncoder().encode(plain))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid, tbl: table, col: column, row })
+        .encrypt(key);
+    },
+    async open({ table, column, row }, sealed) {
+      const { plaintext, protectedHeader } = await compactDecrypt(sealed, keyOf, {
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+      });
+      if (protectedHeader.tbl !== table || protectedHeader.col !== column || protectedHeader.row !== row) {
+        throw new Error(`a value sealed for another place was found in ${table}.${column}`);
+      }
+      return new TextDecoder().decode(plaintext);
+    },
+    async digest(text) {
+      return createHmac('sha256', await ofPeople().lookUpKey())
+        .update(text)
+        .digest('hex');
+    },
+  };
+}

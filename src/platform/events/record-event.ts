@@ -1,0 +1,66 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Caller, isPlatform } from '../../people/identity/caller.ts';
+import type { NewEvent } from './event.ts';
+
+const insert = `insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+  values (?, ?, ?, ?, ?, ?, ?::jsonb)`;
+
+const valuesOf = ({ event, impact = 'MEDIUM', resourceType, resourceId, actorId, requestId, data }: NewEvent) => [
+  event,
+  impact,
+  resourceType,
+  resourceId,
+  actorId,
+  requestId,
+  data === undefined ? null : JSON.stringify(data),
+];
+
+/** Records an event inside the transaction of the change: one insert. */
+export async function recordEvent(tx: EntityManager, event: NewEvent): Promise<void> {
+  await tx.execute(insert, valuesOf(event));
+}
+
+/** As `recordEvent`, for any number of events, in their order: one insert. */
+export async function recordEvents(tx: EntityManager, events: readonly NewEvent[]): Promise<void> {
+  const rows = events.map((event) => ({
+    event: event.event,
+    impact: event.impact ?? 'MEDIUM',
+    resource_type: event.resourceType,
+    resource_id: event.resourceId,
+    actor_id: event.actorId,
+    request_id: event.requestId,
+    data: event.data,
+  }));
+  await tx.execute(
+    `insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+     select * from jsonb_to_recordset(?::jsonb) as given (event text, impact text, resource_type text,
+       resource_id text, actor_id uuid, request_id text, data jsonb)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Records a read (impact LOW): one insert that does not wait for the disk. */
+export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event' | 'impact'>): Promise<void> {
+  // One statement: set_config is local to its transaction, and the CTE is evaluated before the insert commits.
+  await em.execute(
+    `with quick as materialized (select set_config('synchronous_commit', 'off', true) as quick)
+     insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
+     select ?, ?, ?, ?, ?::uuid, ?, ?::jsonb from quick where quick is not null`,
+    valuesOf({ ...event, event: 'RESOURCE_FETCHED', impact: 'LOW' }),
+  );
+}
+
+/**
+ * Records that a platform user read what others own (docs/contract.md 7). Nothing for what the caller owns, nor for
+ * callers of another type, who see only their own or their organization's. `ownerId` is null for a list and for what an
+ * organization owns.
+ */
+export async function recordReadOfOthers(
+  em: EntityManager,
+  caller: Pick<Caller, 'userId' | 'userType'>,
+  read: { resourceType: string; resourceId: string | null; ownerId: string | null | undefined; requestId: string },
+): Promise<void> {
+  const { ownerId, ...what } = read;
+  if (!isPlatform(caller) || ownerId === caller.userId) return;
+  await recordRead(em, { ...what, actorId: caller.userId });
+}

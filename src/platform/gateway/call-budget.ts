@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { must } from '../../shared/assert.ts';
+import { createSemaphore, type Semaphore } from '../../shared/concurrency.ts';
+import { ProviderUnknown } from './gateway.ts';
+
+/** What decides which call goes first: whether it is of a payout, and for which partner it is made, if for one. */
+export interface Call {
+  payout: boolean;
+  partnerId: string | null;
+  /** Whether it follows a call that was just made and is of no use without it: then it goes before all others. */
+  follows?: boolean | undefined;
+}
+
+/** The budget that provider calls are counted against. */
+export interface CallBudget {
+  /** 0 when a call may be made now, which is then counted; otherwise the milliseconds after which to try again. */
+  take(call: Call): Promise<number>;
+  /** Those of this process that wait here for a call; by partner, so that one partner never takes every place. */
+  waiting: Semaphore;
+  /** Records that the provider asked not to be called for this many milliseconds. */
+  pause(ms: number): Promise<void>;
+}
+
+/**
+ * How many calls of one partner wait in a process: a worker has 40 places on the queue of what is asked of the provider,
+ * and whoever waits keeps one from everybody else.
+ */
+const waitingOfPartner = 10;
+const createWaiting = () => createSemaphore(Number.POSITIVE_INFINITY, { perKey: waitingOfPartner, mostWaiting: 0 });
+
+export const unlimited: CallBudget = { take: async () => 0, pause: async () => {}, waiting: createWaiting() };
+
+/** Limits are per minute, so one answer never blocks calls for longer. */
+const longestPauseMs = 60_000;
+
+/**
+ * The budget shared by all processes on this database: `perMinute` calls in any minute. Payouts go first, and a partner
+ * that takes more than a quarter of all calls gives way to others (`take_provider_call`). 0 is no limit.
+ */
+export function createCallBudget(orm: MikroORM, perMinute: number): CallBudget {
+  if (perMinute === 0) return unlimited;
+  return {
+    waiting: createWaiting(),
+    async take({ payout, partnerId, follows = false }) {
+      const [row] = await orm.em
+        .fork()
+        .execute<{ seconds: number }[]>('select take_provider_call(?, ?, ?, ?) as seconds', [
+          perMinute,
+          payout,
+          partnerId,
+          follows,
+        ]);
+      return Math.ceil(must(row, 'a function has an answer').seconds * 1000);
+    },
+    async pause(ms) {
+      await orm.em.fork().execute(
+        `update provider_budget set paused_until = greatest(clock_timestamp() + make_interval(secs => ?),
+             case when paused_until <= clock_timestamp() + interval '1 minute' then paused_until end)`,
+        [Math.min(ms, longestPauseMs) / 1000],
+      );
+    },
+  };
+}
+
+/**
+ * Waits until a call may be made. Throws ProviderUnknown, saying when to try again, when that would take longer than
+ * `patienceMs`, or too many calls of the same partner wait in this process: every wait here is bounded.
+ */
+export async function awaitCall(
+  budget: CallBudget,
+  { patienceMs, signal, ...call }: Call & { patienceMs: number; signal: AbortSignal },
+): Promise<void> {
+  const until = performance.now() + patienceMs;
+  let leave: (() => void) | undefined;
+  try {
+    for (;;) {
+      const restMs = await budget.take(call);
+      if (restMs === 0) return;
+      const usedUp = (ms: number) => new ProviderUnknown('the calls to the provider are used up', { restMs: ms });
+      if (performance.now() + restMs > until) throw usedUp(restMs);
+      if (call.partnerId !== null) {
+        // Not before those that wait have gone, and not all at once.
+        leave ??= await budget.waiting.enter({ key: call.partnerId }).catch(() => {
+          throw usedUp(Math.ceil(Math.max(restMs, patienceMs * (1 + Math.random()))));
+        });
+      }
+      await sleep(restMs, undefined, { signal });
+    }
+  } finally {
+    leave?.();
+  }
+}

@@ -1,0 +1,218 @@
+import type { Money } from '../../shared/money.ts';
+
+/** The provider port: the only shape in which the product knows a payment provider (docs/contract.md 4). */
+export type PaymentMethodKind = 'virtual_account' | 'qris' | 'ewallet';
+
+export interface InstrumentRequest {
+  /** Our own id of the order or payment: the provider's reference and idempotency key, the same for every attempt. */
+  reference: string;
+  method: PaymentMethodKind;
+  /** The provider's channel code, e.g. `BCA`; for QRIS the acquirer's code. */
+  channelCode: string;
+  /** IDR, whole rupiah. */
+  amount: Money;
+  expiresAt: Date;
+  description?: string;
+  customer?: { name?: string; email?: string; phone?: string };
+  /** Where an e-wallet's checkout sends the payer afterwards. */
+  returnUrl: string;
+}
+
+export interface Instrument {
+  /** The provider's id of the payment request. */
+  providerPaymentRequestId: string;
+  /** The provider's id of the payment method, which incoming payments refer to. */
+  providerPaymentMethodId: string;
+  /** The virtual account number as the rail returned it, the QR payload, or the checkout URL (or request id for a push). */
+  paymentCode: string;
+  expiresAt: Date | null;
+}
+
+/** A provider call ends accepted, refused or unknown (docs/contract.md 4). Unknown is thrown as `ProviderUnknown`. */
+export type InstrumentOutcome =
+  | { outcome: 'accepted'; instrument: Instrument }
+  | { outcome: 'refused'; code: string; message: string };
+
+/** Money as the provider reports it: one entry per payment made under an instrument. */
+export interface ProviderPayment {
+  /** The provider's id of the payment, by which receipts are deduplicated. */
+  providerPaymentId: string;
+  providerPaymentRequestId: string | null;
+  providerPaymentMethodId: string;
+  reference: string;
+  amount: Money;
+  /** `voided`: it succeeded and was reversed. */
+  status: 'succeeded' | 'failed' | 'voided' | 'pending';
+  failureCode: string | null;
+  paidAt: Date | null;
+}
+
+export interface InstrumentState {
+  /** The provider's status of the whole request; also `paid` when only its payment method says so, by being used up. */
+  status: 'waiting' | 'paid' | 'failed' | 'expired';
+  failureCode: string | null;
+  instrument: Instrument;
+  /** Every payment made under it, whatever its amount. */
+  payments: ProviderPayment[];
+}
+
+export interface TransferRequest {
+  /** Our payout's own id: reference and idempotency key at the provider, the same for every attempt. */
+  reference: string;
+  bankCode: string;
+  accountNumber: string;
+  accountHolder: string;
+  amount: Money;
+  description: string;
+}
+
+/** A payment, or a part of it, back to the wallet that paid. Its states are those of a transfer. */
+export interface RefundRequest {
+  /** Our refund's own id: reference and idempotency key at the provider, the same for every attempt. */
+  reference: string;
+  /** The provider's id of the payment request that was paid. */
+  refundOf: string;
+  amount: Money;
+}
+
+export interface TransferState {
+  providerTransferId: string;
+  reference: string;
+  amount: Money;
+  status: 'accepted' | 'succeeded' | 'failed' | 'reversed';
+  failureCode: string | null;
+  /** When the provider made it; null where it does not say so. */
+  createdAt: Date | null;
+}
+
+/** What the provider has under a reference: the transfer that counts, and any others that have not failed. */
+export interface FoundTransfer extends TransferState {
+  further: TransferState[];
+}
+
+export type TransferOutcome =
+  | { outcome: 'accepted'; transfer: TransferState }
+  | { outcome: 'refused'; code: string; message: string };
+
+/** A movement of money at the provider: one entry of its own books. */
+export interface ProviderRecord {
+  /** The provider's id of the entry itself, from which its list continues. */
+  entryId: string;
+  kind: 'payment' | 'transfer';
+  /** The provider's id of the payment, transfer or refund. */
+  providerId: string;
+  reference: string;
+  amount: Money;
+  status: 'pending' | 'succeeded' | 'failed' | 'reversed';
+}
+
+/** An entry of the provider's books that is not fully understood: nothing is concluded from it. */
+export interface UnreadableRecord extends Pick<ProviderRecord, 'entryId' | 'kind' | 'providerId' | 'reference'> {
+  /** Null when it is the amount that cannot be read. */
+  amount: Money | null;
+  status: 'unreadable';
+}
+
+/** What a callback claims. A hint, never a fact: it names what to ask the provider about. */
+export interface CallbackHint {
+  kind: 'payment' | 'payment_method' | 'transfer';
+  event: string;
+  reference: string;
+  providerPaymentId: string | null;
+  providerPaymentRequestId: string | null;
+  providerPaymentMethodId: string | null;
+  providerTransferId: string | null;
+}
+
+/** What a callback's bytes contain: a hint, or why there is none. */
+export type CallbackReading = { hint: CallbackHint } | { hint: null; unread: string };
+
+export interface CallOptions {
+  /** Aborts the call; an aborted call is unknown. */
+  signal?: AbortSignal;
+  /**
+   * Called right before a request is sent, after any wait; false makes the outcome unknown and the request never sent.
+   */
+  beforeSend?: () => Promise<boolean>;
+  /** The partner for whom the call is made, if it is one's: many calls for one give way to those for others. */
+  partnerId?: string | null;
+  /** Whether it follows a call that was just made and is of no use without it: then it goes before all others. */
+  follows?: boolean;
+}
+
+export interface Gateway {
+  /**
+   * Creates an instrument with `reference` as idempotency key. Throws ProviderUnknown when the outcome cannot be known.
+   */
+  requestInstrument(request: InstrumentRequest, options?: CallOptions): Promise<InstrumentOutcome>;
+  /**
+   * The provider's state of the instrument of this reference; null when it knows none. Asked `briefly`, payments are not
+   * looked for while the provider itself says that it waits for one: one call less.
+   */
+  findInstrument(reference: string, options?: CallOptions & { briefly?: boolean }): Promise<InstrumentState | null>;
+  /** One payment by the provider's id, under its payment method; null when there is none. */
+  findPayment(
+    providerPaymentMethodId: string,
+    providerPaymentId: string,
+    options?: CallOptions,
+  ): Promise<ProviderPayment | null>;
+  /** Expires the instrument so that it takes no more money; one that is already final is no error. */
+  expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
+  requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;
+  /** SHA-256 (hex) over everything that this request sends: another digest is another transfer. */
+  digestTransfer(request: TransferRequest | RefundRequest): string;
+  /**
+   * The transfer of this reference, or, with `refundOf`, the refund of that payment request; null when it knows none. Of
+   * several it is the one `known` by the provider's id unless that has failed.
+   */
+  findTransfer(
+    reference: string,
+    options?: CallOptions & { refundOf?: string | null | undefined; known?: string | null | undefined },
+  ): Promise<FoundTransfer | null>;
+  /**
+   * The provider's records of a period, page by page, after the entry `after` if given; `to` is exclusive. An entry
+   * that cannot be read is returned as unreadable. Throws ProviderUnknown.
+   */
+  listRecords(
+    period: { from: Date; to: Date; after?: string },
+    options?: CallOptions,
+  ): AsyncIterable<(ProviderRecord | UnreadableRecord)[]>;
+  /** The balance held at the provider, IDR. */
+  readBalance(options?: CallOptions): Promise<Money>;
+  /** Reads the bytes of a callback; never throws. When unreadable, the reason names fields, not their values. */
+  readCallback(body: Buffer): CallbackReading;
+  /** Whether this is the right `x-callback-token`; compares in constant time. */
+  isCallbackToken(token: string | undefined): boolean;
+}
+
+/** The outcome of a call cannot be known: look it up by reference, never send it under another key. */
+export class ProviderUnknown extends Error {
+  override readonly name = 'ProviderUnknown';
+  readonly code = 'PROVIDER_UNKNOWN';
+  /** It was not sent, or not accepted (429): the request provably had no effect, and the same one may be sent again. */
+  readonly neverSent: boolean;
+  /** Calls are limited: try again after this many milliseconds. 0 when that is not the reason. */
+  readonly restMs: number;
+
+  constructor(message: string, { neverSent = false, restMs = 0 }: { neverSent?: boolean; restMs?: number } = {}) {
+    super(message);
+    this.neverSent = neverSent;
+    this.restMs = restMs;
+  }
+}
+
+/** Recognised by code, across realms. */
+export function isProviderUnknown(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'PROVIDER_UNKNOWN';
+}
+
+/** How long not to call the provider, when a call limit is the reason for the unknown outcome. */
+export function restAfter(error: unknown): { restMs?: number } {
+  const { restMs } = isProviderUnknown(error) ? (error as ProviderUnknown) : { restMs: 0 };
+  return restMs > 0 ? { restMs } : {};
+}
+
+/** Whether a request provably had no effect; recognised across realms. */
+export function isNeverSent(error: unknown): boolean {
+  return isProviderUnknown(error) && (error as ProviderUnknown).neverSent;
+}

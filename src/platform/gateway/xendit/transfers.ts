@@ -1,0 +1,135 @@
+import { CreatePayoutRequestToJSON } from 'xendit-node/payout/models/index.js';
+import { z } from 'zod';
+import { foldForBank } from '../../../shared/bank-text.ts';
+import { sha256 } from '../../../shared/digest.ts';
+import type { Money } from '../../../shared/money.ts';
+import {
+  type CallOptions,
+  type FoundTransfer,
+  ProviderUnknown,
+  type TransferOutcome,
+  type TransferRequest,
+  type TransferState,
+} from '../gateway.ts';
+import { payoutChannelCodeOf } from './bank-codes.ts';
+import { exchange, lookUp, refusalOf } from './client.ts';
+import { unsupportedChannel } from './instrument-request.ts';
+import { type ClientSettings, first } from './settings.ts';
+import { moneyFromWire, wireAmount } from './wire-amount.ts';
+
+const payoutAnswer = z.object({
+  id: z.string().min(1),
+  referenceId: z.string(),
+  amount: z.number(),
+  status: z.string(),
+  failureCode: z.string().nullish(),
+  created: z.date().nullish().catch(null),
+});
+
+const transferStatuses: Record<string, TransferState['status']> = {
+  ACCEPTED: 'accepted',
+  REQUESTED: 'accepted',
+  LOCKED: 'accepted',
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+  REVERSED: 'reversed',
+};
+
+function transferOf(answer: unknown): TransferState {
+  const { id, referenceId, amount, status, failureCode, created } = payoutAnswer.parse(answer);
+  const known = transferStatuses[status];
+  if (!known) throw new ProviderUnknown(`the provider answered the unknown payout status ${status}`);
+  return {
+    providerTransferId: id,
+    reference: referenceId,
+    amount: moneyFromWire(amount),
+    status: known,
+    failureCode: failureCode ?? (status === 'CANCELLED' ? 'CANCELLED' : null),
+    createdAt: created ?? null,
+  };
+}
+
+/** The body that is sent, the same for every attempt; null for a bank that the provider does not have. */
+function payoutBodyOf(request: TransferRequest) {
+  const channelCode = payoutChannelCodeOf(request.bankCode);
+  if (!channelCode) return null;
+  return {
+    referenceId: request.reference,
+    channelCode,
+    channelProperties: { accountNumber: request.accountNumber, accountHolderName: holderOf(request) },
+    amount: wireAmount(request.amount),
+    description: request.description,
+    currency: 'IDR',
+  };
+}
+
+/** At most 100 characters, as the provider takes them: some letters are written as two. */
+const holderOf = ({ accountHolder }: TransferRequest): string => foldForBank(accountHolder).slice(0, 100).trim();
+
+/** SHA-256 (hex) over the body that the request sends. */
+export const digestTransfer = (request: TransferRequest): string =>
+  sha256(JSON.stringify(CreatePayoutRequestToJSON(payoutBodyOf(request))));
+
+/** Sends a transfer, with its reference as the idempotency key of every attempt. */
+export async function requestTransfer(
+  settings: ClientSettings,
+  request: TransferRequest,
+  options: CallOptions = {},
+): Promise<TransferOutcome> {
+  const data = payoutBodyOf(request);
+  if (!data) return { outcome: 'refused', code: unsupportedChannel, message: 'the provider has no such bank' };
+  try {
+    const transfer = await exchange(first(settings), 'request transfer', options, async (client) => {
+      const created = await client.payouts.createPayout({ idempotencyKey: request.reference, data });
+      const state = transferOf(created);
+      if (state.reference !== request.reference || created.amount !== data.amount) {
+        throw new ProviderUnknown('request transfer: the provider answered with another transfer');
+      }
+      return state;
+    });
+    return { outcome: 'accepted', transfer };
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+/** If the provider ever holds two transfers or refunds of one reference, one whose money may have left comes first. */
+const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
+
+/** The state that tells most of what the provider has under one reference, and other live ones; null when it has nothing. */
+export function mostTelling(states: TransferState[], known: string | null | undefined): FoundTransfer | null {
+  const sorted = states.toSorted(
+    (left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status),
+  );
+  const live = sorted.filter(({ status }) => status !== 'failed');
+  const told = live.find(({ providerTransferId }) => providerTransferId === known) ?? sorted[0];
+  return told === undefined ? null : { ...told, further: live.filter((state) => state !== told) };
+}
+
+/** The provider's state of the transfer of this reference; null when it knows none. */
+export async function findTransfer(
+  settings: ClientSettings,
+  reference: string,
+  { known, ...options }: CallOptions & { known?: string | null | undefined } = {},
+): Promise<FoundTransfer | null> {
+  return lookUp(first(settings), 'find transfer', options, async (client) => {
+    const { data } = await client.payouts.getPayouts({ referenceId: reference });
+    // An answer without a list does not prove that there is no transfer.
+    if (!data) throw new ProviderUnknown('find transfer: the provider answered without a list');
+    return mostTelling(
+      data.map(transferOf).filter((state) => state.reference === reference),
+      known,
+    );
+  });
+}
+
+/** The cash balance at the provider, IDR. */
+export async function readBalance(settings: ClientSettings, options: CallOptions = {}): Promise<Money> {
+  const balance = await lookUp(settings, 'read balance', options, async (client) => {
+    const answer = await client.balance.getBalance({ accountType: 'CASH', currency: 'IDR' });
+    return moneyFromWire(z.number().parse(answer.balance));
+  });
+  if (balance === null) throw new ProviderUnknown('read balance: the provider knows no balance');
+  return balance;
+}

@@ -1,0 +1,50 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { forgetRefusals } from '../../money-in/payments/forget-refusals.ts';
+import { takeBackExpired } from '../../people/identity/take-back-invitation.ts';
+import { sweepReadEvents } from '../events/list-events.ts';
+import { forgetOpenings } from '../openings/forget-openings.ts';
+import { type ForgottenKind, forgetRows } from './forget-rows.ts';
+import { type Forget, inRounds } from './in-rounds.ts';
+import { forgetOldLooks } from './sweep-rows.ts';
+
+/** How long the first answer under a user's idempotency key is kept; the key itself stays with the row it created. */
+const userAnswersKeptDays = 30;
+/** No limit looks further back than a day. */
+const talliesKept = '2 days';
+/** For so long after an invitation expired it can be seen who was invited and never came. */
+const expiredInvitationsKeptDays = 30;
+/** Every table that may name a user is asked about each of them, which takes a few milliseconds. */
+const invitationsPerRound = 1000;
+
+/**
+ * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
+ * keys, looks of the sweeps, verdicts on openings, tallies of payouts, signatures that were used, and people who were
+ * invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
+ */
+export async function forgetOldRows(
+  em: EntityManager,
+  { bodiesKeptDays }: { bodiesKeptDays?: number | undefined } = {},
+): Promise<number> {
+  const kept =
+    (kind: ForgottenKind, age: string): Forget =>
+    (tx, limit) =>
+      forgetRows(tx, kind, age, limit);
+  const bodies = `${bodiesKeptDays} days`;
+  return inRounds(em, {
+    ...(bodiesKeptDays !== undefined && {
+      callback_bodies: kept('callback_bodies', bodies),
+      webhook_bodies: kept('webhook_bodies', bodies),
+    }),
+    idempotency_keys: kept('idempotency_keys', `${userAnswersKeptDays} days`),
+    read_events: sweepReadEvents,
+    sweep_looks: forgetOldLooks,
+    refused_balance_payments: forgetRefusals,
+    openings: forgetOpenings,
+    payout_tallies: kept('payout_tallies', talliesKept),
+    used_signatures: kept('used_signatures', '1 day'),
+    expired_invitations: {
+      forget: (tx, limit) => takeBackExpired(tx, expiredInvitationsKeptDays, limit),
+      roundLimit: invitationsPerRound,
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import type { UserType } from '../../people/identity/user.ts';
+
+/**
+ * Who may use a route: declared with it, checked before its handler, shown in the permission matrix and OpenAPI.
+ * `scope` says in words which rows are reachable; the use case enforces it.
+ */
+export interface Allow {
+  kind: 'allow';
+  /** One of these suffices. */
+  permissions: readonly string[];
+  userTypes: readonly UserType[] | undefined;
+  /** A role that is also required. */
+  role: 'platform_super_admin' | undefined;
+  scope: string;
+}
+export interface SignedIn {
+  kind: 'signed in';
+  userTypes: readonly UserType[] | undefined;
+  scope: string;
+  /** Why no permission is named here, e.g. that the body decides which one. */
+  note: string | undefined;
+  /** Open also to users of an organization that may change nothing (logout). */
+  whenReadOnly: boolean;
+}
+export interface Open {
+  kind: 'open';
+  note: string | undefined;
+}
+export interface PartnerAccess {
+  kind: 'partner';
+  permission: string;
+  /** Whether a change needs no signature over the whole request, only that over its body, unless the key demands it. */
+  bodySignatureSuffices: boolean;
+}
+export type Access = Allow | SignedIn | Open | PartnerAccess;
+
+export interface AllowOptions {
+  userTypes?: readonly UserType[];
+  role?: 'platform_super_admin';
+  scope: string;
+}
+
+/** The caller needs the permission, or any one of several. */
+export function allow(permission: string | readonly string[], { userTypes, role, scope }: AllowOptions): Allow {
+  const permissions = typeof permission === 'string' ? [permission] : permission;
+  return { kind: 'allow', permissions, userTypes, role, scope };
+}
+
+/** The caller needs a valid token and no permission (or one that the body decides; `note` says so). */
+export function signedIn(options: {
+  userTypes?: readonly UserType[];
+  scope: string;
+  note?: string;
+  whenReadOnly?: boolean;
+}): SignedIn {
+  const { userTypes, scope, note, whenReadOnly = false } = options;
+  return { kind: 'signed in', userTypes, scope, note, whenReadOnly };
+}
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Whether requests of this method change nothing. */
+export const isSafe = (method: string): boolean => safeMethods.has(method.toUpperCase());
+
+/** Whether a partner's request by this method needs the signature over the whole request, whatever its key demands. */
+export const needsWholeSignature = ({ bodySignatureSuffices }: PartnerAccess, method: string): boolean =>
+  !isSafe(method) && !bodySignatureSuffices;
+
+/** Anyone, without a token. */
+export function open(note?: string): Open {
+  return { kind: 'open', note };
+}
+
+/**
+ * A partner's API key with this permission (docs/contract.md 1). What changes something needs the signature over the
+ * whole request, but for creating payments and payouts and for quotes.
+ */
+export function partner(permission: string, { bodySignatureSuffices = false } = {}): PartnerAccess {
+  return { kind: 'partner', permission, bodySignatureSuffices };
+}

@@ -1,0 +1,177 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { DomainError, type ErrorCode, errorCodeOf } from '../../shared/errors.ts';
+import { bodyTimeoutMs } from './body.ts';
+import { presentError, statusOfError } from './errors.ts';
+import { requestIdFrom } from './request-id.ts';
+
+/** How long the request line and headers may take to arrive, and how often that is looked at. */
+const headersTimeoutMs = 15_000;
+const lookMs = 30_000;
+/** Longer than load balancers keep an idle connection, so that they close it and we do not. */
+const keepAliveTimeoutMs = 65_000;
+
+export interface HttpServerOptions {
+  /** Most open connections; one more is closed at once. */
+  maxConnections: number;
+  /** How long the request line and headers may take to arrive, and how often that is looked at; 15 s and 30 s. */
+  headersMs?: number;
+  lookEveryMs?: number;
+  /** How long the rest of a body may take to arrive after its request was answered; `bodyTimeoutMs` by default. */
+  restOfBodyMs?: number;
+}
+
+/** What is known of a connection: how many requests came by it, which of them are not answered, and its end. */
+interface HttpConnection {
+  arrived: number;
+  underWay: Set<IncomingMessage>;
+  isRefused: boolean;
+}
+
+/**
+ * The HTTP server of the API. Whoever reads a body bounds it (JSON in time and size, uploads by progress); once a
+ * request is answered, the server bounds the time that the rest of its body may take.
+ * What Node's parser rejects before a request exists, and what Node would refuse by itself, is answered in the error
+ * envelope of its path too, with a request id. Nothing that comes on a connection after such an answer is served: it was
+ * refused for good.
+ */
+export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
+  const { maxConnections, restOfBodyMs = bodyTimeoutMs, headersMs = headersTimeoutMs, lookEveryMs = lookMs } = options;
+  const connections = new WeakMap<Socket, HttpConnection>();
+  const connectionOf = (socket: Socket): HttpConnection => {
+    const known = connections.get(socket) ?? { arrived: 0, underWay: new Set(), isRefused: false };
+    connections.set(socket, known);
+    return known;
+  };
+  /** False for what comes after a refusal: nobody serves or answers it. */
+  const accepts = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const connection = connectionOf(request.socket);
+    if (connection.isRefused) {
+      // Answers that are still under way, the refusal among them, are not cut off: Node closes after the refusal.
+      if (connection.underWay.size === 0) request.socket.destroy();
+      return false;
+    }
+    connection.arrived += 1;
+    connection.underWay.add(request);
+    response.once('close', () => connection.underWay.delete(request));
+    response.once('finish', () => endUnlessReceived(request, restOfBodyMs));
+    return true;
+  };
+  const refuseRequest = (request: IncomingMessage, response: ServerResponse, message: string) => {
+    connectionOf(request.socket).isRefused = true;
+    const { status, headers, body } = presentRefusal('REQUEST_INVALID', message, request);
+    response.writeHead(status, headers).end(body);
+  };
+  const settings = { requireHostHeader: false, connectionsCheckingInterval: lookEveryMs };
+  const server = createServer(settings, (request, response) => {
+    if (!accepts(request, response)) return;
+    const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
+    if (isHostMissing) refuseRequest(request, response, 'The header Host is missing');
+    else serve(request, response);
+  });
+  server.requestTimeout = 0;
+  server.headersTimeout = headersMs;
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  server.maxConnections = maxConnections;
+  // A refusal without a response object goes straight to the socket, ahead of every answer that is still awaited there.
+  const refuse = (socket: Socket, writeRefusal: () => void) => {
+    const connection = connectionOf(socket);
+    connection.isRefused = true;
+    // What has wholly arrived is being carried out: a refusal here would be taken for that of it. No answer tells nothing.
+    if ([...connection.underWay].some(({ complete }) => complete)) socket.destroy();
+    else writeRefusal();
+  };
+  server.on('clientError', (error, stream) => {
+    const socket = stream as Socket;
+    const refuseIt = () => refuse(socket, () => refuseUnparsed(error, socket));
+    if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseIt();
+    // A process that stood still looks at the clock before it reads what has long been there: then we are late, and not
+    // the client. What was waiting is read before the next immediate.
+    const { arrived } = connectionOf(socket);
+    setImmediate(() => {
+      if (connectionOf(socket).arrived === arrived) refuseIt();
+    });
+  });
+  server.on('checkExpectation', (request, response) => {
+    if (accepts(request, response)) refuseRequest(request, response, 'Expect: only 100-continue is supported');
+  });
+  server.on('connect', (request, stream) => {
+    stream.on('error', () => stream.destroy());
+    refuse(stream as Socket, () => {
+      stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not supported', request)));
+      // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it for ever.
+      setTimeout(() => stream.destroy(), restOfBodyMs).unref();
+    });
+  });
+  return server;
+}
+
+/** Closes the connection when the rest of the body, which nobody reads, has not arrived in time. */
+function endUnlessReceived(request: IncomingMessage, withinMs: number): void {
+  if (request.complete) return;
+  const end = () => {
+    if (!request.complete) request.socket.destroy();
+  };
+  setTimeout(end, withinMs).unref();
+}
+
+/** The parser's error codes as our refusals; any other is a malformed request. */
+const parserRefusals: Record<string, [ErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are larger than 16 KB'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the body are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The headers did not arrive in time'],
+};
+
+function refuseUnparsed(error: Error, socket: Socket): void {
+  if (errorCodeOf(error) === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [code, message] = parserRefusals[String(errorCodeOf(error))] ?? [
+    'REQUEST_INVALID',
+    'The request is not well-formed HTTP',
+  ];
+  socket.end(writtenOut(presentRefusal(code, message, { url: pathOf(error) })));
+}
+
+interface Refusal {
+  status: number;
+  reason: string;
+  headers: Record<string, string | number>;
+  body: string;
+}
+
+function presentRefusal(
+  code: ErrorCode,
+  message: string,
+  { url = '/', headers }: { url?: string | undefined; headers?: IncomingMessage['headers'] },
+): Refusal {
+  const requestId = requestIdFrom(headers?.['x-request-id']);
+  const path = url.split('?', 1).join();
+  const body = JSON.stringify(presentError(new DomainError(code, message), path, requestId));
+  return {
+    status: statusOfError(code, path),
+    reason: code.replaceAll('_', ' ').toLowerCase(),
+    headers: {
+      Connection: 'close',
+      'Cache-Control': 'no-store',
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(body),
+      'x-request-id': requestId,
+    },
+    body,
+  };
+}
+
+/** The refusal as a raw HTTP response, for a socket that has no response object. */
+function writtenOut({ status, reason, headers, body }: Refusal): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${reason}`, ...lines, '', body].join('\r\n');
+}
+
+/** The path of the request line, if it arrived in the packet that the parser rejected; `/` otherwise. */
+function pathOf(error: Error): string {
+  const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.alloc(0);
+  const [, path = '/'] = /^[A-Z]+ (\/[^\s?]*)/.exec(packet.toString('latin1', 0, 2048)) ?? [];
+  return path;
+}

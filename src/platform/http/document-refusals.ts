@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { DomainError, type ErrorCode, errorStatuses } from '../../shared/errors.ts';
+import { exampleRequestId, headersOf } from './answer-headers.ts';
+import { isPartnerPath, partnerCodeOf, presentError } from './errors.ts';
+import type { Route } from './route-group.ts';
+
+/** The refusals of a route by status: each once, the first as the example. */
+export type RefusalsOf = (route: Route) => Readonly<Record<number, readonly DomainError[]>>;
+
+const Refusal = z
+  .object({
+    message: z.union([z.string(), z.array(z.string())]),
+    statusCode: z.int(),
+    error: z.string(),
+  })
+  .meta({ id: 'Error' });
+
+/** Codes that partners never see. */
+const notForPartners = ['INSUFFICIENT_BALANCE', 'FOREIGN_ORGANIZATION'];
+const codes = Object.keys(errorStatuses) as ErrorCode[];
+const partnerCodes = [...new Set(codes.map(partnerCodeOf))].filter((code) => !notForPartners.includes(code));
+
+const PartnerRefusal = z
+  .object({
+    error: z.object({
+      code: z.enum(partnerCodes),
+      message: z.string(),
+      details: z.unknown().optional(),
+    }),
+    request_id: z.string(),
+  })
+  .meta({ id: 'PartnerError' });
+
+const reasons: Record<number, string> = {
+  400: 'The request is not valid; the message names the field.',
+  401: 'No valid token, or what the route calls unauthorized.',
+  403: 'Not open to this caller.',
+  404: 'Not found.',
+  408: 'The body did not arrive in time.',
+  409: 'In conflict with the present state.',
+  413: 'The body is too large.',
+  422: 'The funds do not allow it.',
+  429: 'Too many requests; see Retry-After.',
+  500: 'Internal error.',
+  502: 'The payment provider refused.',
+  503: 'Something that the service depends on is unavailable; see Retry-After.',
+  504: 'The outcome at the provider is not known yet: poll, or repeat under the same key; never send again under another.',
+};
+
+/** What a 503 also means on routes that create under an idempotency key. */
+const unavailableCreating =
+  'Nothing is known to have happened, and for two minutes it may still begin: repeat the same request under the same key.';
+const unavailableWithoutKey = 'Without a key a repetition may make a second one.';
+
+/** The statuses of a route's refusals, in ascending order. */
+export function statusesOfRefusals({ access, path, body, params, query, refusals = [] }: Route): number[] {
+  const statuses = new Set<number>([500, 503, ...refusals]);
+  if (access.kind !== 'open') statuses.add(401).add(403);
+  // Partners' bodies are read before anything is judged, and a route without a body refuses one.
+  if (access.kind === 'partner') statuses.add(400).add(408).add(413).add(429);
+  if (body || params || query) statuses.add(400);
+  if (body) statuses.add(413);
+  // To partners a value that names nothing of theirs is not a missing resource unless it is an id.
+  const names = access.kind === 'partner' ? /:(\w+_)?id\b/ : /:/;
+  if (names.test(path)) statuses.add(404);
+  return [...statuses].sort((a, b) => a - b);
+}
+
+function describeRefusal({ path, idempotent }: Route, status: number): string {
+  const said = reasons[status] ?? 'Refused.';
+  if (status !== 503 || !idempotent) return said;
+  const isKeyNeeded = isPartnerPath(path);
+  return [said, unavailableCreating, ...(isKeyNeeded ? [] : [unavailableWithoutKey])].join(' ');
+}
+
+/** What the document says of a route's refusals with this status; `written` are those of partners' routes. */
+export function describeRefusals(route: Route, status: number, written: RefusalsOf | undefined) {
+  const { path } = route;
+  const description = describeRefusal(route, status);
+  const [first = 'INTERNAL'] = codes.filter((code) => errorStatuses[code] === status);
+  const headers = headersOf(route, status);
+  const general = [new DomainError(first, description.replace(/[.;:].*$/, ''))];
+  const errors = (isPartnerPath(path) && written?.(route)[status]) || general;
+  const [example] = errors.map((error) => presentError(error, path, exampleRequestId));
+  if (!isPartnerPath(path)) {
+    return { description, headers, content: { 'application/json': { schema: Refusal, example } } };
+  }
+  const named = [...new Set(errors.map(({ code }) => `\`${partnerCodeOf(code)}\``))];
+  return {
+    description: `${description} Codes: ${named.join(', ')}.`,
+    headers,
+    content: { 'application/json': { schema: PartnerRefusal, example } },
+  };
+}

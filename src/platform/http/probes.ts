@@ -1,0 +1,72 @@
+import Router from '@koa/router';
+import { budgets } from '../../shared/budgets.ts';
+import { collectTogether, gauge, type Metrics } from '../metrics/metrics.ts';
+
+type State = 'ok' | 'away';
+type Checks = Readonly<Record<string, () => Promise<void>>>;
+
+/** A dependency that has not answered after this long counts as away. */
+const probeTimeoutMs = budgets.reach.probe;
+
+async function probe(check: () => Promise<void>): Promise<State> {
+  const timer = Promise.withResolvers<never>();
+  const handle = setTimeout(() => timer.reject(new Error('timeout')), probeTimeoutMs);
+  try {
+    await Promise.race([check(), timer.promise]);
+    return 'ok';
+  } catch {
+    return 'away';
+  } finally {
+    clearTimeout(handle);
+  }
+}
+
+/** What the dependencies answered is kept this long, however many ask. */
+const keptMs = 1_000;
+
+/** Asks all dependencies; answers the state of each by its name. */
+function createProbing(readiness: Checks): () => Promise<Record<string, State>> {
+  let kept: { at: number; states: Promise<Record<string, State>> } | undefined;
+  const ask = async () =>
+    Object.fromEntries(
+      await Promise.all(Object.entries(readiness).map(async ([name, check]) => [name, await probe(check)] as const)),
+    );
+  return () => {
+    const now = performance.now();
+    if (kept === undefined || now - kept.at >= keptMs) kept = { at: now, states: ask() };
+    return kept.states;
+  };
+}
+
+/**
+ * `/healthz` (the process is up), `/readyz` (it can serve and reaches its database; the body names every dependency) and,
+ * where metrics are given, `/metrics` (Prometheus), with `amanah_dependency_up`.
+ */
+export function probes(readiness: Checks, metrics: Metrics | null): Router {
+  const router = new Router();
+  const states = createProbing(readiness);
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (ctx) => {
+    // A process that stops says so at once.
+    const checks: Record<string, State> = { ...(await states()), ...('serving' in readiness && { serving: 'away' }) };
+    const ready = checks.database === 'ok' && checks.serving === undefined;
+    ctx.status = ready ? 200 : 503;
+    if (!ready) ctx.set('Retry-After', '2');
+    ctx.body = { status: ready ? 'ok' : 'not ready', checks };
+  });
+  if (metrics !== null) {
+    const up = gauge(metrics, 'amanah_dependency_up', 'Whether this process reaches what it depends on.', [
+      'dependency',
+    ]);
+    collectTogether([up], async () => {
+      for (const [dependency, state] of Object.entries(await states())) up.set({ dependency }, state === 'ok' ? 1 : 0);
+    });
+    router.get('/metrics', async (ctx) => {
+      ctx.type = metrics.registry.contentType;
+      ctx.body = await metrics.registry.metrics();
+    });
+  }
+  return router;
+}

@@ -1,0 +1,128 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Context } from 'koa';
+import { z } from 'zod';
+import type { Caller } from '../../people/identity/caller.ts';
+import type { Dependencies } from '../../wiring/dependencies.ts';
+import type { KeyedRequest } from '../openings/opening.ts';
+import type { Access, Open, PartnerAccess } from './access.ts';
+import type { Answer } from './answer.ts';
+import { nullsAsAbsent } from './nulls-as-absent.ts';
+import type { DocumentFormat } from './stream-document.ts';
+
+/** The partner behind an API key, as the partner door finds it. */
+export interface PartnerCaller {
+  partnerId: string;
+  organizationId: string;
+  keyId: string;
+  permissions: ReadonlySet<string>;
+  /** Set on idempotent routes. */
+  idempotency: KeyedRequest | null;
+}
+
+/** The caller that a handler of a route with this access receives. */
+export type CallerOf<A extends Access> = A extends PartnerAccess ? PartnerCaller : A extends Open ? null : Caller;
+
+/** What a handler receives: validated input, an authorized caller, its own entity manager. */
+export interface RouteContext<
+  A extends Access = Access,
+  B extends z.ZodType = z.ZodType,
+  Q extends z.ZodType = z.ZodType,
+  P extends z.ZodType = z.ZodType,
+> {
+  body: z.output<B>;
+  query: z.output<Q>;
+  params: z.output<P>;
+  caller: CallerOf<A>;
+  em: EntityManager;
+  deps: Dependencies;
+  ctx: Context;
+  requestId: string;
+  /** The bytes of the body as received (up to 1 MB); for signatures. */
+  bytes: () => Promise<Buffer>;
+}
+
+/** A route's declaration: it validates requests, types the handler, and feeds the permission matrix and OpenAPI. */
+export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q extends z.ZodType, P extends z.ZodType> {
+  summary: string;
+  description?: string;
+  access: A;
+  body?: B;
+  query?: Q;
+  params?: P;
+  /** The success answers by status: a schema, or a sentence for what is not JSON. */
+  answers: Record<number, z.ZodType | string>;
+  /** The formats of an answer that is a document, by what the client accepts; JSON has the schema in `answers`. */
+  formats?: readonly DocumentFormat[];
+  /** Statuses of refusals beyond those that every route has. */
+  refusals?: readonly number[];
+  /** Takes an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
+  idempotent?: boolean;
+  /** A body that the handler reads by itself, described here for OpenAPI only; an optional one may be missing. */
+  upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
+}
+
+export type Handler = (context: RouteContext) => Promise<object | Answer>;
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** A declared route with its full path. */
+export interface Route extends RouteDeclaration<Access, z.ZodType, z.ZodType, z.ZodType> {
+  method: Method;
+  /** With `:parameters`. */
+  path: string;
+  tag: string;
+  handler: Handler;
+}
+
+/** A group of routes under one prefix; `src/wiring/app.ts` lists them. */
+export interface RouteGroup {
+  prefix: string;
+  tag: string;
+  description: string | undefined;
+  routes: readonly Route[];
+}
+
+type Declare = <
+  const A extends Access,
+  B extends z.ZodType = z.ZodUndefined,
+  Q extends z.ZodType = z.ZodObject,
+  P extends z.ZodType = z.ZodObject,
+>(
+  path: string,
+  declaration: RouteDeclaration<A, B, Q, P>,
+  handler: (context: RouteContext<A, B, Q, P>) => Promise<object | Answer>,
+) => void;
+
+/** A group of routes; its methods declare them. Throws where a path parameter has no schema or a route no access. */
+export function createRouteGroup(options: {
+  prefix: string;
+  tag: string;
+  description?: string;
+}): RouteGroup & Record<Method, Declare> {
+  const { prefix, tag, description } = options;
+  const routes: Route[] = [];
+  const declare =
+    (method: Method): Declare =>
+    (path, declaration, handler) => {
+      const whole = `${prefix}${path === '/' ? '' : path}`;
+      if (!declaration.access) throw new Error(`${method} ${whole} declares no access`);
+      const shape: object = declaration.params instanceof z.ZodObject ? declaration.params.shape : {};
+      for (const [, name = ''] of whole.matchAll(/:(\w+)/g)) {
+        if (!(name in shape)) throw new Error(`${method} ${whole} has no schema for :${name}`);
+      }
+      // The cast is safe: the handler gets values validated by the schemas that it was declared with.
+      const body =
+        method === 'post' && declaration.body ? nullsAsAbsent<z.ZodType>(declaration.body) : declaration.body;
+      routes.push({ ...declaration, ...(body && { body }), method, path: whole, tag, handler: handler as Handler });
+    };
+  return {
+    prefix,
+    tag,
+    description,
+    routes,
+    get: declare('get'),
+    post: declare('post'),
+    put: declare('put'),
+    patch: declare('patch'),
+    delete: declare('delete'),
+  };
+}

@@ -1,0 +1,166 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Context } from 'koa';
+import { z } from 'zod';
+import type { Caller } from '../../people/identity/caller.ts';
+import { mayChangeThings } from '../../people/organizations/organization.ts';
+import { assert, must } from '../../shared/assert.ts';
+import { DomainError, refuse } from '../../shared/errors.ts';
+import type { Dependencies } from '../../wiring/dependencies.ts';
+import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
+import { type Answer, answer, isAnswer } from './answer.ts';
+import { decodeBody, parseJson, readBody } from './body.ts';
+import { moneyLiteralKeys } from './money-keys.ts';
+import type { PartnerCaller, Route } from './route-group.ts';
+import { validate } from './validate.ts';
+
+/** A request before its body is read. */
+export interface RequestContext {
+  ctx: Context;
+  em: EntityManager;
+  deps: Dependencies;
+  requestId: string;
+  bytes: () => Promise<Buffer>;
+}
+
+/** A partner's request before its body is read. */
+export interface PartnerRequestContext extends RequestContext {
+  access: PartnerAccess;
+  /** Whether the route requires an idempotency key. */
+  idempotent: boolean;
+}
+
+/** Authentication of users and of partners, passed in by `createApp`. */
+export interface Doors {
+  /** Reads the caller from token or cookie; throws 401, or 403 for a cookie request from a foreign origin. */
+  authenticate(request: RequestContext): Promise<Caller>;
+  /** Checks the partner, then has `proceed` validate and run the handler, or replays a kept answer. */
+  partner?(request: PartnerRequestContext, proceed: (caller: PartnerCaller) => Promise<Answer>): Promise<Answer>;
+}
+
+function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
+  if (access.userTypes && !access.userTypes.includes(caller.userType)) {
+    refuse('FORBIDDEN', `Users of type ${caller.userType} may not use this`);
+  }
+  if (access.kind === 'allow') {
+    if (!access.permissions.some((permission) => caller.permissions.has(permission))) {
+      refuse('FORBIDDEN', `The permission ${access.permissions.join(' or ')} is needed`);
+    }
+    if (access.role === 'platform_super_admin' && !caller.isSuperAdmin) {
+      refuse('FORBIDDEN', 'Only a platform super admin may do this');
+    }
+  }
+  const readOnly = !mayChangeThings(caller.organizationStatus) && !isSafe(method);
+  if (readOnly && !(access.kind === 'signed in' && access.whenReadOnly)) {
+    refuse('FORBIDDEN', `The organization is ${caller.organizationStatus}: its users may read but change nothing`);
+  }
+}
+
+const noShape = z.object({});
+const noFields = z.strictObject({});
+
+/** The schema of the body: an empty object for a route that declares none; null where it is not read here. */
+export const bodyOf = ({ body, upload }: Pick<Route, 'body' | 'upload'>): z.ZodType | null =>
+  body ?? (upload ? null : noFields);
+
+/** The input of one call of a route. */
+export interface RouteCall {
+  ctx: Context;
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  /** The bytes of the body, for signatures. */
+  bytes: () => Promise<Buffer>;
+  /** The parsed body; not called where an upload reads it. */
+  readBody: () => Promise<unknown>;
+}
+
+/** To a partner a parameter that is ignored would look like a filter that everything matches (docs/contract.md 8). */
+function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknown>): void {
+  assert(schema instanceof z.ZodObject, 'the parameters of a query are fields');
+  const known = schema.shape;
+  const unknown = Object.keys(query).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const message = `${unknown}: unknown parameter`;
+  refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: unknown, message }] });
+}
+
+/** Calls one declared route: access check, validation, handler. */
+export async function callRoute(route: Route, deps: Dependencies, doors: Doors, call: RouteCall): Promise<Answer> {
+  const { access, query: querySchema = noShape, params: paramsSchema = noShape } = route;
+  const { ctx, bytes, readBody } = call;
+  const bodySchema = bodyOf(route);
+  const { requestId } = ctx.state;
+  const em = deps.orm.em.fork();
+  const request: RequestContext = { ctx, em, deps, requestId, bytes };
+
+  const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
+    // To partners a malformed id is simply not found.
+    if (access.kind === 'partner' && !paramsSchema.safeParse(call.params).success) {
+      refuse('RESOURCE_NOT_FOUND', 'There is no such resource');
+    }
+    const params = validate(paramsSchema, call.params);
+    if (access.kind === 'partner') refuseUnknownParameters(querySchema, call.query);
+    const query = validate(querySchema, call.query);
+    const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
+    // `caller` matches the route's access, by which the declaration types the handler.
+    const context = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
+    const result = await route.handler(context);
+    return isAnswer(result) ? result : answer(200, result);
+  };
+
+  if (access.kind === 'partner') {
+    const partnerContext = { ...request, access, idempotent: route.idempotent === true };
+    return must(doors.partner, 'there is a partner door')(partnerContext, proceed);
+  }
+  if (access.kind === 'open') return proceed(null);
+  const caller = await doors.authenticate(request);
+  ctx.state.caller = caller;
+  admit(access, caller, route.method.toUpperCase());
+  return proceed(caller);
+}
+
+/** The middleware of one declared route: calls it with the request's input and sends its answer. */
+export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
+  const literalKeys = moneyLiteralKeys(route.body);
+
+  return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
+    let received: Promise<Buffer> | undefined;
+    const bytes = () => {
+      received ??= readBody(ctx.req);
+      return received;
+    };
+    const { params, query } = ctx;
+    const call = { ctx, params, query: { ...query }, bytes, readBody: () => readJson(ctx, bytes, literalKeys) };
+    send(ctx, await callRoute(route, deps, doors, call));
+  };
+}
+
+async function readJson(
+  ctx: Context,
+  bytes: RequestContext['bytes'],
+  literalKeys: ReadonlySet<string>,
+): Promise<unknown> {
+  const plain = await decodeBody(await bytes(), ctx.get('content-encoding'));
+  return parseJson(plain, ctx.get('content-type'), literalKeys);
+}
+
+function send(ctx: Context, { status, body, headers }: Answer): void {
+  ctx.status = status;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set(headers);
+  if (body !== undefined) ctx.body = body;
+  if (Buffer.isBuffer(body) && !headers['content-type'] && !headers['Content-Type']) ctx.type = 'application/json';
+}
+
+/** After the router: another method on a known path is 405 with `Allow` (OPTIONS 204), an unknown path 404. */
+export function refuseUnknown(methodsOf: (path: string) => string[]) {
+  return async (ctx: Context): Promise<void> => {
+    const methods = methodsOf(ctx.path);
+    if (methods.length === 0) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+    ctx.set('Allow', methods.join(', '));
+    if (ctx.method === 'OPTIONS') {
+      ctx.status = 204;
+      return;
+    }
+    throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here; use ${methods.join(', ')}`);
+  };
+}

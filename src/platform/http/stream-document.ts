@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { must } from '../../shared/assert.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { createSemaphore } from '../../shared/concurrency.ts';
+import { type CsvCell, csvLine } from '../../shared/csv.ts';
+import { type Answer, stream } from './answer.ts';
+
+/** A document in parts: its facts first, then its lines in batches. */
+export type DocumentPart<Facts extends object, Line> = Facts | { lines: readonly Line[] };
+
+/** The formats of a document and their content types. */
+const contentTypes = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+} as const;
+
+export type DocumentFormat = keyof typeof contentTypes;
+
+/** The formats of most documents. */
+export const jsonOrCsv = ['json', 'csv'] as const;
+
+/** A format's content type without its parameters. */
+export const mediaTypeOf = (format: DocumentFormat): string => contentTypes[format].replace(/;.*/, '');
+
+/** How the parts become a body. */
+export interface DocumentForm<Facts extends object, Line> {
+  format: DocumentFormat;
+  /** The fields beside `data` in JSON; at least one. */
+  envelope: object;
+  /** The field of `data` that holds the lines, after the facts. */
+  list: string;
+  /** The columns of the CSV; JSON has every field of a line. */
+  columns: readonly (keyof Line & string)[];
+  /** Renders the HTML page; required when the format is `html`. */
+  page?: (parts: AsyncIterable<DocumentPart<Facts, Line>>) => AsyncIterable<string>;
+}
+
+/** Documents that one process streams at a time; each holds a database connection. */
+const concurrentDocuments = 4;
+/** A reader that takes nothing for this long is cut off. */
+const stalledAfterMs = budgets.download.stalledReader;
+/** Documents streamed to one reader at a time. */
+const documentsPerReader = 2;
+/** How many more of one reader may wait for their turn; beyond that they are refused. */
+const mostWaiting = 16;
+const longestWaitMs = 30_000;
+
+const semaphore = createSemaphore(concurrentDocuments, { perKey: documentsPerReader, mostWaiting });
+
+async function* asJson<Facts extends object, Line>(
+  { envelope, list }: DocumentForm<Facts, Line>,
+  parts: AsyncIterable<DocumentPart<Facts, Line>>,
+): AsyncGenerator<string> {
+  let separator = '';
+  for await (const part of parts) {
+    if ('lines' in part) {
+      if (part.lines.length === 0) continue;
+      yield separator + part.lines.map((line) => JSON.stringify(line)).join(',');
+      separator = ',';
+    } else {
+      const facts = JSON.stringify(part).slice(1, -1);
+      yield `${JSON.stringify(envelope).slice(0, -1)},"data":{${facts},"${list}":[`;
+    }
+  }
+  yield ']}}';
+}
+
+async function* asCsv<Facts extends object, Line>(
+  { columns }: DocumentForm<Facts, Line>,
+  parts: AsyncIterable<DocumentPart<Facts, Line>>,
+): AsyncGenerator<string> {
+  yield csvLine(columns);
+  for await (const part of parts) {
+    if (!('lines' in part)) continue;
+    yield part.lines.map((line) => csvLine(columns.map((column) => line[column] as CsvCell))).join('');
+  }
+}
+
+/** All parts; the first has been read already. */
+async function* withFirst<Part>(first: IteratorResult<Part, void>, rest: AsyncIterable<Part>): AsyncGenerator<Part> {
+  if (!first.done) yield first.value;
+  yield* rest;
+}
+
+function renderingOf<Facts extends object, Line>(form: DocumentForm<Facts, Line>) {
+  type Parts = AsyncIterable<DocumentPart<Facts, Line>>;
+  if (form.format === 'html') return must(form.page, 'only what can be a page is asked for as one');
+  return form.format === 'csv' ? (parts: Parts) => asCsv(form, parts) : (parts: Parts) => asJson(form, parts);
+}
+
+/**
+ * A document rendered while it is sent: a slow reader slows down the database read, one that stalls or leaves ends it.
+ * Waits for the semaphore of this process, of which one reader may hold two places at a time.
+ */
+export async function streamDocument<Facts extends object, Line>(
+  reader: string,
+  form: DocumentForm<Facts, Line>,
+  read: () => AsyncGenerator<DocumentPart<Facts, Line>, void, undefined>,
+): Promise<Readable> {
+  const leave = await semaphore.enter({ key: reader, waitMs: longestWaitMs });
+  let stalled: NodeJS.Timeout | undefined;
+  const reading = read();
+  // Read before anything is sent, so that a failing read is refused like any other request.
+  const first = await reading.next().catch((error: unknown) => {
+    leave();
+    throw error;
+  });
+  const parts = withFirst(first, reading);
+  const texts = renderingOf(form)(parts);
+  async function* watched(): AsyncGenerator<string> {
+    try {
+      for await (const text of texts) {
+        stalled = setTimeout(() => body.destroy(new Error('the reader of a document has stalled')), stalledAfterMs);
+        yield text;
+        clearTimeout(stalled);
+      }
+    } finally {
+      clearTimeout(stalled);
+    }
+  }
+  const body: Readable = Readable.from(watched());
+  // Also when the reader left before the first line: the read holds a database connection until it is ended.
+  body.once('close', () => void reading.return().then(leave, leave));
+  return body;
+}
+
+/** The format that the `Accept` header prefers of these; JSON when none fits. */
+export function documentFormat(ctx: Context, formats: readonly DocumentFormat[]): DocumentFormat {
+  const types = formats.map(mediaTypeOf);
+  return formats[types.indexOf(String(ctx.accepts(...types)))] ?? 'json';
+}
+
+/** The answer that streams a document. */
+export const sendDocument = (format: DocumentFormat, body: Readable): Answer =>
+  stream(body, { 'content-type': contentTypes[format] });

@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import { mostComplaints, refuse } from '../../shared/errors.ts';
+
+/** One complaint about one field, in the words of the error envelopes. */
+export interface FieldComplaint {
+  field: string;
+  message: string;
+}
+
+function complaintsOf(issue: z.core.$ZodIssue, value: unknown): FieldComplaint[] {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, mostComplaints).map((key) => {
+      const field = [...path, key].join('.');
+      return { field, message: `${field}: unknown field` };
+    });
+  }
+  const field = path.join('.') || 'body';
+  const missing = issue.path.length > 0 && issue.code !== 'custom' && valueAt(value, issue.path) === undefined;
+  return [{ field, message: missing ? `${field}: is required` : `${field}: ${lowerFirst(issue.message)}` }];
+}
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (found, key) =>
+      typeof found === 'object' && found !== null ? (found as Record<PropertyKey, unknown>)[key] : found,
+    value,
+  );
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+const units: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
+
+/** What the validator would say in words of its own, where a schema says nothing; undefined leaves it those words. */
+const inPlainWords: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'invalid_type' && issue.expected in kinds) return `must be ${kinds[issue.expected]}`;
+  if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
+  const { inclusive = true, origin } = issue;
+  const [bound, words] =
+    issue.code === 'too_small'
+      ? [issue.minimum, inclusive ? 'at least' : 'more than']
+      : [issue.maximum, inclusive ? 'at most' : 'less than'];
+  const unit = units[origin];
+  if (unit === undefined) return `must be ${words} ${bound}`;
+  return `must have ${words} ${bound} ${unit}${Number(bound) === 1 ? '' : 's'}`;
+};
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** The value as the schema reads it. Throws REQUEST_INVALID with at most 20 complaints, each naming its field. */
+export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value, { error: inPlainWords });
+  if (result.success) return result.data;
+  const complaints = result.error.issues
+    .slice(0, mostComplaints)
+    .flatMap((issue) => complaintsOf(issue, value))
+    .slice(0, mostComplaints);
+  const messages = complaints.map(({ message }) => message);
+  return refuse('REQUEST_INVALID', messages[0] ?? 'invalid', { messages, details: complaints });
+}

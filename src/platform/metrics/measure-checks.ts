@@ -1,0 +1,30 @@
+import type { CheckResult } from '../../ledger/run-checks.ts';
+import { gauge, type Metrics } from './metrics.ts';
+
+/** What the checks of the books found, and when each was last read. */
+export function measureChecks(metrics: Metrics) {
+  const violations = gauge(metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', ['check']);
+  const last = gauge(metrics, 'amanah_checks_read_timestamp_seconds', 'When a check was last read.', []);
+  const each = gauge(
+    metrics,
+    'amanah_check_read_timestamp_seconds',
+    'When each check was last read; 0 before the first time.',
+    ['check'],
+  );
+  const known = new Set<string>();
+  return {
+    /** These are to be read: one that never is has a value too, or nobody would miss it. */
+    expect(checks: readonly string[]): void {
+      for (const check of checks) if (!known.has(check)) each.set({ check }, 0);
+      for (const check of checks) known.add(check);
+    },
+    read(results: readonly Pick<CheckResult, 'check' | 'violations'>[]): void {
+      for (const { check, violations: count } of results) {
+        known.add(check);
+        violations.set({ check }, count);
+        each.setToCurrentTime({ check });
+      }
+      last.setToCurrentTime();
+    },
+  };
+}

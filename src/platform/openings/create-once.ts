@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { DomainError } from '../../shared/errors.ts';
+import { findRefusal, isVerdict, refuseOnce } from './open-once.ts';
+import type { OpeningPlace, OpeningStamp } from './opening.ts';
+
+export interface Creation<Found, Prepared> {
+  /** The resource that was made, as it is in the database now. */
+  find(em: EntityManager): Promise<Found | null>;
+  /** Throws whatever can be refused before the workflow starts. */
+  prepare(): Promise<Prepared>;
+  /** Starts the workflow or joins the running one, and waits for its first step: null in vain. Throws that step's refusal. */
+  start(prepared: Prepared & { stamp: OpeningStamp }): Promise<NonNullable<unknown> | null>;
+}
+
+/** One step of such a run takes less than the time of all looks. */
+const mostLooks = 15;
+const lookEveryMs = 200;
+
+/**
+ * Creates a resource that a workflow owns. A refusal is final here too: an earlier request under the same key, or the
+ * workflow that reported the refusal, may still be running. So a refusal is written down before it is returned, and a
+ * resource that was made meanwhile is returned instead. `isKeyed` is false where no other request can have this id:
+ * nothing is written until the workflow has started. `stamp` is taken when the request arrives, before it waits for
+ * anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a
+ * retry under the same key joins what may still begin, and without a key, where a retry is another request, nothing
+ * begins any more. If the database cannot be asked after the workflow has answered, its error passes, and the resource
+ * may have been made: only a key makes it safe to repeat that.
+ */
+export async function createOnce<Found, Prepared>(
+  em: EntityManager,
+  opening: OpeningPlace & { stamp: OpeningStamp; isKeyed: boolean; unavailable: string },
+  { find, prepare, start }: Creation<Found, Prepared>,
+): Promise<Found> {
+  const { stamp } = opening;
+  let prepared: Prepared;
+  try {
+    prepared = await prepare();
+  } catch (error) {
+    if (!opening.isKeyed || !isVerdict(error)) throw error;
+    return refuseOnce(em, { ...opening, number: null }, find, error);
+  }
+  for (let looks = 1; ; looks += 1) {
+    let answer: NonNullable<unknown> | null;
+    try {
+      answer = await start({ ...prepared, stamp });
+    } catch (error) {
+      if (!isVerdict(error)) throw error;
+      // It came through Temporal, which anybody with access can write to: write it down first, or return what is written
+      // already.
+      return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
+    }
+    const found = await find(em.fork());
+    if (found !== null) return found;
+    const refusal = await findRefusal(em, { ...opening, number: stamp.number });
+    if (refusal !== null) throw refusal;
+    // A run that answers without a row began before the database was restored. The question wakes it, it finds its row
+    // gone, and ends: the next one begins anew.
+    if (answer === null || looks === mostLooks) break;
+    await delay(lookEveryMs);
+  }
+  const unavailable = new DomainError('SERVICE_UNAVAILABLE', opening.unavailable, { retryAfterSeconds: 2 });
+  if (opening.isKeyed) throw unavailable;
+  return refuseOnce(em, { ...opening, number: stamp.number }, find, unavailable);
+}

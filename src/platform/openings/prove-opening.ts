@@ -1,0 +1,36 @@
+import { refuse } from '../../shared/errors.ts';
+import type { Proved, Prover } from '../encryption/prover.ts';
+import type { OpeningPlace } from './opening.ts';
+
+const aboutOf = ({ kind, resourceId }: OpeningPlace): string => `opening ${kind} ${resourceId.toLowerCase()}`;
+
+/** A workflow's opening, with the proof that the API has judged it. */
+export const proveOpening = <Opening extends object>(
+  prover: Prover,
+  place: OpeningPlace,
+  opening: Opening,
+): Proved<Opening> => prover.prove(aboutOf(place), opening);
+
+/**
+ * The opening a workflow was started with, if the API proved it; null stays null. Otherwise throws SERVICE_UNAVAILABLE
+ * with nothing done or decided: an API request that joined such a run starts another.
+ */
+export function provenOpening<Opening extends object>(
+  prover: Prover,
+  place: OpeningPlace,
+  opening: Proved<Opening>,
+): Opening;
+export function provenOpening<Opening extends object>(
+  prover: Prover,
+  place: OpeningPlace,
+  opening: Proved<Opening> | null,
+): Opening | null;
+export function provenOpening<Opening extends object>(
+  prover: Prover,
+  place: OpeningPlace,
+  opening: Proved<Opening> | null,
+): Opening | null {
+  if (opening === null) return null;
+  const proven = prover.check(aboutOf(place), opening);
+  return proven ?? refuse('SERVICE_UNAVAILABLE', 'The API did not ask for this', { retryAfterSeconds: 1 });
+}

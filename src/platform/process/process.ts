@@ -1,0 +1,69 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { budgets } from '../../shared/budgets.ts';
+import type { Logger } from './log.ts';
+
+/** How long a process waits for what it depends on before it gives up. */
+const startTimeoutMs = budgets.start.whole;
+const retryMs = 500;
+
+/** Waits until every part answers, for at most a minute; throws naming the parts that did not. */
+export async function waitForParts(parts: Record<string, () => Promise<void>>, log: Logger): Promise<void> {
+  const endsAt = performance.now() + startTimeoutMs;
+  let missing = Object.keys(parts);
+  for (let round = 0; missing.length > 0; round += 1) {
+    const states = await Promise.allSettled(missing.map((name) => parts[name]?.()));
+    missing = missing.filter((_, index) => states[index]?.status === 'rejected');
+    if (missing.length === 0) return;
+    if (performance.now() > endsAt) throw new Error(`could not reach ${missing.join(', ')} within a minute`);
+    if (round % 10 === 0) log.info({ missing }, 'waiting for what this process depends on');
+    await delay(retryMs);
+  }
+}
+
+/**
+ * Resolves when the process is asked to stop: by SIGTERM, SIGINT or the exit of the parent that started it, or when
+ * `own` resolves. Resolves to the reason.
+ */
+export function stopSignal(own?: Promise<string>): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const stop = (reason: string) => {
+    resolve(reason);
+    endLater();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
+  if (process.channel) process.once('disconnect', () => stop('disconnect'));
+  else if (process.send) stop('disconnect');
+  void own?.then(stop);
+  return promise;
+}
+
+/** From now on `/readyz` answers 503, so that the load balancer stops sending requests here. */
+export function endReadiness(readiness: Record<string, () => Promise<void>>): void {
+  readiness.serving = () => Promise.reject(new Error('this process stops'));
+}
+
+/** Tells the parent, if there is one, that this process is serving. */
+export function announceReady(): void {
+  if (process.connected) process.send?.('ready');
+}
+
+/** A process whose parent is gone, or that was asked to stop, exits after this long whatever it still waits for. */
+const endLater = (): void => void setTimeout(() => process.exit(1), budgets.shutdown.process).unref();
+
+/**
+ * Runs a main function; an error that it does not handle is printed, a ConfigError as one sentence, with exit code 1.
+ */
+export async function runMain(main: () => Promise<void>): Promise<never> {
+  // Also during start-up, when nothing listens for a stop signal yet.
+  if (process.channel) process.once('disconnect', endLater);
+  try {
+    await main();
+    process.exit(0);
+  } catch (error) {
+    const told = Error.isError(error) && error.name === 'ConfigError' ? error.message : error;
+    process.stderr.write(
+      `${typeof told === 'string' ? told : String(Error.isError(told) ? (told.stack ?? told.message) : told)}\n`,
+    );
+    process.exit(1);
+  }
+}

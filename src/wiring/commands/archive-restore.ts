@@ -1,0 +1,18 @@
+import { type RestoreOutcome, restoreMonth } from '../../platform/archive/restore-month.ts';
+import { runArchiveCommand } from './archive-tools.ts';
+
+const usage = `Usage: npm run archive:restore -- --month YYYY-MM [--table NAME] [--json]
+
+Brings an archived month (of UTC) back from the file store: loads its rows, compares them with what was archived, and makes
+them part of their tables again. May be stopped at any moment and run again.
+Needs the owner's MIGRATION_DATABASE_URL and the S3_* of the file store.`;
+
+const sentences: Record<RestoreOutcome['state'], string> = {
+  restored: 'restored',
+  there: 'is in the database',
+  absent: 'was never archived',
+};
+const describe = ({ table, state, rows }: RestoreOutcome): string =>
+  `${table}: ${sentences[state]}${state === 'restored' ? `, ${rows} rows` : ''}`;
+
+await runArchiveCommand(usage, ({ em, storage }, place) => restoreMonth(em, storage, place), describe);

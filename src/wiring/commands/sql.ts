@@ -1,0 +1,71 @@
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { readDatabaseToRead } from '../../platform/config/config.ts';
+import { tlsOf, withoutParameters } from '../../platform/database/database-tls.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { CommandError, runCommand } from './run-command.ts';
+import { statementsOf, transactionWords } from './statements.ts';
+
+const usage = `Usage: npm run sql -- "select ..."
+       npm run sql < file.sql
+
+Reads the database by statements, given or on the standard input, and prints what each answers. It writes nothing: it
+reads as the reader that READER_DATABASE_URL names, or by DATABASE_URL in transactions that only read; without both the
+stack that runs on DATA_DIR.`;
+
+await runCommand(usage, async () => {
+  const { values, positionals } = parseArgs({
+    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  if (values.help) return usage;
+  const statements = statementsOf(positionals.length > 0 ? positionals.join(' ') : await text(process.stdin));
+  if (statements.length === 0) throw new CommandError(usage);
+  for (const statement of statements) {
+    const words = transactionWords(statement);
+    if (words !== null)
+      throw new CommandError(`"${words}" is refused: what is asked here is one transaction, which only reads.`);
+  }
+  const url = readDatabaseToRead();
+  const client = new pg.Client({
+    connectionString: withoutParameters(url),
+    ssl: tlsOf(url),
+    connectionTimeoutMillis: budgets.reach.database,
+  });
+  try {
+    await client.connect();
+    await client.query('start transaction read only');
+    const answers: pg.QueryResult<Record<string, unknown>>[] = [];
+    // So that the server refuses what it reads as several statements, whose later ones nobody has looked at here.
+    for (const statement of statements) {
+      const query = { text: statement, queryMode: 'extended' };
+      answers.push(await client.query<Record<string, unknown>>(query));
+    }
+    return answers.map((answer) => (values.json ? JSON.stringify(answer.rows, null, 2) : table(answer))).join('\n\n');
+  } catch (error) {
+    throw new CommandError(error instanceof Error ? error.message : String(error));
+  } finally {
+    await client.end();
+  }
+});
+
+function table({ fields, rows }: pg.QueryResult<Record<string, unknown>>): string {
+  const names = fields.map(({ name }) => name);
+  const lines = [names, ...rows.map((row) => names.map((name) => show(row[name])))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  const told = [lines[0] ?? [], rule, ...lines.slice(1)].map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...told, `(${rows.length} ${rows.length === 1 ? 'row' : 'rows'})`].join('\n');
+}
+
+function show(value: unknown): string {
+  if (value === null) return '';
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,119 @@
+import {
+  DefaultLogger,
+  type NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerDeploymentOptions,
+} from '@temporalio/worker';
+import { boundOfLocal } from '../../activities/bound-local.ts';
+import { createActivities } from '../../activities/index.ts';
+import type { Config } from '../platform/config/config.ts';
+import { type StepQueue, taskQueueOf } from '../platform/config/step-queues.ts';
+import { budgets } from '../shared/budgets.ts';
+import type { Dependencies } from './dependencies.ts';
+import { preloadModules, workflowInterceptorModules, workflowsPath } from './workflow-modules.ts';
+
+/**
+ * Concurrent activities per queue, by what they wait for. Activities that wait for the provider or a partner's endpoint
+ * hold no database connection meanwhile; ledger activities do.
+ */
+const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, webhooks: 100, background: 20 };
+/**
+ * A workflow task holds its slot while a local activity runs. Two kinds of those wait for the provider, and leave the
+ * others as many slots as the ledger's steps have.
+ */
+const maxConcurrentWorkflowTasks = slots.ledger + 2 * boundOfLocal;
+/**
+ * Workflows that a worker keeps in memory; one that it has dropped is replayed from its history with its next event,
+ * which takes it about 10 ms of CPU time for a payment. Each takes up to 0.5 MB, and a worker 300 MB beside them, so it
+ * stays below 700 MB. By itself the SDK would keep as many as V8's heap may hold: 2,300 on a machine with 8 GB.
+ */
+const maxCachedWorkflows = 400;
+
+/**
+ * This worker's deployment version, when one is configured. Workflows are upgraded to the newest version automatically,
+ * because some run for years; their code stays replay-safe instead (docs/operations.md, Upgrading).
+ */
+function deploymentOf({ WORKER_DEPLOYMENT_NAME, WORKER_BUILD_ID }: Config): WorkerDeploymentOptions | undefined {
+  if (WORKER_DEPLOYMENT_NAME === undefined || WORKER_BUILD_ID === undefined) return undefined;
+  return {
+    version: { deploymentName: WORKER_DEPLOYMENT_NAME, buildId: WORKER_BUILD_ID },
+    useWorkerVersioning: true,
+    defaultVersioningBehavior: 'AUTO_UPGRADE',
+  };
+}
+
+/** A worker of this process and the task queue that it polls. */
+export interface QueueWorker {
+  queue: StepQueue;
+  worker: Worker;
+}
+
+/**
+ * The workers of this process, one per configured task queue. Each can run every activity, whichever queue an earlier
+ * release put it on; the ledger's runs the workflows, from the prebuilt bundle or bundled at start.
+ */
+export async function createWorkers(deps: Dependencies, connection: NativeConnection): Promise<QueueWorker[]> {
+  const { config } = deps;
+  const bundle = config.WORKFLOW_BUNDLE;
+  const deployment = deploymentOf(config);
+  const activities = createActivities(deps);
+  const workflows = {
+    ...(bundle === undefined
+      ? { workflowsPath, bundlerOptions: { preloadModules } }
+      : { workflowBundle: { codePath: bundle } }),
+    maxConcurrentLocalActivityExecutions: maxConcurrentWorkflowTasks,
+    maxConcurrentWorkflowTaskExecutions: maxConcurrentWorkflowTasks,
+    maxCachedWorkflows,
+  };
+  return Promise.all(
+    config.WORKER_QUEUES.map(async (queue) => ({
+      queue,
+      worker: await Worker.create({
+        connection,
+        namespace: config.TEMPORAL_NAMESPACE,
+        taskQueue: taskQueueOf(config.TEMPORAL_TASK_QUEUE, queue),
+        activities,
+        ...(queue === 'ledger' && workflows),
+        interceptors: {
+          ...deps.telemetry.activityInterceptors,
+          // A prebuilt bundle already contains them.
+          ...(queue === 'ledger' && bundle === undefined && { workflowModules: workflowInterceptorModules }),
+        },
+        ...(deployment && { workerDeploymentOptions: deployment }),
+        shutdownGraceTime: budgets.shutdown.steps,
+        maxConcurrentActivityTaskExecutions: slots[queue],
+      }),
+    })),
+  );
+}
+
+/** SDK warnings that nobody has to look at. */
+const unremarkable: ReadonlySet<string> = new Set([
+  // Each step logs its own failures, but not every attempt.
+  'Activity failed',
+  // Only the ledger's worker runs workflows.
+  'No workflows registered, not polling for workflow tasks',
+]);
+
+let installed = false;
+
+/**
+ * Sends the SDK's log lines through our log, and its metrics (workflows, task latencies, free slots) to their own port
+ * where one is configured. One runtime per process, installed before anything connects.
+ */
+export function installRuntime({ config, log }: Dependencies): void {
+  if (installed) return;
+  installed = true;
+  const { TEMPORAL_METRICS_PORT: port } = config;
+  Runtime.install({
+    ...(port !== undefined && {
+      telemetryOptions: { metrics: { prometheus: { bindAddress: `0.0.0.0:${port}`, useSecondsForDurations: true } } },
+    }),
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      if (unremarkable.has(message)) return;
+      const { error, ...facts } = meta ?? {};
+      log[level === 'ERROR' ? 'error' : 'warn']({ temporal: facts, err: error }, message);
+    }),
+  });
+}

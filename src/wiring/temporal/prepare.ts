@@ -1,0 +1,270 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleHandle,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import proto from '@temporalio/proto';
+import type { Logger } from 'pino';
+import { budgets } from '../../shared/budgets.ts';
+import { errorCodeOf } from '../../shared/errors.ts';
+import { searchAttributeKeys } from './search-attributes.ts';
+
+/** gRPC status codes. */
+const alreadyExists = 6;
+const unimplemented = 12;
+
+/** Search attributes whose failure this process has logged: one that an operator must register is logged once. */
+const toldOf = new Set<string>();
+
+/**
+ * Registers the search attributes where the server allows it, one by one: some servers refuse a list that contains an
+ * existing one. Safe to repeat.
+ */
+export async function registerSearchAttributes(client: Client, namespace: string, log: Logger): Promise<void> {
+  const { connection } = client;
+  const { IndexedValueType } = proto.temporal.api.enums.v1;
+  for (const { name, type } of Object.values(searchAttributeKeys)) {
+    const valueType =
+      type === 'INT' ? IndexedValueType.INDEXED_VALUE_TYPE_INT : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+    try {
+      await connection.withDeadline(Date.now() + budgets.reach.temporalPreparation, () =>
+        connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: valueType } }),
+      );
+    } catch (error) {
+      if (errorCodeOf(error) !== alreadyExists && !toldOf.has(name)) {
+        toldOf.add(name);
+        log.warn(
+          { err: error, searchAttribute: name },
+          'the server did not accept a search attribute; register it by hand',
+        );
+      }
+    }
+  }
+}
+
+interface ScheduleEntry {
+  scheduleId: string;
+  workflowType: string;
+  every: '15 seconds' | '1 minute' | '15 minutes' | '1 day';
+  /** From midnight UTC. */
+  offset?: '18 hours' | '19 hours' | '20 hours';
+  note: string;
+}
+
+/**
+ * How late a missed run may still be made after an outage of Temporal. Schedules of seconds or minutes just continue
+ * with their next run; a daily run is made up for.
+ */
+const catchUpOf = ({ every }: ScheduleEntry) => (every === '15 seconds' ? '1 minute' : every);
+
+/** What runs on a schedule, and how often. */
+export const schedules: readonly ScheduleEntry[] = [
+  {
+    scheduleId: 'callback-redelivery',
+    workflowType: 'redeliverCallbacks',
+    every: '15 seconds',
+    note: 'Hands over callbacks that were stored while Temporal was away',
+  },
+  {
+    scheduleId: 'expiry-sweep',
+    workflowType: 'sweepOverduePayments',
+    every: '1 minute',
+    note: 'Wakes or restarts payments that are past their deadline and open',
+  },
+  {
+    scheduleId: 'circle-sweep',
+    workflowType: 'sweepSavingCircles',
+    every: '1 minute',
+    note: 'Wakes or restarts saving circles that should have moved on',
+  },
+  {
+    scheduleId: 'payout-sweep',
+    workflowType: 'sweepPayouts',
+    every: '1 minute',
+    note: 'Wakes payouts that may be taken back, and restarts those whose workflow was lost',
+  },
+  {
+    scheduleId: 'receipt-sweep',
+    workflowType: 'sweepReceipts',
+    every: '1 minute',
+    note: 'Restarts the cases of money in suspense whose workflow was lost',
+  },
+  {
+    scheduleId: 'decision-sweep',
+    workflowType: 'sweepDecisions',
+    every: '1 minute',
+    note: 'Ends decisions that nobody approved within a day, and carries out what was approved and not carried out',
+  },
+  {
+    scheduleId: 'subscription-sweep',
+    workflowType: 'sweepSubscriptions',
+    every: '15 minutes',
+    note: 'Wakes or restarts subscriptions whose next payment is late',
+  },
+  {
+    scheduleId: 'reconciliation',
+    workflowType: 'reconciliation',
+    every: '1 day',
+    // 02:00 in UTC+7.
+    offset: '19 hours',
+    note: "Compares the books of each day that is over with the provider's",
+  },
+  {
+    scheduleId: 'webhook-redelivery',
+    workflowType: 'sweepDeliveries',
+    every: '1 minute',
+    note: 'Starts the delivery of webhooks that are overdue',
+  },
+  {
+    scheduleId: 'partner-answers',
+    workflowType: 'sweepPartnerAnswers',
+    every: '15 minutes',
+    note: 'Forgets idempotent answers of partners after 30 days',
+  },
+  {
+    scheduleId: 'forgetting',
+    workflowType: 'forgetOldRows',
+    every: '15 minutes',
+    note: 'Forgets events of reads after 90 days, and idempotency keys of users and expired invitations after 30',
+  },
+  {
+    scheduleId: 'ledger-checks',
+    workflowType: 'runLedgerChecks',
+    every: '15 minutes',
+    note: 'Reads the check_* views, each night whole, and raises a metric',
+  },
+  {
+    scheduleId: 'journal-seals',
+    workflowType: 'sealJournals',
+    every: '1 day',
+    // 01:00 in UTC+7, when the accounting day is over.
+    offset: '18 hours',
+    note: 'Seals every journal that is in no seal yet',
+  },
+  {
+    scheduleId: 'clearing-comparison',
+    workflowType: 'compareClearing',
+    every: '1 day',
+    // 03:00 in UTC+7, after the reconciliation has woken what was forgotten. The run after a missed day covers it too:
+    // it compares with the last day that agreed.
+    offset: '20 hours',
+    note: "Holds gateway clearing against the provider's balance",
+  },
+];
+
+const grpcCodeOf = (error: unknown): unknown =>
+  errorCodeOf(error) ?? (Error.isError(error) ? errorCodeOf(error.cause) : undefined);
+
+interface Preparation {
+  client: Client;
+  namespace: string;
+  taskQueue: string;
+  log: Logger;
+  /** Called when Temporal has lost our state: whatever was woken there lately must be woken again. */
+  beginAnew(): Promise<void>;
+}
+
+/** How often a worker checks that Temporal still has its registrations: Temporal may lose them while workers run. */
+const preparesEveryMs = 60_000;
+/** When preparation takes longer than this, a worker starts polling without waiting for it. */
+const firstWaitMs = 15_000;
+
+/**
+ * Registers our search attributes and schedules with Temporal, now and every minute (`everyMs`) until it is disposed
+ * of. A failure is logged and retried the next time; it never ends the process. Resolves after the first time, at most
+ * 15 seconds later.
+ */
+export async function keepPrepared(preparation: Preparation, everyMs = preparesEveryMs): Promise<AsyncDisposable> {
+  const { client, log } = preparation;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const prepare = () =>
+    client
+      .withAbortSignal(signal, () => prepareTemporal(preparation))
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error }, 'could not prepare Temporal; tries again soon');
+      });
+  const first = prepare();
+  const keeping = (async () => {
+    await first;
+    while (await delay(everyMs, true, { signal }).catch(() => false)) await prepare();
+  })();
+  await Promise.race([first, delay(firstWaitMs, undefined, { signal, ref: false }).catch(() => undefined)]);
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await keeping;
+    },
+  };
+}
+
+async function prepareTemporal(preparation: Preparation): Promise<void> {
+  const { client, namespace, log } = preparation;
+  await registerSearchAttributes(client, namespace, log);
+  await ensureSchedules(preparation);
+}
+
+/**
+ * Creates the missing schedules; safe to repeat from several workers at once. One that cannot be created is logged and does
+ * not hold up the rest. The last schedule is created only after `beginAnew`: its existence says that this has been done.
+ * Returns how many it created.
+ */
+export async function ensureSchedules({
+  client,
+  taskQueue,
+  log,
+  beginAnew,
+}: Pick<Preparation, 'client' | 'taskQueue' | 'log' | 'beginAnew'>): Promise<number> {
+  let made = 0;
+  for (const entry of schedules) {
+    const handle = client.schedule.getHandle(`${taskQueue}/${entry.scheduleId}`);
+    // Each call has its own deadline: what is begun anew between them may take a minute.
+    const inTime = <T>(call: () => Promise<T>) =>
+      client.withDeadline(Date.now() + budgets.reach.temporalPreparation, call);
+    try {
+      if (await inTime(() => isThere(handle))) continue;
+      if (entry === schedules.at(-1)) await beginAnew();
+      await inTime(() => createSchedule(client, taskQueue, entry));
+      made += 1;
+    } catch (error) {
+      if (error instanceof ScheduleAlreadyRunning) continue;
+      if (grpcCodeOf(error) === unimplemented) {
+        log.warn({ schedule: entry.scheduleId }, 'this server does not support schedules: nothing is swept');
+        break;
+      }
+      log.warn({ err: error, schedule: entry.scheduleId }, 'could not create a schedule; tries again soon');
+    }
+  }
+  return made;
+}
+
+async function createSchedule(client: Client, taskQueue: string, entry: ScheduleEntry): Promise<void> {
+  const { scheduleId, workflowType, every, offset, note } = entry;
+  await client.schedule.create({
+    scheduleId: `${taskQueue}/${scheduleId}`,
+    spec: { intervals: [{ every, ...(offset && { offset }) }] },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpOf(entry) },
+    action: {
+      type: 'startWorkflow',
+      workflowType,
+      workflowId: `${taskQueue}/${scheduleId}`,
+      taskQueue,
+      args: [],
+      staticSummary: note,
+    },
+  });
+}
+
+/** Whether a schedule is there. */
+async function isThere(handle: ScheduleHandle): Promise<boolean> {
+  try {
+    await handle.describe();
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
+  }
+}

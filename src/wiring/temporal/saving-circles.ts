@@ -1,0 +1,37 @@
+import type { CircleHint, CircleOpening, CircleWorkflows } from '../../circles/circle-contract.ts';
+import { wholeRupiah } from '../../shared/money.ts';
+import { canonicalId } from '../../shared/uuid.ts';
+import type { Hints } from './hints.ts';
+import { ofOrganization, searchAttributeKeys } from './search-attributes.ts';
+import type { Temporal } from './temporal.ts';
+
+export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleWorkflows {
+  const signal = (circleId: string, hint: CircleHint): Promise<void> => {
+    const run = {
+      workflow: 'savingCircle' as const,
+      subject: circleId,
+      input: { circleId: canonicalId(circleId) },
+      summary: 'A saving circle, looked after again',
+    };
+    return temporal.signalWithStart(run, hint);
+  };
+  return {
+    async startSavingCircle(circleId, opening, waitMs) {
+      const run = {
+        workflow: 'savingCircle' as const,
+        subject: circleId,
+        input: { circleId, opening: temporal.prove({ kind: 'saving_circle', resourceId: circleId }, opening) },
+        summary: `A saving circle of IDR ${opening.amount}, ${opening.roundInterval}, by ${opening.turnOrder}`,
+        attributes: attributesOf(opening),
+      };
+      await temporal.startAndAwait(run, { name: 'awaitCircle' }, waitMs);
+    },
+    wakeSavingCircle: async (circleId, hint) => void (await hints.send(() => signal(circleId, hint))),
+    lookAfterSavingCircle: (circleId) => signal(circleId, 'circleChanged'),
+  };
+}
+
+const attributesOf = ({ organizationId, amount }: CircleOpening) => [
+  { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(amount) },
+  ...ofOrganization(organizationId),
+];

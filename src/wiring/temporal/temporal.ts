@@ -1,0 +1,161 @@
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowIdReusePolicy,
+} from '@temporalio/client';
+import { type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
+import type { Proved, Prover } from '../../platform/encryption/prover.ts';
+import type { OpeningPlace } from '../../platform/openings/opening.ts';
+import { proveOpening } from '../../platform/openings/prove-opening.ts';
+import { must } from '../../shared/assert.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { refuse } from '../../shared/errors.ts';
+import { withPatience } from '../../shared/patience.ts';
+import { workflowIds } from '../../shared/workflow-ids.ts';
+import { withinWait } from './within-wait.ts';
+import type { ResultOf, SignalOf, UpdatesOf, WorkflowContract, WorkflowName } from './workflow-contract.ts';
+
+/** Temporal is away when it cannot be reached within this (a 503 within 3 seconds). */
+const reachTimeoutMs = budgets.reach.temporal;
+/** The bound for a process that is too busy to hear the answer: patient, but not for ever. */
+const longestReachMs = 10_000;
+/** Signals and starts answer within this, or have failed. */
+const callTimeoutMs = budgets.reach.temporalCall;
+const retryAfterSeconds = 2;
+
+/** One run of a workflow; starting it for a subject that already has one joins that run. */
+export interface WorkflowRun<Name extends WorkflowName> {
+  workflow: Name;
+  /** The id of the workflow's subject; with the workflow's name it makes the workflow id. */
+  subject: string;
+  input: WorkflowContract[Name]['input'];
+  /** One line for Temporal's web UI: never about people. */
+  summary?: string;
+  attributes?: SearchAttributePair[];
+  /** Whether a workflow may be started again for a subject whose run has ended; it may, unless this says otherwise. */
+  reusePolicy?: WorkflowIdReusePolicy;
+}
+
+/** An update of a workflow; sent repeatedly under the same id it is one update. */
+export interface WorkflowUpdate<Update> {
+  name: Update;
+  id?: string;
+  args?: unknown[];
+}
+
+/**
+ * How the product talks to Temporal, for the workflow families' files beside this one. Every call is bounded; nothing
+ * here knows the database.
+ */
+export interface Temporal {
+  client: Client;
+  taskQueue: string;
+  /** The opening with a proof that it comes from here. Throws in a process that starts no workflows. */
+  prove<Opening extends object>(place: OpeningPlace, opening: Opening): Proved<Opening>;
+  /** Throws unless Temporal answers within a second and a half. */
+  ping(): Promise<void>;
+  /** The server's version; throws like `ping`. */
+  serverVersion(): Promise<string>;
+  /**
+   * Starts the workflow, or joins the run of the same subject, and waits at most `waitMs` for the update's answer. Null
+   * when the wait ended without one. Throws the workflow's own refusal, and SERVICE_UNAVAILABLE when Temporal is away.
+   */
+  startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(
+    run: WorkflowRun<Name>,
+    update: WorkflowUpdate<Update>,
+    waitMs: number,
+  ): Promise<UpdatesOf<Name>[Update] | null>;
+  /** The same, waiting for the end of the workflow. */
+  startAndAwaitEnd<Name extends WorkflowName>(run: WorkflowRun<Name>, waitMs: number): Promise<ResultOf<Name> | null>;
+  /** Signals the workflow, starting it first if it does not run. Throws when Temporal does not accept it in time. */
+  signalWithStart<Name extends WorkflowName>(run: WorkflowRun<Name>, signal: SignalOf<Name>): Promise<void>;
+  /** Starts the workflow unless it runs, or `reusePolicy` says that its work is done. Throws like `signalWithStart`. */
+  startOnce<Name extends WorkflowName>(run: WorkflowRun<Name>): Promise<void>;
+}
+
+/** Wraps a Temporal client for the workflows of one task queue; `prover` proves openings. */
+export function createTemporal(client: Client, taskQueue: string, prover?: Prover): Temporal {
+  const withinCall = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callTimeoutMs, call);
+  const serverVersion = async (): Promise<string> => {
+    // Aborting also ends the SDK's own retries, which outlive a deadline alone.
+    const info = await withPatience(reachTimeoutMs, (signal) =>
+      client.withAbortSignal(signal, () =>
+        client.withDeadline(Date.now() + longestReachMs, () => client.workflowService.getSystemInfo({})),
+      ),
+    );
+    return info.serverVersion;
+  };
+  const ping = async (): Promise<void> => {
+    await serverVersion();
+  };
+  let asking: Promise<void> | null = null;
+  /** Called before anything is started. Requests that come while Temporal is being asked share the answer. */
+  const reach = async (): Promise<void> => {
+    asking ??= ping().finally(() => {
+      asking = null;
+    });
+    try {
+      await asking;
+    } catch (cause) {
+      refuse('SERVICE_UNAVAILABLE', 'Temporal cannot be reached; try again', { cause, retryAfterSeconds });
+    }
+  };
+  function optionsOf<Name extends WorkflowName>(run: WorkflowRun<Name>) {
+    const { workflow, subject, input, summary, attributes, reusePolicy } = run;
+    return {
+      workflowId: workflowIds[workflow](subject),
+      taskQueue,
+      args: [input] as [typeof input],
+      ...(summary !== undefined && { staticSummary: summary }),
+      ...(attributes !== undefined && { typedSearchAttributes: new TypedSearchAttributes(attributes) }),
+      ...(reusePolicy !== undefined && { workflowIdReusePolicy: reusePolicy }),
+    };
+  }
+  return {
+    client,
+    taskQueue,
+    prove: (place, opening) => proveOpening(must(prover, 'what begins workflows can prove it'), place, opening),
+    ping,
+    serverVersion,
+    async startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(
+      run: WorkflowRun<Name>,
+      { name, id, args = [] }: WorkflowUpdate<Update>,
+      waitMs: number,
+    ) {
+      await reach();
+      const startWorkflowOperation = new WithStartWorkflowOperation<Workflow>(run.workflow, {
+        ...optionsOf(run),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+      return withinWait(client, waitMs, () =>
+        client.workflow.executeUpdateWithStart<Workflow, UpdatesOf<Name>[Update], unknown[]>(name, {
+          args,
+          ...(id !== undefined && { updateId: id }),
+          startWorkflowOperation,
+        }),
+      );
+    },
+    async startAndAwaitEnd<Name extends WorkflowName>(run: WorkflowRun<Name>, waitMs: number) {
+      await reach();
+      return withinWait(client, waitMs, async () => {
+        const options = { ...optionsOf(run), workflowIdConflictPolicy: 'USE_EXISTING' as const };
+        const handle = await client.workflow.start<Workflow>(run.workflow, options);
+        return (await handle.result()) as ResultOf<Name>;
+      });
+    },
+    async signalWithStart(run, signal) {
+      await withinCall(() =>
+        client.workflow.signalWithStart<Workflow>(run.workflow, { ...optionsOf(run), signal, signalArgs: [] }),
+      );
+    },
+    async startOnce(run) {
+      try {
+        const options = { ...optionsOf(run), workflowIdConflictPolicy: 'USE_EXISTING' as const };
+        await withinCall(() => client.workflow.start<Workflow>(run.workflow, options));
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    },
+  };
+}

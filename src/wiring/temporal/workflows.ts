@@ -1,0 +1,74 @@
+import type { Client } from '@temporalio/client';
+import type { CircleWorkflows } from '../../circles/circle-contract.ts';
+import type { ErasureWorkflows } from '../../control/erasure/erasure.ts';
+import type { AllocationWorkflows } from '../../giving/donations/allocation.ts';
+import type { SubscriptionWorkflows } from '../../giving/donations/subscription.ts';
+import type { PartnerPaymentWorkflows } from '../../money-in/collections/partner-payment.ts';
+import type { GatewayPaymentWorkflows, ReceiptWorkflows } from '../../money-in/payments/payment-contract.ts';
+import type { PayoutWorkflows } from '../../money-out/payouts/payout.ts';
+import type { RefundWorkflows } from '../../money-out/refunds/refund.ts';
+import type { WithdrawalWorkflows } from '../../money-out/withdrawals/withdrawal.ts';
+import type { DeliveryWorkflows } from '../../partners/webhooks/webhook-delivery.ts';
+import type { Prover } from '../../platform/encryption/prover.ts';
+import { createAllocationWorkflows } from './donation-allocations.ts';
+import { createSubscriptionWorkflows } from './donation-subscriptions.ts';
+import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
+import { createHints } from './hints.ts';
+import { createPartnerPaymentWorkflows } from './partner-payments.ts';
+import { createPayoutWorkflows } from './payouts.ts';
+import { createErasureWorkflows } from './person-erasures.ts';
+import { createCircleWorkflows } from './saving-circles.ts';
+import { createTemporal } from './temporal.ts';
+import { createReceiptWorkflows } from './unmatched-receipts.ts';
+import { createDeliveryWorkflows } from './webhook-deliveries.ts';
+
+/** The workflows as use cases see them: each use case takes the ports it needs, which its own domain declares. */
+export interface Workflows
+  extends GatewayPaymentWorkflows,
+    ReceiptWorkflows,
+    PartnerPaymentWorkflows,
+    PayoutWorkflows,
+    WithdrawalWorkflows,
+    RefundWorkflows,
+    CircleWorkflows,
+    AllocationWorkflows,
+    SubscriptionWorkflows,
+    DeliveryWorkflows,
+    ErasureWorkflows {
+  client: Client;
+  taskQueue: string;
+  /** Throws unless Temporal answers within a second and a half. */
+  ping(): Promise<void>;
+  /** The version of the Temporal server; throws like `ping`. */
+  serverVersion(): Promise<string>;
+  /** Waits for pending hints, then closes the connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * The workflows of one task queue, through a Temporal client. Without a prover nothing can be started, only looked
+ * after.
+ */
+export function createWorkflows(client: Client, taskQueue: string, prover?: Prover): Workflows {
+  const temporal = createTemporal(client, taskQueue, prover);
+  const hints = createHints();
+  return {
+    client,
+    taskQueue,
+    ping: temporal.ping,
+    serverVersion: temporal.serverVersion,
+    ...createGatewayPaymentWorkflows(temporal),
+    ...createReceiptWorkflows(temporal),
+    ...createPartnerPaymentWorkflows(temporal),
+    ...createPayoutWorkflows(temporal),
+    ...createCircleWorkflows(temporal, hints),
+    ...createAllocationWorkflows(temporal),
+    ...createSubscriptionWorkflows(temporal, hints),
+    ...createDeliveryWorkflows(temporal, hints),
+    ...createErasureWorkflows(temporal),
+    close: async () => {
+      await hints.settled();
+      await client.connection.close();
+    },
+  };
+}

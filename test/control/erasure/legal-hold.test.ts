@@ -1,0 +1,146 @@
+import { continueErasure } from '../../../src/control/erasure/continue-erasure.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { buildIndividual, buildSuperAdmin } from '../../support/build.ts';
+import { buildOperators, decide, type Operators, propose, secureSession } from '../../support/decide.ts';
+import { isFullRun } from '../../support/run.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+let operators: Operators;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  operators = await buildOperators(stack);
+}, 120_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack?.stop());
+
+/** Of each race. */
+const turns = isFullRun() ? 10 : 3;
+const note = 'Letter 12/2026 of the court';
+const place = (id: string, token = operators.proposer.token) =>
+  stack.post(`/v1/users/${id}/legal-hold`, { note }, { token });
+const read = (id: string) => stack.get(`/v1/users/${id}/legal-hold`, { token: operators.proposer.token });
+const lift = (id: string, token = operators.approver.token) =>
+  stack.delete(`/v1/users/${id}/legal-hold`, undefined, { token });
+const eventsOf = async (id: string) =>
+  stack
+    .em()
+    .execute('select event, impact, actor_id from events where resource_id = ? order by created_at, event', [id]);
+const terms = () => ({ ...stack.deps, config: { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30 } });
+/** An erasure that has begun; its workflow is not started. */
+const beginErasure = async (userId: string): Promise<string> => {
+  const id = newId();
+  await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);
+  return id;
+};
+
+describe('A person under a legal hold', () => {
+  it('is proposed for erasure by nobody until another operator has lifted it', async () => {
+    const { id } = await buildIndividual(stack);
+    const placed = await place(id);
+    expect(placed).toMatchObject({
+      status: 201,
+      body: { data: { user_id: id, note, placed_by: operators.proposer.id, lifted_by: null, lifted_at: null } },
+    });
+    expect((await read(id)).body.data).toEqual(placed.body.data);
+    const refused = await propose(stack, operators, { kind: 'erase_person', user_id: id });
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      'user_id: the user cannot be erased yet: they are under a legal hold',
+    ]);
+    expect(await lift(id)).toMatchObject({
+      status: 200,
+      body: { data: { id: placed.body.data.id, lifted_by: operators.approver.id, lifted_at: expect.any(String) } },
+    });
+    expect((await read(id)).status).toBe(404);
+    expect((await lift(id)).status).toBe(404);
+    expect(await eventsOf(id)).toEqual([
+      { event: 'LEGAL_HOLD_PLACED', impact: 'HIGH', actor_id: operators.proposer.id },
+      { event: 'LEGAL_HOLD_LIFTED', impact: 'HIGH', actor_id: operators.approver.id },
+    ]);
+    expect(await decide(stack, operators, { kind: 'erase_person', user_id: id })).toMatchObject({
+      status: 'carried_out',
+    });
+  });
+
+  it('is not erased though that was decided before, and is when the hold is lifted', async () => {
+    const { id } = await buildIndividual(stack);
+    const erasure = await beginErasure(id);
+    await place(id);
+    const held = await continueErasure(stack.em(), terms(), erasure);
+    expect(held).toEqual({ status: 'waiting', waitMs: 24 * 3_600_000 });
+    const shown = await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token });
+    expect(shown.body.data).toMatchObject({ status: 'waiting', held_because: 'they are under a legal hold' });
+    await lift(id);
+    expect(await continueErasure(stack.em(), terms(), erasure)).toMatchObject({ status: 'erased' });
+    expect((await place(id)).body.message).toBe('user_id: the user has been erased');
+  });
+
+  it('is either held or erased where both come at once', async () => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      const { id } = await buildIndividual(stack);
+      const erasure = await beginErasure(id);
+      const [placed, { status }] = await Promise.all([place(id), continueErasure(stack.em(), terms(), erasure)]);
+      expect([placed.status, status]).toEqual(placed.status === 201 ? [201, 'waiting'] : [400, 'erased']);
+    }
+  });
+});
+
+describe('A legal hold', () => {
+  it('is placed once, by twenty who do so at once', async () => {
+    const { id } = await buildIndividual(stack);
+    const statuses = (await Promise.all(Array.from({ length: 20 }, () => place(id)))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([201, ...Array(19).fill(400)]);
+    expect((await place(id)).body.message).toBe('user_id: the user is under a legal hold already');
+  });
+
+  it('is lifted by another super admin than the one who placed it, and stays lifted', async () => {
+    const { id } = await buildIndividual(stack);
+    await place(id, operators.approver.token);
+    expect((await lift(id)).status).toBe(403);
+    expect((await lift(id, operators.proposer.token)).status).toBe(403);
+    const other = await buildSuperAdmin(stack);
+    expect((await lift(id, other.token)).body.message).toContain('second factor');
+    expect((await lift(id, await secureSession(stack, other.id))).status).toBe(200);
+    await expect(
+      stack.em().execute('update legal_holds set lifted_by = null, lifted_at = null where user_id = ?', [id]),
+    ).rejects.toMatchObject({ code: 'AM003' });
+    await expect(stack.owner().execute('delete from legal_holds where user_id = ?', [id])).rejects.toMatchObject({
+      code: 'AM003',
+    });
+    // Another one is placed anew.
+    expect((await place(id)).status).toBe(201);
+  });
+
+  it('is not lifted by whom it keeps', async () => {
+    const admin = await buildSuperAdmin(stack);
+    expect((await place(admin.id)).status).toBe(201);
+    expect((await lift(admin.id, await secureSession(stack, admin.id))).status).toBe(403);
+    expect((await lift(admin.id)).status).toBe(200);
+  });
+
+  it('is not placed on somebody who was only invited', async () => {
+    const invitation = { email: `${newId()}@example.org`, name: 'Budi', user_type: 'individual' };
+    const invited = await stack.post('/v1/users/invitations', invitation, { token: operators.proposer.token });
+    const { status, body } = await place(invited.body.data.id);
+    expect([status, body.message]).toEqual([400, 'user_id: the user has not accepted the invitation']);
+  });
+
+  it('is placed by two operators on each other at once', async () => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      const [one, other] = [await buildSuperAdmin(stack), await buildSuperAdmin(stack)];
+      const statuses = await Promise.all([place(one.id, other.token), place(other.id, one.token)]);
+      expect(statuses.map(({ status }) => status)).toEqual([201, 201]);
+    }
+  });
+
+  it('is nothing to anybody but operators, and names its note', async () => {
+    const { id, token } = await buildIndividual(stack);
+    expect((await place(id, token)).status).toBe(403);
+    expect((await stack.get(`/v1/users/${id}/legal-hold`, { token })).status).toBe(403);
+    expect((await place(newId())).status).toBe(404);
+    expect((await lift(newId())).status).toBe(404);
+    const { status, body } = await stack.post(`/v1/users/${id}/legal-hold`, {}, { token: operators.proposer.token });
+    expect([status, body.message]).toEqual([400, 'note: is required']);
+  });
+});

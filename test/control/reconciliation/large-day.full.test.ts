@@ -1,0 +1,46 @@
+import { findMissingPayments } from '../../../src/control/reconciliation/compare-payments.ts';
+import { bookDay } from '../../../src/ledger/seals/day-seal.ts';
+import { type Stack, startStack } from '../../support/stack.ts';
+
+const day = '2026-03-02';
+const payments = 20_000;
+/** More of one stretch than a page looks up at the provider, and the last of all. */
+const unlisted = [...Array.from({ length: 120 }, (_, index) => `py-${5_001 + index}`), `py-${payments}`];
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ own: true });
+  await stack.owner().transactional(async (tx) => {
+    await tx.execute('set local statement_timeout = 0; set local transaction_timeout = 0');
+    await tx.execute("set local session_replication_role = 'replica'");
+    await tx.execute(
+      `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id, received_at)
+       select gen_random_uuid(), 'py-' || n, 'pm-' || n, 'order', 1000, 'applied', gen_random_uuid(),
+         timestamptz '2026-03-01T17:00:00Z' + n * interval '1 second' from generate_series(1, ${payments}) n`,
+    );
+  });
+  // Receipts are known to the planner; what was listed a moment ago is not.
+  await stack.owner().execute('analyze receipts');
+  await stack.owner().transactional(async (tx) => {
+    await tx.execute("set local session_replication_role = 'replica'");
+    await tx.execute(
+      `insert into reconciled_records (day, kind, key) select ?, 'payment', 'py-' || n from generate_series(1, ${payments}) n
+         where 'py-' || n <> all(?::text[])`,
+      [day, `{${unlisted.join(',')}}`],
+    );
+  });
+});
+afterAll(() => stack.stop());
+
+it('A day of twenty thousand payments is read page by page, to the last one that is not among the records', async () => {
+  const { from, to } = bookDay(day);
+  const gateway = { ...stack.deps.gateway, findPayment: async () => null };
+  const found: string[] = [];
+  let after: string | null = null;
+  do {
+    const page = await findMissingPayments(stack.em(), gateway, { day, from, to, after });
+    found.push(...page.differences.map(({ subject }) => subject));
+    after = page.next;
+  } while (after !== null);
+  expect(found).toEqual(unlisted);
+});

@@ -1,0 +1,22 @@
+import { reconcileDay } from '../../../src/control/reconciliation/reconcile-day.ts';
+import type { Gateway } from '../../../src/platform/gateway/gateway.ts';
+import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import type { Stack } from '../../support/stack.ts';
+
+/** Compares a day (UTC+7; today) with the provider's records; an owner that cannot be woken fails the test. */
+export const reconcileOn = (
+  { em, deps: { gateway, workflows } }: Pick<Stack, 'deps' | 'em'>,
+  { day = westernIndonesiaDay(new Date()), by = gateway }: { day?: string; by?: Gateway } = {},
+) =>
+  reconcileDay(
+    em(),
+    {
+      gateway: by,
+      workflows,
+      failed: (_: string, subject: string, error: unknown) => {
+        throw new Error(`the owner of ${subject} was not woken`, { cause: error });
+      },
+    },
+    { day, takenBy: newId() },
+  );

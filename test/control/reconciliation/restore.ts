@@ -1,0 +1,65 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { errorCodeOf } from '../../../src/shared/errors.ts';
+
+interface TableColumns {
+  name: string;
+  columns: string;
+}
+
+const kept = 'schema_migrations';
+
+async function tablesOf(em: EntityManager): Promise<TableColumns[]> {
+  return em.execute<TableColumns[]>(
+    `select t.table_name as name,
+       string_agg(quote_ident(c.column_name), ', ' order by c.ordinal_position) as columns
+     from information_schema.tables t
+     join information_schema.columns c using (table_schema, table_name)
+     where t.table_schema = 'public' and t.table_type = 'BASE TABLE' and t.table_name <> ?
+       and c.is_generated = 'NEVER'
+     group by t.table_name`,
+    [kept],
+  );
+}
+
+/** Keeps a copy of every table, as a backup would; one instant for all. */
+export function backUp(em: EntityManager): Promise<void> {
+  return em.transactional(
+    async (tx) => {
+      await tx.execute('create schema backup');
+      for (const { name } of await tablesOf(tx)) {
+        await tx.execute(`create table backup."${name}" as table public."${name}"`);
+      }
+    },
+    { isolationLevel: 'repeatable read' as never },
+  );
+}
+
+/** What ends a statement because of somebody else's lock: a deadlock, and a lock that was waited for too long. */
+const locked = new Set<unknown>(['40P01', '55P03']);
+
+/**
+ * Puts the copy back over whatever happened since: a database restored from a backup. A worker that sweeps meanwhile may
+ * hold what is taken away: then it is done again.
+ */
+export async function restore(em: EntityManager): Promise<void> {
+  for (;;) {
+    try {
+      return await putBack(em.fork());
+    } catch (error) {
+      if (!locked.has(errorCodeOf(error))) throw error;
+    }
+  }
+}
+
+function putBack(em: EntityManager): Promise<void> {
+  return em.transactional(async (tx) => {
+    await tx.execute("set local session_replication_role = 'replica'");
+    const tables = await tablesOf(tx);
+    await tx.execute(`truncate ${tables.map(({ name }) => `public."${name}"`).join(', ')} cascade`);
+    for (const { name, columns } of tables) {
+      await tx.execute(
+        `insert into public."${name}" (${columns}) overriding system value select ${columns} from backup."${name}"`,
+      );
+    }
+  });
+}

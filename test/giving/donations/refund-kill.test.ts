@@ -1,0 +1,89 @@
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildSuperAdmin,
+} from '../../support/build.ts';
+import { approve, buildOperators, type Operators, propose } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
+import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, expectChecksEmpty } from '../../support/stack.ts';
+import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import { give } from './build-donations.ts';
+
+let stack: ProcessStack;
+let operators: Operators;
+let creator: BuiltUser;
+let donor: BuiltUser;
+let causeId: string;
+beforeAll(async () => {
+  stack = await startProcessStack();
+  operators = await buildOperators(stack);
+  creator = await buildOrganizationAdmin(stack);
+  causeId = await buildCause(stack, creator, await buildSuperAdmin(stack));
+}, 90_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack?.stop());
+beforeEach(async () => {
+  donor = await buildIndividual(stack, { balance: '1000' });
+});
+afterEach(() => stack.restart());
+
+async function given(): Promise<string> {
+  expect((await give(stack, donor, 1000, causeId)).status).toBe(201);
+  return (await stack.get('/v1/donations', { token: donor.token })).body.data.items[0].id;
+}
+
+/** Asks while the API kills itself at the point; then, of the one started after it, until it answers. */
+async function askThrough(point: string, ask: () => ReturnType<ProcessStack['post']>) {
+  stack.arm(`${point}=kill`);
+  const asked = ask().catch(() => null);
+  await stack.api.exited;
+  await asked;
+  await stack.restart();
+  return eventually(
+    () => ask().catch(() => null),
+    (answer) => answer !== null && answer.status !== 503,
+    60_000,
+  );
+}
+
+async function expectRefundedOnce(id: string): Promise<void> {
+  const { items } = (await stack.get('/v1/donations', { token: donor.token })).body.data;
+  expect(items).toMatchObject([{ id, status: 'refunded' }]);
+  expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
+  expect(await currentAmountOf(stack, creator, causeId)).toBe(0);
+  const events = "select 1 from events where resource_id = ? and data ->> 'status' = 'refunded'";
+  expect(await stack.em().execute<unknown[]>(events, [id])).toHaveLength(1);
+}
+
+const points = ['refund-donation.marked', 'refund-donation.posted', 'refund-donation.written', 'refund-donation.after'];
+const chosen = isFullRun() ? points : points.slice(-2);
+
+describe.each(chosen)('After kill -9 of the API at %s', (point) => {
+  it('the donation is refunded once', async () => {
+    const id = await given();
+    const answer = await askThrough(point, () =>
+      stack.post(`/v1/donations/${id}/refund`, undefined, { token: donor.token }),
+    );
+    expect(answer?.status).toBe(point === 'refund-donation.after' ? 400 : 200);
+    await expectRefundedOnce(id);
+  }, 120_000);
+});
+
+itInFull(
+  'After kill -9 of the API while it carries a decision out, the donation is refunded once, as two people decided',
+  async () => {
+    const id = await given();
+    const proposed = await propose(stack, operators, { kind: 'refund_donation', donation_id: id });
+    const decisionId = proposed.body.data.id;
+    const answer = await askThrough('refund-donation.written', () => approve(stack, operators, decisionId));
+    expect([200, 400]).toContain(answer?.status);
+    const read = await stack.get(`/v1/decisions/${decisionId}`, { token: operators.proposer.token });
+    expect(read.body.data).toMatchObject({ status: 'carried_out', approved_by: operators.approver.id });
+    await expectRefundedOnce(id);
+  },
+  120_000,
+);

@@ -1,0 +1,208 @@
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildSuperAdmin,
+  fund,
+} from '../../support/build.ts';
+import { eventually, expectChecksEmpty } from '../../support/stack.ts';
+import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
+import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import { createSubscriber } from './create-subscriber.ts';
+
+let stack: TimeSkippingStack;
+let creator: BuiltUser;
+let superAdmin: BuiltUser;
+let donor: BuiltUser;
+let causeId: string;
+beforeAll(async () => {
+  stack = await startTimeSkippingStack({ sandbox: false });
+  creator = await buildOrganizationAdmin(stack);
+  superAdmin = await buildSuperAdmin(stack);
+}, 90_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  donor = await buildIndividual(stack, { balance: '10000' });
+  causeId = await buildCause(stack, creator, superAdmin);
+});
+
+const dayMs = 24 * 60 * 60 * 1000;
+const { begin, read, stop, donations, attemptsOf } = createSubscriber(() => ({ stack, donor, causeId }));
+const endOf = (id: string) => stack.time.client.workflow.getHandle(`donation-subscription/${id}`).result();
+const sleepUntil = async (instant: number) => {
+  const left = instant - Number(await stack.time.currentTimeMs());
+  if (left > 0) await stack.time.sleep(left);
+};
+const paidPeriods = (id: string, count: number) =>
+  eventually(
+    () => read(id),
+    (subscription) => subscription.periods_paid >= count || subscription.status !== 'active',
+  );
+
+describe('Under time skipping', () => {
+  it('a year of monthly payments from 31 January keeps to the ends of unequal months', async () => {
+    const now = new Date(Number(await stack.time.currentTimeMs()));
+    const year = now.getUTCFullYear() + 1;
+    await sleepUntil(Date.parse(`${year}-01-31T12:00:00+07:00`));
+    await fund(stack, donor.accountId, '10000');
+    const { id, started_at } = await begin();
+    expect(started_at.slice(0, 10)).toBe(`${year}-01-31`);
+    await sleepUntil(Date.parse(`${year + 1}-01-31T12:00:00+07:00`) + dayMs);
+    await paidPeriods(id, 13);
+    const february = year % 4 === 0 ? '29' : '28';
+    const ends = ['31', february, '31', '30', '31', '30', '31', '31', '30', '31', '30', '31'];
+    expect((await attemptsOf(id)).map(({ due }) => due)).toEqual([
+      ...ends.map((day, month) => `${year}-${String(month + 1).padStart(2, '0')}-${day}`),
+      `${year + 1}-01-31`,
+    ]);
+    expect((await donations()).total).toBe(13);
+    expect(await balanceOf(stack, donor.accountId)).toBe('7000.0000');
+    expect(await currentAmountOf(stack, donor, causeId)).toBe(13_000);
+    await stop(id);
+    expect(await endOf(id)).toBe('stopped');
+  });
+
+  it('a year of weekly payments is 53 with the first', async () => {
+    await fund(stack, donor.accountId, '100000');
+    const { id, started_at } = await begin({ interval: 'weekly' });
+    await sleepUntil(Date.parse(started_at) + 52 * 7 * dayMs + dayMs);
+    await paidPeriods(id, 53);
+    expect((await donations()).total).toBe(53);
+    await stop(id);
+  });
+
+  it('a refused period is paid one or two days later, and the next one keeps its date', async () => {
+    const { id, started_at } = await begin({ amount: '6000', interval: 'weekly' });
+    const due = Date.parse(started_at) + 7 * dayMs;
+    await sleepUntil(due + dayMs + dayMs / 2);
+    const refused = await eventually(
+      () => attemptsOf(id),
+      (attempts) => attempts.length === 3,
+    );
+    expect(refused.map(({ period, outcome }) => [period, outcome])).toEqual([
+      [0, 'paid'],
+      [1, 'refused'],
+      [1, 'refused'],
+    ]);
+    const third = Date.parse((await read(id)).next_payment_at) - due - 2 * dayMs;
+    expect(third).toBeGreaterThanOrEqual(0);
+    expect(third).toBeLessThan(600_000);
+    await fund(stack, donor.accountId, '2000');
+    await sleepUntil(due + 3 * dayMs);
+    expect(await paidPeriods(id, 2)).toMatchObject({ status: 'active', periods_paid: 2 });
+    expect(Date.parse((await read(id)).next_payment_at)).toBe(due + 7 * dayMs);
+    await stop(id);
+  });
+
+  const setStatus = async (path: string, status: 'active' | 'suspended') =>
+    expect(await stack.patch(path, { status }, { token: superAdmin.token })).toMatchObject({ status: 200 });
+  it.each<[string, () => Promise<string>]>([
+    ['its donor is', async () => `/v1/users/${donor.id}`],
+    [
+      'its donor’s organization is',
+      async () => {
+        const { organizationId } = await buildOrganizationAdmin(stack);
+        donor = await buildIndividual(stack, { balance: '10000', organizationId: organizationId ?? '' });
+        return `/v1/organizations/${organizationId}`;
+      },
+    ],
+    [
+      'its cause’s organization is',
+      async () => {
+        const owner = await buildOrganizationAdmin(stack);
+        causeId = await buildCause(stack, owner, superAdmin);
+        await stack
+          .owner()
+          .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
+            owner.organizationId,
+            causeId,
+          ]);
+        return `/v1/organizations/${owner.organizationId}`;
+      },
+    ],
+  ])(
+    'pays nothing while %s suspended, and pays the period if that ends within its three attempts',
+    async (_, build) => {
+      const whom = await build();
+      const { id, started_at } = await begin({ interval: 'weekly' });
+      const due = Date.parse(started_at) + 7 * dayMs;
+      await setStatus(whom, 'suspended');
+      await sleepUntil(due + dayMs / 2);
+      const outcomes = async () => (await attemptsOf(id)).map(({ outcome }) => outcome);
+      expect(await eventually(outcomes, (made) => made.length === 2)).toEqual(['paid', 'refused']);
+      expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+      await setStatus(whom, 'active');
+      await sleepUntil(due + dayMs * 1.5);
+      expect(await eventually(outcomes, (made) => made.length === 3)).toEqual(['paid', 'refused', 'paid']);
+      expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
+      // A suspension has ended its donor's tokens for good.
+      const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
+      const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
+      await stop(id, { ...donor, token });
+    },
+  );
+
+  it('three refusals of one period fail the subscription', async () => {
+    const { id } = await begin({ amount: '6000' });
+    expect(await endOf(id)).toBe('failed');
+    expect(await read(id)).toMatchObject({ status: 'failed', periods_paid: 1, next_payment_at: null });
+    expect((await attemptsOf(id)).map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
+      [1, 'paid'],
+      [1, 'refused'],
+      [2, 'refused'],
+      [3, 'refused'],
+    ]);
+    expect((await stop(id)).body.data.status).toBe('failed');
+  });
+
+  it('an outage of days never uses up the three attempts at once: they stay a day apart, and each period is paid', async () => {
+    const { id } = await begin({ amount: '6000', interval: 'weekly' });
+    const startedAt = Number(await stack.time.currentTimeMs()) - 24 * dayMs;
+    // Temporal comes back without the workflow, which goes on from its row: three periods are overdue.
+    const workflowId = `donation-subscription/${id}`;
+    await stack.time.client.workflow.getHandle(workflowId).terminate('lost');
+    await stack
+      .owner()
+      .execute('update donation_subscriptions set started_at = ? where id = ?', [new Date(startedAt), id]);
+    await stack.time.client.workflow.start('donationSubscription', {
+      workflowId,
+      taskQueue: stack.deps.workflows.taskQueue,
+      args: [{ subscriptionId: id }],
+    });
+    const made = async () =>
+      (await attemptsOf(id)).slice(1).map(({ period, attempt, outcome }) => `${period}.${attempt} ${outcome}`);
+    await eventually(made, (attempts) => attempts.length > 0);
+    // What is due at once has been made by the time that another subscription has begun.
+    await begin({ amount: '1' });
+    expect({ made: await made(), status: (await read(id)).status }).toEqual({
+      made: ['1.1 refused'],
+      status: 'active',
+    });
+    const next = Date.parse((await read(id)).next_payment_at);
+    expect(Math.abs(next - Number(await stack.time.currentTimeMs()) - dayMs)).toBeLessThan(60_000);
+    await sleepUntil(next - 60_000);
+    expect(await made()).toEqual(['1.1 refused']);
+    await sleepUntil(next + 60_000);
+    expect(await eventually(made, (attempts) => attempts.length > 1)).toEqual(['1.1 refused', '1.2 refused']);
+    await fund(stack, donor.accountId, '20000');
+    await sleepUntil(next + dayMs + 120_000);
+    expect(await eventually(made, (attempts) => attempts.length > 4)).toEqual([
+      '1.1 refused',
+      '1.2 refused',
+      '1.3 paid',
+      '2.1 paid',
+      '3.1 paid',
+    ]);
+    expect(Date.parse((await read(id)).next_payment_at)).toBe(startedAt + 28 * dayMs);
+    await stop(id);
+  });
+
+  it('a cause that no longer accepts donations refuses its periods too', async () => {
+    const { id } = await begin();
+    await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
+    expect(await endOf(id)).toBe('failed');
+    expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+  });
+});

@@ -1,0 +1,263 @@
+import { dueAt } from '../../../src/giving/donations/subscription.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  buildSuperAdmin,
+  fund,
+} from '../../support/build.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
+import { createSubscriber, subscriptionsPath } from './create-subscriber.ts';
+
+let stack: Stack;
+let creator: BuiltUser;
+let superAdmin: BuiltUser;
+let donor: BuiltUser;
+let causeId: string;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  creator = await buildOrganizationAdmin(stack);
+  superAdmin = await buildSuperAdmin(stack);
+}, 90_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  donor = await buildIndividual(stack, { balance: '10000' });
+  causeId = await buildCause(stack, creator, superAdmin);
+});
+
+const path = subscriptionsPath;
+const dayMs = 24 * 60 * 60 * 1000;
+const { subscribe, begin, read, stop, donations, attemptsOf } = createSubscriber(() => ({ stack, donor, causeId }));
+const endOf = (id: string) => stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).result();
+
+describe('POST /v1/donations/subscriptions', () => {
+  it('pays the first period at once and answers with the subscription', async () => {
+    const { status, body } = await subscribe();
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        message: expect.any(String),
+        data: {
+          user_id: donor.id,
+          cause_id: causeId,
+          amount: '1000.0000',
+          source_account_id: donor.accountId,
+          interval: 'monthly',
+          status: 'active',
+          periods_paid: 1,
+        },
+      },
+    });
+    expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+    expect(await currentAmountOf(stack, donor, causeId)).toBe(1000);
+    expect((await donations()).items).toEqual([
+      expect.objectContaining({
+        type: 'subscription',
+        status: 'completed',
+        cause_id: causeId,
+        subscription_id: body.data.id,
+        transaction_id: expect.any(String),
+      }),
+    ]);
+    expect(await read(body.data.id)).toEqual(body.data);
+    const list = await stack.get(path, { token: donor.token });
+    expect(list.body).toMatchObject({ data: { items: [body.data], page: 1, limit: 10, total: 1 } });
+  });
+
+  it('makes nothing when the balance does not cover it (400)', async () => {
+    const { status } = await subscribe({ amount: '10000.0001' });
+    expect(status).toBe(400);
+    expect((await stack.get(path, { token: donor.token })).body.data.total).toBe(0);
+    expect((await donations()).total).toBe(0);
+    expect(await balanceOf(stack, donor.accountId)).toBe('10000.0000');
+  });
+
+  it('refuses unknown causes and accounts (404), causes that are not active (400), accounts of others (403)', async () => {
+    expect((await subscribe({ cause_id: newId() })).status).toBe(404);
+    expect((await subscribe({ source_account_id: newId() })).status).toBe(404);
+    expect((await subscribe({ cause_id: await buildCause(stack, creator) })).status).toBe(400);
+    expect((await subscribe({ source_account_id: creator.accountId })).status).toBe(403);
+  });
+
+  it.each([
+    ['amount as a number', { amount: 1000 }, 'amount'],
+    ['amount zero', { amount: '0' }, 'amount'],
+    ['amount with five decimals', { amount: '1.00001' }, 'amount'],
+    ['another interval', { interval: 'daily' }, 'interval'],
+    ['a cause_id that is no UUID', { cause_id: 'x' }, 'cause_id'],
+    ['an unknown field', { day: 5 }, 'day'],
+  ])('refuses %s with 400, naming the field', async (_, body, field) => {
+    const { status, body: answer } = await subscribe(body);
+    expect({ status, message: answer.message }).toEqual({ status: 400, message: expect.stringContaining(field) });
+  });
+
+  it('needs a token (401) and the permission (403)', async () => {
+    expect((await stack.post(path, {})).status).toBe(401);
+    await stack.owner().execute('update users set role_id = null where id = ?', [donor.id]);
+    expect((await subscribe()).status).toBe(403);
+    expect((await stack.get(path, { token: donor.token })).status).toBe(403);
+    expect((await stop(newId())).status).toBe(403);
+  });
+
+  it('makes one subscription with one payment under one Idempotency-Key; another body is a 400', async () => {
+    const key = { 'idempotency-key': `subscription-${newId()}` };
+    const answers = await Promise.all([1, 2, 3].map(() => subscribe({}, key)));
+    const later = await subscribe({ amount: '1000.00' }, key);
+    answers.push(later);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(new Set(answers.map(({ body }) => body.data.id)).size).toBe(1);
+    expect(later.headers.get('idempotency-replayed')).toBe('true');
+    expect((await subscribe({ amount: '2' }, key)).status).toBe(400);
+    const otherKey = { 'idempotency-key': `subscription-${newId()}` };
+    const mixed = await Promise.all(['1', '2'].map((amount) => subscribe({ amount }, otherKey)));
+    expect(mixed.map(({ status }) => status).sort()).toEqual([201, 400]);
+    const { total } = (await stack.get(path, { token: donor.token })).body.data;
+    expect(total).toBe(2);
+  });
+});
+
+describe('DELETE /v1/donations/subscriptions/:id', () => {
+  it('stops it: no further payment, and the workflow ends', async () => {
+    const { id } = await begin({ interval: 'weekly' });
+    const { status, body } = await stop(id);
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { data: { id, status: 'stopped', next_payment_at: null, periods_paid: 1 } },
+    });
+    expect(await endOf(id)).toBe('stopped');
+    expect((await donations()).total).toBe(1);
+    expect((await stop(id)).body.data.status).toBe('stopped');
+  });
+
+  it('is for its donor (403 otherwise, 404 unknown); platform can read the subscription', async () => {
+    const { id } = await begin();
+    const platform = await buildPlatformAdmin(stack);
+    for (const user of [creator, platform]) expect((await stop(id, user)).status).toBe(403);
+    expect((await stop(newId())).status).toBe(404);
+    expect((await read(id, platform)).id).toBe(id);
+    expect((await stack.get(`${path}/${id}`, { token: creator.token })).status).toBe(403);
+    await stop(id);
+  });
+});
+
+describe('A period of a subscription', () => {
+  /** As if it had begun earlier, and been tried earlier; a hint makes its workflow look. */
+  async function ageBy(id: string, interval: string): Promise<void> {
+    await stack.owner().execute(
+      `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age
+         from (select ?::interval as age) as aged where id = ?`,
+      [interval, id],
+    );
+    await stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
+  }
+  const outcomes = async (id: string) => (await attemptsOf(id)).map(({ outcome }) => outcome);
+  const outcomesWhen = (id: string, count: number) =>
+    eventually(
+      () => outcomes(id),
+      (made) => made.length === count,
+    );
+
+  it('is paid when its time comes', async () => {
+    const { id } = await begin({ interval: 'weekly' });
+    await ageBy(id, '6 days 23 hours 59 minutes 58 seconds');
+    expect(await outcomesWhen(id, 2)).toEqual(['paid', 'paid']);
+    await stop(id);
+  });
+
+  it('that is refused is paid a day later, and the next one keeps its date', async () => {
+    const { id } = await begin({ amount: '6000', interval: 'weekly' });
+    await ageBy(id, '7 days');
+    expect(await outcomesWhen(id, 2)).toEqual(['paid', 'refused']);
+    const { started_at, next_payment_at } = await read(id);
+    const later = Date.parse(next_payment_at) - Date.parse(started_at) - 8 * dayMs;
+    expect(later).toBeGreaterThanOrEqual(0);
+    expect(later).toBeLessThan(600_000);
+    await fund(stack, donor.accountId, '2000');
+    await ageBy(id, '1 day');
+    expect(await outcomesWhen(id, 3)).toEqual(['paid', 'refused', 'paid']);
+    const paid = await read(id);
+    expect(paid).toMatchObject({ status: 'active', periods_paid: 2 });
+    expect(Date.parse(paid.next_payment_at) - Date.parse(paid.started_at)).toBe(14 * dayMs);
+    await stop(id);
+  });
+
+  const setStatus = async (path: string, status: 'active' | 'suspended') =>
+    expect(await stack.patch(path, { status }, { token: superAdmin.token })).toMatchObject({ status: 200 });
+  it.each<[string, () => Promise<string>]>([
+    ['its donor is', async () => `/v1/users/${donor.id}`],
+    [
+      'its donor’s organization is',
+      async () => {
+        const { organizationId } = await buildOrganizationAdmin(stack);
+        donor = await buildIndividual(stack, { balance: '10000', organizationId: organizationId ?? '' });
+        return `/v1/organizations/${organizationId}`;
+      },
+    ],
+    [
+      'its cause’s organization is',
+      async () => {
+        const owner = await buildOrganizationAdmin(stack);
+        causeId = await buildCause(stack, owner, superAdmin);
+        await stack
+          .owner()
+          .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
+            owner.organizationId,
+            causeId,
+          ]);
+        return `/v1/organizations/${owner.organizationId}`;
+      },
+    ],
+  ])('is not paid while %s suspended, and is if that ends within its three attempts', async (_, build) => {
+    const whom = await build();
+    const { id } = await begin({ interval: 'weekly' });
+    await setStatus(whom, 'suspended');
+    await ageBy(id, '7 days');
+    expect(await outcomesWhen(id, 2)).toEqual(['paid', 'refused']);
+    expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+    await setStatus(whom, 'active');
+    await ageBy(id, '1 day');
+    expect(await outcomesWhen(id, 3)).toEqual(['paid', 'refused', 'paid']);
+    expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
+    // A suspension has ended its donor's tokens for good.
+    const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
+    const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
+    await stop(id, { ...donor, token });
+  });
+
+  it('is refused by a cause that no longer accepts donations', async () => {
+    const { id } = await begin({ interval: 'weekly' });
+    await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
+    await ageBy(id, '7 days');
+    expect(await outcomesWhen(id, 2)).toEqual(['paid', 'refused']);
+    expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+    await stop(id);
+  });
+});
+
+describe('When a period is due', () => {
+  it('is the same by the database, which finds what is late, as by the workflow, which pays it', async () => {
+    const begun = ['2026-01-31T01:00:00+07:00', '2026-03-01T00:30:00+07:00', '2027-12-30T23:59:59.5+07:00'];
+    const rows = await stack.owner().transactional(async (tx) => {
+      await tx.execute(
+        'create temporary table periods (like donation_subscriptions including generated) on commit drop',
+      );
+      return tx.execute<{ started: string; interval: 'weekly' | 'monthly'; periods_paid: number; due: string }[]>(
+        `insert into periods (id, user_id, cause_id, amount, source_account_id, interval, status, started_at, periods_paid,
+           refusals, attempted_at, created_at, updated_at)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, gen_random_uuid(), i, 'active', s, p, 0, s, s, s
+         from unnest(?::timestamptz[]) s, unnest(array['weekly', 'monthly']) i, unnest(array[0, 1, 2, 12, 13, 26, 120]) p
+         returning to_json(started_at) #>> '{}' as started, interval, periods_paid, to_json(due_at) #>> '{}' as due`,
+        [`{${begun.join(',')}}`],
+      );
+    });
+    expect(rows).toHaveLength(42);
+    expect(rows.map(({ due }) => Date.parse(due))).toEqual(
+      rows.map((row) => dueAt(new Date(row.started), row.interval, row.periods_paid).getTime()),
+    );
+  });
+});

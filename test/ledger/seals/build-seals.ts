@@ -1,0 +1,88 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { systemAccounts } from '../../../src/ledger/account.ts';
+import { openAccount } from '../../../src/ledger/open-account.ts';
+import { makeSeal, type SealStep } from '../../../src/ledger/seals/make-seal.ts';
+import { type SealVerdict, verifySeals } from '../../../src/ledger/seals/verify-seals.ts';
+import { must } from '../../../src/shared/assert.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { plantJournal } from '../../support/plant-journal.ts';
+import type { Stack } from '../../support/stack.ts';
+
+type Sealing = Pick<Stack, 'em' | 'deps'>;
+
+/** A journal that no row proves, into an account of its own: only the owner may write it. */
+export async function post(tx: EntityManager): Promise<string> {
+  const accountId = await openAccount(tx, { kind: 'user', name: 'Pocket' });
+  return transfer(tx, systemAccounts.gatewayClearing, accountId);
+}
+
+async function transfer(tx: EntityManager, from: string, to: string): Promise<string> {
+  const id = await plantJournal(tx, {
+    kind: 'test.sealed',
+    businessKey: `test/sealed/${newId()}`,
+    postings: [
+      { accountId: from, amount: '-1' },
+      { accountId: to, amount: '1' },
+    ],
+  });
+  return must(id, 'a new key posts');
+}
+
+/** So many journals, each in a transaction of its own. */
+export async function postMany({ owner }: Pick<Stack, 'owner'>, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) ids.push(await owner().transactional((tx) => post(tx)));
+  return ids;
+}
+
+/** A transaction under way that has written a journal and holds nobody up: it touches accounts of its own only. */
+export async function postLate({ owner }: Pick<Stack, 'owner'>): Promise<{ id: string; commit(): Promise<void> }> {
+  const [from, to] = await owner().transactional(async (tx) => {
+    const accounts = [
+      await openAccount(tx, { kind: 'user', name: 'From' }),
+      await openAccount(tx, { kind: 'user', name: 'To' }),
+    ];
+    await transfer(tx, systemAccounts.gatewayClearing, accounts[0] ?? '');
+    return accounts;
+  });
+  const late = owner();
+  await late.begin();
+  return { id: await transfer(late, from ?? '', to ?? ''), commit: () => late.commit() };
+}
+
+/** One pass as the workflow makes it; answers its steps. */
+export async function sealAll(
+  { em, deps }: Sealing,
+  options: { pass?: string; size?: number } = {},
+): Promise<SealStep[]> {
+  const { pass = newId(), size } = options;
+  const parts = { storage: deps.storage, keys: deps.sealKeys, ...(size !== undefined && { size }) };
+  const steps: SealStep[] = [];
+  for (;;) {
+    const step = await makeSeal(em(), parts, pass);
+    steps.push(step);
+    if (step.done) return steps;
+  }
+}
+
+/** Which seal a journal is in, or null. */
+export async function sealOf({ em }: Pick<Stack, 'em'>, journalId: string): Promise<number | null> {
+  const [row] = await em().execute<{ seal_number: string }[]>(
+    'select seal_number from seal_journals where journal_id = ?',
+    [journalId],
+  );
+  return row === undefined ? null : Number(row.seal_number);
+}
+
+export const countSeals = async ({ em }: Pick<Stack, 'em'>): Promise<number> =>
+  Number((await em().execute<[{ count: string }]>('select count(*) from seals'))[0].count);
+
+export const verify = ({ em, deps }: Sealing): Promise<SealVerdict> =>
+  verifySeals(em(), { storage: deps.storage, keys: deps.sealKeys });
+
+/** Nothing differs, everything was compared. */
+export async function expectIntact(stack: Sealing): Promise<SealVerdict> {
+  const verdict = await verify(stack);
+  expect(verdict).toMatchObject({ sample: [], differences: 0, objectsNotCompared: null, beingStored: null });
+  return verdict;
+}

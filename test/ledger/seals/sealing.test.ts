@@ -1,0 +1,266 @@
+import { systemAccounts } from '../../../src/ledger/account.ts';
+import { openAccount } from '../../../src/ledger/open-account.ts';
+import { makeSeal } from '../../../src/ledger/seals/make-seal.ts';
+import { measureSeals } from '../../../src/ledger/seals/measure-seals.ts';
+import { createSealKeys } from '../../../src/ledger/seals/seal-keys.ts';
+import { readConfig } from '../../../src/platform/config/config.ts';
+import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
+import { openStorage } from '../../../src/platform/storage/storage.ts';
+import { must } from '../../../src/shared/assert.ts';
+import { armFailpoints } from '../../../src/shared/failpoint.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { isFullRun } from '../../support/run.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { countSeals, expectIntact, post, postLate, postMany, sealAll, sealOf, verify } from './build-seals.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
+});
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+afterEach(async () => {
+  armFailpoints(undefined);
+});
+
+const parts = () => ({ storage: stack.deps.storage, keys: stack.deps.sealKeys });
+
+describe('A platform that has not sealed yet', () => {
+  it('has metrics that begin with its first event', async () => {
+    await stack.em().execute(
+      `insert into events (id, event, impact, resource_type, created_at)
+       values (uuidv7(interval '-3 days'), 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '3 days')`,
+    );
+    const metrics = createMetrics({ defaults: false });
+    measureSeals(metrics, stack.deps.orm);
+    const [, since] = /^amanah_sealed_until_timestamp_seconds (\S+)$/m.exec(await metrics.registry.metrics()) ?? [];
+    expect((Date.now() / 1000 - Number(since)) / 86_400).toBeCloseTo(3, 2);
+  });
+
+  it('begins one chain, however many steps make its first seal at once', async () => {
+    await postMany(stack, 3);
+    armFailpoints('make-seal.before-row=delay');
+    await Promise.all([sealAll(stack), sealAll(stack)]);
+    await expectIntact(stack);
+  });
+});
+
+describe('A pass', () => {
+  it('seals every journal once, in parts that follow from each other', async () => {
+    const journals = await postMany(stack, 7);
+    const before = await countSeals(stack);
+    const steps = await sealAll(stack, { size: 3 });
+    expect(steps.map(({ journals: count, done }) => [count, done])).toEqual([
+      [3, false],
+      [3, false],
+      [1, true],
+    ]);
+    expect(steps.map(({ number }) => number)).toEqual([before + 1, before + 2, before + 3]);
+    for (const id of journals) expect(await sealOf(stack, id)).not.toBeNull();
+    expect((await expectIntact(stack)).unsealed).toBe(0);
+  });
+
+  it('seals the journal with the smallest possible id, too', async () => {
+    const least = '00000000-0000-0000-0000-000000000000';
+    const accountId = await openAccount(stack.owner(), { kind: 'user', name: 'Pocket' });
+    await stack
+      .owner()
+      .execute("select write_journal(?, 'test/least', 'test.sealed', ?::uuid[], '{-1,1}')", [
+        least,
+        `{${systemAccounts.gatewayClearing},${accountId}}`,
+      ]);
+    await sealAll(stack);
+    expect(await sealOf(stack, least)).not.toBeNull();
+    expect((await expectIntact(stack)).unsealed).toBe(0);
+  });
+
+  it('without journals has a seal, which says that there were none', async () => {
+    await sealAll(stack);
+    const before = await countSeals(stack);
+    expect(await sealAll(stack)).toMatchObject([{ number: before + 1, journals: 0, done: true }]);
+    await expectIntact(stack);
+  });
+
+  it('says in its last seal up to when everything is sealed: its first snapshot', async () => {
+    await postMany(stack, 5);
+    const steps = await sealAll(stack, { size: 2 });
+    const rows = await stack.em().execute<{ covers: boolean; first: boolean }[]>(
+      `select covers_until is not null as covers, covers_until = (select sealed_at from seals where number = ?) as first
+       from seals where number >= ? order by number`,
+      [steps[0]?.number, steps[0]?.number],
+    );
+    expect(rows).toEqual([
+      { covers: false, first: null },
+      { covers: false, first: null },
+      { covers: true, first: true },
+    ]);
+  });
+});
+
+describe('A journal that commits late', () => {
+  it('is always in the next seal, even if it is dated before the last one', async () => {
+    const late = await postLate(stack);
+    const journal = late.id;
+    const [early] = await postMany(stack, 1);
+    await sealAll(stack);
+    expect([await sealOf(stack, journal), await sealOf(stack, early ?? '')]).toEqual([null, await countSeals(stack)]);
+    await late.commit();
+    const sealed = await countSeals(stack);
+    await sealAll(stack);
+    expect(await sealOf(stack, journal)).toBe(sealed + 1);
+    await expectIntact(stack);
+  });
+
+  it('between two parts of one pass is sealed by that pass or by the next, never twice', async () => {
+    await postMany(stack, 4);
+    const pass = newId();
+    const late = await Promise.all(Array.from({ length: 6 }, () => postLate(stack)));
+    let { done } = await makeSeal(stack.em(), { ...parts(), size: 2 }, pass);
+    for (const { commit } of late) await commit();
+    while (!done) ({ done } = await makeSeal(stack.em(), { ...parts(), size: 2 }, pass));
+    await sealAll(stack);
+    for (const { id } of late) expect(await sealOf(stack, id)).not.toBeNull();
+    await expectIntact(stack);
+  });
+
+  it('under many writers and passes at once is sealed exactly once', async () => {
+    const [writers, journals, passes] = isFullRun() ? [8, 15, 4] : [6, 5, 2];
+    const writing = Array.from({ length: writers }, async () => {
+      const ids: string[] = [];
+      for (let index = 0; index < journals; index += 1) {
+        const em = stack.owner();
+        await em.begin();
+        ids.push(await post(em));
+        if (index % 5 === 4) {
+          await em.rollback();
+          ids.pop();
+        } else await em.commit();
+      }
+      return ids;
+    });
+    const sealing = [1, 2, 3].map(async () => {
+      for (let index = 0; index < passes; index += 1) await sealAll(stack, { size: 7 });
+    });
+    const written = (await Promise.all(writing)).flat();
+    await Promise.all(sealing);
+    await sealAll(stack);
+    for (const id of written) expect(await sealOf(stack, id)).not.toBeNull();
+    const verdict = await expectIntact(stack);
+    const [{ count }] = await stack.em().execute<[{ count: string }]>('select count(*) from journals');
+    expect([verdict.unsealed, verdict.journals]).toEqual([0, Number(count)]);
+  });
+});
+
+describe('Two steps at once', () => {
+  it('make one seal of one pass', async () => {
+    await postMany(stack, 3);
+    const before = await countSeals(stack);
+    armFailpoints('make-seal.before-row=delay');
+    const pass = newId();
+    const steps = await Promise.all([1, 2, 3].map(() => makeSeal(stack.em(), parts(), pass)));
+    expect(steps.filter(({ number }) => number !== null)).toHaveLength(1);
+    expect(await countSeals(stack)).toBe(before + 1);
+    await expectIntact(stack);
+  });
+});
+
+describe('A step that fails', () => {
+  it.each(['before-row', 'before-object', 'after-object'])('at %s and is retried makes one seal', async (point) => {
+    const [journal] = await postMany(stack, 1);
+    const before = await countSeals(stack);
+    const pass = newId();
+    armFailpoints(`make-seal.${point}=throw`);
+    await expect(makeSeal(stack.em(), parts(), pass)).rejects.toThrow('failpoint');
+    armFailpoints(undefined);
+    await makeSeal(stack.em(), parts(), pass);
+    expect([await countSeals(stack), await sealOf(stack, journal ?? '')]).toEqual([before + 1, before + 1]);
+    await expectIntact(stack);
+  });
+
+  it('before its object is stored is completed by the next pass, and is not reported until then', async () => {
+    await postMany(stack, 1);
+    armFailpoints('make-seal.before-object=throw');
+    await expect(makeSeal(stack.em(), parts(), newId())).rejects.toThrow('failpoint');
+    armFailpoints(undefined);
+    const number = await countSeals(stack);
+    expect(await verify(stack)).toMatchObject({ differences: 0, beingStored: number });
+    await sealAll(stack);
+    await expectIntact(stack);
+  });
+
+  it('because the file store is away is retried, and nothing is sealed after a missing object', async () => {
+    await postMany(stack, 2);
+    const before = await countSeals(stack);
+    const away = openStorage(readConfig({ ...stack.env, S3_ENDPOINT: 'http://127.0.0.1:1' }));
+    // What is there can be seen.
+    const storage = { ...stack.deps.storage, put: away.put };
+    const pass = newId();
+    for (let index = 0; index < 3; index += 1) {
+      const failing = makeSeal(stack.em(), { ...parts(), storage }, pass);
+      await expect(failing).rejects.toThrow('the file store is away');
+    }
+    expect(await countSeals(stack)).toBe(before + 1);
+    expect(await makeSeal(stack.em(), parts(), pass)).toMatchObject({ number: null, done: true });
+    await expectIntact(stack);
+  });
+});
+
+describe('The metrics', () => {
+  it('say up to when everything is sealed, and when the last seal was made', async () => {
+    const metrics = createMetrics({ defaults: false });
+    measureSeals(metrics, stack.deps.orm);
+    const read = async (name: string) =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.registry.metrics())?.[1]);
+    const pass = newId();
+    await postMany(stack, 2);
+    const first = await makeSeal(stack.em(), { ...parts(), size: 1 }, pass);
+    const [row] = await stack
+      .em()
+      .execute<{ at: string }[]>('select extract(epoch from sealed_at)::text as at from seals where number = ?', [
+        first.number,
+      ]);
+    const sealedAt = Number(must(row, 'it has begun').at);
+    expect(await read('amanah_last_seal_timestamp_seconds')).toBeCloseTo(sealedAt, 2);
+    // More follow: until then it is the pass before that counts.
+    expect(await read('amanah_sealed_until_timestamp_seconds')).toBeLessThan(sealedAt - 0.001);
+    let { done } = first;
+    while (!done) ({ done } = await makeSeal(stack.em(), { ...parts(), size: 1 }, pass));
+    expect(await read('amanah_sealed_until_timestamp_seconds')).toBeCloseTo(sealedAt, 2);
+    expect(await read('amanah_last_seal_timestamp_seconds')).toBeGreaterThan(sealedAt);
+  });
+});
+
+describe('Seals and what is in them', () => {
+  it.each([
+    "update seals set pass = 'mine'",
+    'delete from seals',
+    'truncate seals cascade',
+    'update seal_journals set seal_number = 1',
+    'delete from seal_journals',
+    'truncate seal_journals',
+  ])('are refused a change: %s', async (sql) => {
+    await postMany(stack, 1);
+    await sealAll(stack);
+    await expect(stack.owner().execute(sql)).rejects.toMatchObject({ code: 'AM003' });
+  });
+
+  it('never skip a number or hold a journal twice', async () => {
+    const [journal] = await postMany(stack, 1);
+    await sealAll(stack);
+    const next = (await countSeals(stack)) + 2;
+    const gap = "insert into seals (number, hash, jws, pass, sealed_at) values (?, 'x', 'x', 'x', now())";
+    await expect(stack.owner().execute(gap, [next])).rejects.toMatchObject({ code: '23503' });
+    const again = 'insert into seal_journals (journal_id, seal_number) values (?, 1)';
+    await expect(stack.owner().execute(again, [journal])).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('need a key: a process without one never seals', async () => {
+    await postMany(stack, 1);
+    const before = await countSeals(stack);
+    const known = stack.deps.sealKeys.publicKeys.map(({ id, publicKey }) => `${id}:${publicKey}`).join();
+    const keyless = { ...stack.env, SEAL_SIGNING_KEY: '', SEAL_VERIFICATION_KEYS: known };
+    const keys = createSealKeys(readConfig(keyless));
+    await expect(makeSeal(stack.em(), { ...parts(), keys }, newId())).rejects.toThrow('SEAL_SIGNING_KEY is missing');
+    expect(await countSeals(stack)).toBe(before);
+  });
+});

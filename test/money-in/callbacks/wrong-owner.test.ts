@@ -1,0 +1,333 @@
+import { randomUUID } from 'node:crypto';
+import { settlePartnerPayment } from '../../../src/money-in/collections/settle-partner-payment.ts';
+import { settlePayment } from '../../../src/money-in/payments/settle-payment.ts';
+import { settleReceipt } from '../../../src/money-in/payments/settle-receipt.ts';
+import { newId, receiptIdFor } from '../../../src/shared/ids.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
+import { buildOperators, plantDecision } from '../../support/decide.ts';
+import { casesOf, itInFull } from '../../support/full.ts';
+import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+/** Callbacks with the right token that say the wrong thing: the provider's record of the payment says whose it is. */
+let stack: Stack;
+let payer: BuiltUser;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  partner = await buildPartner(stack);
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  payer = await buildIndividual(stack);
+  await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+});
+
+interface Instrument {
+  id: string;
+  payment_code: string;
+}
+
+async function openOrder(): Promise<Instrument> {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  const { status, body: answer } = await stack.post('/v1/payments/gateway', body, { token: payer.token });
+  expect(status).toBe(201);
+  return { id: answer.data.payment_order_id, payment_code: answer.data.payment_code };
+}
+
+async function openPartnerPayment(): Promise<Instrument> {
+  const answer = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '54000' });
+  expect(answer.status).toBe(200);
+  return answer.body.data;
+}
+
+interface Payment {
+  id: string;
+  amount: number;
+  payment_method: { id: string };
+}
+/** Money that comes without a callback of its own. */
+const pay = async ({ payment_code }: Instrument, amount?: number): Promise<Payment> =>
+  (await stack.sandbox.post('/sandbox/pay', { payment_code, ...(amount && { amount }) })).body;
+
+const send = (reference_id: string, { id, payment_method }: Payment, { event = 'payment.succeeded', ...facts } = {}) =>
+  stack.post(
+    '/v1/gateway/callbacks/xendit',
+    { event, data: { id, reference_id, payment_method, amount: 54_000, status: 'SUCCEEDED', ...facts } },
+    { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
+  );
+
+const statusIn = async (table: Table, id: string) =>
+  (await stack.em().execute<{ status: string }[]>(`select status from ${table} where id = ?`, [id]))[0]?.status;
+const becomes = (table: Table, { id }: Instrument, wanted: string) =>
+  eventually(
+    () => statusIn(table, id),
+    (status) => status === wanted,
+  );
+const receiptsOf = (payment: Payment) =>
+  stack
+    .em()
+    .execute<{ state: string; reason: string | null }[]>(
+      'select state, reason from receipts where provider_payment_id = ?',
+      [payment.id],
+    );
+const caseOf = (payment: Payment) =>
+  stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receiptIdFor(payment.id)}`);
+
+type Table = 'payment_orders' | 'partner_payments';
+type Final = 'PAID' | 'FAILED' | 'EXPIRED';
+
+/** Ends a payment at the provider, and is heard. */
+async function end(table: Table, instrument: Instrument, status: Final): Promise<void> {
+  const { payment_code } = instrument;
+  await stack.sandbox.put('/sandbox/faults', {});
+  if (status === 'PAID') await pay(instrument);
+  else await stack.sandbox.post(status === 'FAILED' ? '/sandbox/decline' : '/sandbox/expire', { payment_code });
+  await becomes(table, instrument, status);
+  await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+}
+
+async function finalOrder(): Promise<Instrument> {
+  const order = await openOrder();
+  await end('payment_orders', order, 'EXPIRED');
+  return order;
+}
+
+describe('Money of an open payment never goes to suspense because a callback names', () => {
+  const ofAnOrder: [string, () => Promise<{ id: string }>, object?][] = [
+    ['nobody', async () => ({ id: randomUUID() })],
+    ['something that is no id', async () => ({ id: 'INV-2026-1' })],
+    ['another order that is open', openOrder],
+    ['another order that is final', finalOrder],
+    ['a partner’s payment that is open', openPartnerPayment],
+    ['nobody, another amount and another status', async () => ({ id: randomUUID() }), { amount: 1, status: 'FAILED' }],
+    ['nobody, and that the payment failed', async () => ({ id: randomUUID() }), { event: 'payment.failed' }],
+  ];
+  // That one which names nobody is settled, the test of its case shows.
+  const standing = ['something that is no id', 'another order that is open', 'nobody, and that the payment failed'];
+  it.each(casesOf(ofAnOrder, ([name]) => standing.includes(name)))(
+    '%s: its order is settled with it',
+    async (_, named, facts = {}) => {
+      const order = await openOrder();
+      const payment = await pay(order);
+      await send((await named()).id, payment, facts);
+      await becomes('payment_orders', order, 'PAID');
+      expect(await receiptsOf(payment)).toEqual([{ state: 'applied', reason: null }]);
+      expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+    },
+    60_000,
+  );
+
+  it.each(
+    casesOf<[string, () => Promise<{ id: string }>]>([
+      ['a user’s order that is open', openOrder],
+      ['a user’s order that is final', finalOrder],
+      ['nobody', async () => ({ id: randomUUID() })],
+    ]),
+  )(
+    '%s: the partner’s payment is settled with it',
+    async (_, named) => {
+      const mine = await openPartnerPayment();
+      const payment = await pay(mine);
+      await send((await named()).id, payment);
+      await becomes('partner_payments', mine, 'PAID');
+      expect(await receiptsOf(payment)).toEqual([{ state: 'applied', reason: null }]);
+    },
+    60_000,
+  );
+});
+
+describe('A case of money that belongs to somebody', () => {
+  it('ends as soon as the money is applied, and never puts it into suspense', async () => {
+    const order = await openOrder();
+    const payment = await pay(order);
+    await send(randomUUID(), payment);
+    await becomes('payment_orders', order, 'PAID');
+    expect(await caseOf(payment).result()).toBe('applied');
+    expect(await receiptsOf(payment)).toEqual([{ state: 'applied', reason: null }]);
+  });
+});
+
+describe('Money that cannot be applied is in suspense, whatever its callback names', () => {
+  it('of an expired order, reported under an open one: late, and the open one stays payable', async () => {
+    const [late, open] = [await finalOrder(), await openOrder()];
+    const payment = await pay(late);
+    await send(open.id, payment);
+    await eventually(
+      () => receiptsOf(payment),
+      (rows) => rows.length === 1,
+    );
+    expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason: 'late' }]);
+    await send(open.id, await pay(open));
+    await becomes('payment_orders', open, 'PAID');
+  });
+
+  it('in another amount for an open order, reported under nobody', async () => {
+    const order = await openOrder();
+    const payment = await pay(order, 1_000);
+    await send(randomUUID(), payment);
+    await eventually(
+      () => receiptsOf(payment),
+      (rows) => rows.length === 1,
+    );
+    expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason: 'wrong_amount' }]);
+    expect(await statusIn('payment_orders', order.id)).toBe('WAITING_PAYMENT');
+  });
+
+  it('paid twice before anybody looked: one pays, the other is double, and neither is lost', async () => {
+    const order = await openOrder();
+    const payments = [await pay(order), await pay(order)];
+    for (const payment of payments) await send(randomUUID(), payment);
+    const found = await eventually(
+      async () => (await Promise.all(payments.map(receiptsOf))).flat(),
+      (rows) => rows.length === 2,
+      60_000,
+    );
+    expect(found.map(({ state }) => state).toSorted()).toEqual(['applied', 'suspended']);
+    expect(found.find(({ state }) => state === 'suspended')?.reason).toBe('double');
+    expect(await statusIn('payment_orders', order.id)).toBe('PAID');
+  }, 90_000);
+});
+
+describe('A hint to a final payment finds money that came afterwards without a callback', () => {
+  const expectFound = async (payment: Payment, status: Final) => {
+    await eventually(
+      () => receiptsOf(payment),
+      (rows) => rows.length === 1,
+    );
+    const reason = status === 'PAID' ? 'double' : 'late';
+    expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason }]);
+  };
+
+  it.each(casesOf<Final>(['PAID', 'FAILED', 'EXPIRED'], (status) => status !== 'FAILED'))(
+    'of an order that ended %s',
+    async (status) => {
+      const order = await openOrder();
+      await end('payment_orders', order, status);
+      const payment = await pay(order);
+      await stack.deps.workflows.hintGatewayPayment(order.id);
+      await expectFound(payment, status);
+    },
+  );
+
+  const ends: [Final, number][] = [
+    ['PAID', 0],
+    ['PAID', 24],
+    ['EXPIRED', 0],
+  ];
+  it.each(casesOf(ends, ([status, hours]) => status === 'EXPIRED' || hours > 0))(
+    'of a partner’s payment that ended %s, with a settlement delay of %d hours',
+    async (status, hours) => {
+      partner = await buildPartner(stack, { settlementDelayHours: hours });
+      const mine = await openPartnerPayment();
+      await end('partner_payments', mine, status);
+      const payment = await pay(mine);
+      await stack.deps.workflows.hintPartnerPayment(mine.id);
+      await expectFound(payment, status);
+    },
+  );
+});
+
+describe('Money of a final payment is never lost because its callback', () => {
+  it.each<[string, string, (payment: Payment) => object]>([
+    ['names no method', 'payment.succeeded', ({ id }) => ({ id })],
+    ['names the request only', 'payment_request.succeeded', ({ payment_method }) => ({ id: 'pr-1', payment_method })],
+  ])('%s', async (_, event, named) => {
+    const order = await finalOrder();
+    const payment = await pay(order);
+    await stack.post(
+      '/v1/gateway/callbacks/xendit',
+      { event, data: { reference_id: order.id, ...named(payment) } },
+      { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
+    );
+    const rows = await eventually(
+      () => receiptsOf(payment),
+      (found) => found.length === 1,
+    );
+    expect(rows).toEqual([{ state: 'suspended', reason: 'late' }]);
+  });
+});
+
+const confirmed = ({ id, payment_method }: Payment) => ({
+  providerPaymentId: id,
+  providerPaymentMethodId: payment_method.id,
+  amount: '54000.0000',
+});
+const settling = () => ({ sealer: stack.deps.sealer, workflows: stack.deps.workflows });
+
+describe('Settlement of a final payment never drops the money', () => {
+  const expectSuspended = async (payment: Payment) => {
+    await eventually(
+      () => receiptsOf(payment),
+      (rows) => rows.length === 1,
+    );
+    expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason: 'late' }]);
+  };
+
+  it('of an order: it keeps its status, and the money is in suspense', async () => {
+    const order = await finalOrder();
+    const payment = await pay(order);
+    const input = { orderId: order.id, payment: confirmed(payment) };
+    expect(await settlePayment(stack.em(), input, stack.deps.workflows)).toBe('EXPIRED');
+    await expectSuspended(payment);
+  });
+
+  itInFull('of a partner’s payment: the same', async () => {
+    const mine = await openPartnerPayment();
+    await end('partner_payments', mine, 'EXPIRED');
+    const payment = await pay(mine);
+    const input = { paymentId: mine.id, payment: confirmed(payment) };
+    expect(await settlePartnerPayment(stack.em(), settling(), input)).toMatchObject({ status: 'EXPIRED' });
+    await expectSuspended(payment);
+  });
+});
+
+describe('Settlement of a payment whose money already has a receipt', () => {
+  /** What no step leaves: the order's own money in suspense while the order is open. */
+  async function plantReceipt({ id: reference }: Instrument, payment: Payment): Promise<string> {
+    const receiptId = receiptIdFor(payment.id);
+    await stack
+      .em()
+      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+        newId(),
+        receiptId,
+        payment.id,
+        payment.payment_method.id,
+        reference,
+      ]);
+    return receiptId;
+  }
+  const giveBack = async (receiptId: string) => {
+    // It was proposed while the provider was silent; that it says now that the money came is nothing new.
+    const evidence = { provider: { says: 'silent' }, books: {} };
+    const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund', evidence };
+    const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };
+    const signal = AbortSignal.timeout(10_000);
+    return settleReceipt(stack.em(), stack.deps.gateway, { receiptId, settlement, signal });
+  };
+
+  it('answers that nothing was done, does not fail for ever, and the next payment settles the order', async () => {
+    const order = await openOrder();
+    const payment = await pay(order);
+    const receiptId = await plantReceipt(order, payment);
+    const input = { orderId: order.id, payment: confirmed(payment) };
+    expect(await settlePayment(stack.em(), input, stack.deps.workflows)).toBe('WAITING_PAYMENT');
+    expect(await giveBack(receiptId)).toBe('refunded');
+    await send(order.id, await pay(order));
+    await becomes('payment_orders', order, 'PAID');
+  });
+
+  itInFull('does the same for a partner’s payment', async () => {
+    const mine = await openPartnerPayment();
+    const payment = await pay(mine);
+    const receiptId = await plantReceipt(mine, payment);
+    const input = { paymentId: mine.id, payment: confirmed(payment) };
+    expect(await settlePartnerPayment(stack.em(), settling(), input)).toMatchObject({
+      status: 'WAITING_PAYMENT',
+    });
+    expect(await giveBack(receiptId)).toBe('refunded');
+    await send(mine.id, await pay(mine));
+    await becomes('partner_payments', mine, 'PAID');
+  });
+});

@@ -1,0 +1,103 @@
+import type { PayoutPlace } from '../../money-out/payouts/build-payouts.ts';
+import { buildPayer, magicAccount, payoutBody } from '../../money-out/payouts/build-payouts.ts';
+import { askRefund, buildPaid, toBank } from '../../money-out/refunds/build-refunds.ts';
+import type { HttpAnswer } from '../../support/http.ts';
+import type { BuiltPartner } from '../../support/partner.ts';
+import { eventually } from '../../support/stack.ts';
+
+/** A partner of the bank test, and what it was told. */
+export interface Clerk {
+  partner: BuiltPartner;
+  /** Payouts and refunds that were answered 200. */
+  made: string[];
+  /** How often each status and code refused. */
+  refused: Map<string, number>;
+}
+
+/** What it begins with, IDR. */
+const funded = 1_000_000;
+const paid = 500_000;
+
+/** Accounts whose transfers succeed, are refused, fail, come back, and are made without an answer. */
+const digits = ['111111', '111111', '121212', '999999', '654321', '900003'];
+
+const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
+
+/** A clerk with money of its own and a payment that may be refunded; `act` refunds, then pays out, then does either at random. */
+export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentId: string; act: () => Promise<void> }> {
+  const partner = await buildPayer(place, { available: String(funded) });
+  const paymentId = await buildPaid(place, partner, { amount: String(paid) });
+  const clerk: Clerk = { partner, made: [], refused: new Map() };
+  const note = ({ status, body }: HttpAnswer) => {
+    if (status === 200) clerk.made.push(body.data.id);
+    else {
+      const why = `${status} ${body.error.code}`;
+      clerk.refused.set(why, (clerk.refused.get(why) ?? 0) + 1);
+    }
+  };
+  const amount = () => String(10_000 + Math.floor(Math.random() * 90_000));
+  /** Begins with a refund and a payout that succeed. */
+  let acts = 0;
+  const act = async () => {
+    acts += 1;
+    if (acts === 1) {
+      note(await askRefund(partner, paymentId, { amount: amount() }));
+    } else if (acts === 2) {
+      note(
+        await partner.post('/payouts', payoutBody({ amount: amount(), bank_account_number: magicAccount('111111') })),
+      );
+    } else if (Math.random() < 0.4) {
+      note(await askRefund(partner, paymentId, { amount: amount(), ...(Math.random() < 0.3 && toBank()) }));
+    } else {
+      const body = payoutBody({ amount: amount(), bank_account_number: magicAccount(pick(digits)) });
+      note(await partner.post('/payouts', body));
+    }
+  };
+  return { ...clerk, paymentId, act };
+}
+
+interface Ended {
+  id: string;
+  kind: string;
+  status: string;
+  amount: string;
+}
+
+/** Once all that they asked for has ended: what each was told is what was made, and its money is where it should be. */
+export async function expectClerksEven(place: PayoutPlace, clerks: readonly Clerk[]): Promise<Ended[]> {
+  const all: Ended[] = [];
+  for (const { partner, made, refused } of clerks) {
+    const rows = await eventually(
+      () =>
+        place
+          .em()
+          .execute<Ended[]>('select id, kind, status, amount::text from payouts where partner_id = ?', [partner.id]),
+      (found) => found.every(({ status }) => status !== 'pending'),
+      180_000,
+    );
+    // 503 and 504 say that it is not known yet: it may have been made.
+    const unanswered = [...refused].reduce((sum, [why, times]) => sum + (/^50[34]/.test(why) ? times : 0), 0);
+    const ids = new Set(rows.map(({ id }) => id));
+    expect(made.filter((id) => !ids.has(id))).toEqual([]);
+    expect(rows.length - made.length).toBeLessThanOrEqual(unanswered);
+    const left = rows
+      .filter(({ status }) => status === 'succeeded')
+      .reduce((sum, { amount }) => sum + Number(amount), 0);
+    const refunded = rows
+      .filter(({ kind, status }) => kind === 'payment_refund' && status === 'succeeded')
+      .reduce((sum, { amount }) => sum + Number(amount), 0);
+    expect(refunded).toBeLessThanOrEqual(paid);
+    const { available, pending } = (await partner.get('/balance')).body.data;
+    expect({ available: Number(available), pending: Number(pending) }).toEqual({
+      available: funded + paid - left,
+      pending: 0,
+    });
+    const { transfers, refunds } = (await place.sandbox.get('/sandbox/records')).body;
+    const references: string[] = [...transfers, ...refunds].map(({ reference_id }) => reference_id);
+    // The provider was never asked for more than one of each.
+    const sent = references.filter((reference) => ids.has(reference));
+    expect(sent).toHaveLength(new Set(sent).size);
+    all.push(...rows);
+  }
+  return all;
+}

@@ -1,0 +1,181 @@
+import { asAClient } from '../../support/as-a-client.ts';
+import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import type { HttpAnswer } from '../../support/http.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
+import { eventually, expectChecksEmpty } from '../../support/stack.ts';
+
+let stack: ProcessStack;
+let payer: BuiltUser;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startProcessStack();
+  payer = await buildIndividual(stack);
+  partner = await buildPartner(stack);
+}, 90_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+afterEach(async () => {
+  await stack.restart();
+  await stack.sandbox.put('/sandbox/faults', {});
+});
+
+interface Kind {
+  table: string;
+  /** Where the worker dies. */
+  opened: string;
+  made: string;
+  settled: string;
+  /** Asks for it under a key; what was made is found by the rows that it adds. */
+  ask(key: string): Promise<HttpAnswer>;
+  cancel(id: string): Promise<{ status: number }>;
+  /** What a cancellation is answered that the payment has overtaken. */
+  paidFirst: number;
+}
+const kinds: [string, Kind][] = [
+  [
+    'order',
+    {
+      table: 'payment_orders',
+      opened: 'open-payment-order.after',
+      made: 'request-instrument.after',
+      settled: 'settle-payment.after',
+      ask: (key) =>
+        stack.post(
+          '/v1/payments/gateway',
+          { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 },
+          { token: payer.token, headers: { 'idempotency-key': key } },
+        ),
+      cancel: (id) => stack.post(`/v1/payments/orders/${id}/cancel`, undefined, { token: payer.token }),
+      paidFirst: 400,
+    },
+  ],
+  [
+    'order of a partner',
+    {
+      table: 'partner_payments',
+      opened: 'open-partner-payment.after',
+      made: 'request-partner-instrument.after',
+      settled: 'settle-partner-payment.after',
+      ask: (key) => partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' }, key),
+      cancel: (id) => partner.post(`/payments/${id}/cancel`, {}, null),
+      paidFirst: 409,
+    },
+  ],
+];
+
+describe.each(kinds)('A cancellation of an %s', (_, kind) => {
+  const rowOf = async (id: string) => {
+    const [row] = await stack
+      .em()
+      .execute<{ status: string; payment_code: string | null; cancelled_at: string | null }[]>(
+        `select status, payment_code, cancelled_at from ${kind.table} where id = ?`,
+        [id],
+      );
+    return row;
+  };
+  /** The row that `ask` makes, whatever that is answered. */
+  async function begin(): Promise<string> {
+    const known = await stack.em().execute<{ id: string }[]>(`select id from ${kind.table}`);
+    const ids = new Set(known.map(({ id }) => id));
+    const key = freshKey();
+    // Again under its key where a busy machine says 503, or nothing: nothing may have begun.
+    const ask = () => asAClient(() => kind.ask(key));
+    void ask()
+      .catch(ask)
+      .catch(() => null);
+    const rows = await eventually(
+      async () =>
+        (await stack.em().execute<{ id: string }[]>(`select id from ${kind.table}`)).filter(({ id }) => !ids.has(id)),
+      (made) => made.length === 1,
+      120_000,
+    );
+    return rows[0]?.id ?? '';
+  }
+  const whenOpen = (id: string) =>
+    eventually(
+      () => rowOf(id),
+      (row) => row?.status === 'WAITING_PAYMENT',
+      60_000,
+    );
+  const whenEnded = (id: string) =>
+    eventually(
+      () => rowOf(id),
+      (row) => row?.status !== 'WAITING_PAYMENT' && row?.status !== 'PENDING',
+      120_000,
+    );
+  const cancelUntilAnswered = (id: string) =>
+    eventually(
+      () => kind.cancel(id).catch(() => null),
+      (answer) => answer?.status === 200 || answer?.status === kind.paidFirst,
+      120_000,
+    );
+  const wish = (id: string) =>
+    eventually(
+      () => rowOf(id),
+      (row) => row?.cancelled_at !== null,
+      30_000,
+    );
+  /** Nothing can be paid at the provider any more under it. */
+  async function expectNothingPayable(id: string) {
+    const { payments } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
+    for (const payment of payments) expect(payment.status).toBe('EXPIRED');
+  }
+
+  it.each([
+    ['after its worker died with nothing asked for', kind.opened],
+    ['at the provider too, after its worker died with the instrument made and not written down', kind.made],
+  ])(
+    'comes true, %s',
+    async (_, failpoint) => {
+      stack.arm(`${failpoint}=kill`);
+      const id = await begin();
+      await stack.worker.exited;
+      const cancelling = kind.cancel(id).catch(() => null);
+      await wish(id);
+      await stack.restart();
+      await cancelling;
+      expect((await cancelUntilAnswered(id))?.status).toBe(200);
+      expect((await rowOf(id))?.status).toBe('EXPIRED');
+      await expectNothingPayable(id);
+    },
+    240_000,
+  );
+
+  it('comes true though the API dies between the wish and the waking', async () => {
+    const id = await begin();
+    await whenOpen(id);
+    await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
+    const cancelling = kind.cancel(id).catch(() => null);
+    await wish(id);
+    await stack.kill('api');
+    await cancelling;
+    await stack.sandbox.put('/sandbox/faults', {});
+    await stack.restart();
+    expect((await cancelUntilAnswered(id))?.status).toBe(200);
+    expect((await rowOf(id))?.status).toBe('EXPIRED');
+    await expectNothingPayable(id);
+  }, 240_000);
+
+  it('that meets the payment, whose worker dies while settling it, has one outcome, and the money is booked once', async () => {
+    const id = await begin();
+    const open = await whenOpen(id);
+    stack.arm(`${kind.settled}=kill`);
+    await stack.sandbox.post('/sandbox/pay', { payment_code: open?.payment_code });
+    const cancelling = kind.cancel(id).catch(() => null);
+    await Promise.race([stack.worker.exited, whenEnded(id)]);
+    // What is settled is seen a moment before its worker dies.
+    if ((await rowOf(id))?.status === 'PAID') await stack.worker.exited;
+    await stack.restart();
+    await cancelling;
+    const answer = await cancelUntilAnswered(id);
+    const { status } = (await whenEnded(id)) ?? {};
+    expect(answer?.status).toBe(status === 'PAID' ? kind.paidFirst : 200);
+    const [receipt] = await eventually(
+      () => stack.em().execute<{ state: string }[]>('select state from receipts where reference = ?', [id]),
+      (rows) => rows.length === 1,
+      60_000,
+    );
+    expect(receipt?.state).toBe(status === 'PAID' ? 'applied' : 'suspended');
+  }, 240_000);
+});

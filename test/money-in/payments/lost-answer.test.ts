@@ -1,0 +1,232 @@
+import { must } from '../../../src/shared/assert.ts';
+import { buildConsentedCircle, buildMembers } from '../../circles/build-circle.ts';
+import { type BalanceRequest, balanceWays, notAtAll, readPaid, wholly } from '../../e2e/balance-ways.ts';
+import { buildCause } from '../../giving/causes/build-cause.ts';
+import {
+  type BuiltUser,
+  balanceOf,
+  buildIndividual,
+  buildOrganizationAdmin,
+  buildSuperAdmin,
+} from '../../support/build.ts';
+import { casesOf, itInFull } from '../../support/full.ts';
+import type { HttpAnswer } from '../../support/http.ts';
+import { untilLocked } from '../../support/lock-waits.ts';
+import { freshKey } from '../../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, expectChecksEmpty } from '../../support/stack.ts';
+
+/** A database whose line to the API is cut under a payment from a balance, or stalls for longer than its request waits. */
+let stack: ProcessStack;
+let causeId: string;
+beforeAll(async () => {
+  stack = await startProcessStack({ proxied: true });
+  causeId = await buildCause(stack, await buildOrganizationAdmin(stack), await buildSuperAdmin(stack));
+}, 120_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack?.stop(), 60_000);
+afterEach(() => stack.lines.api.database.set({ kind: 'pass' }));
+
+const buildPayer = () => buildIndividual(stack, { balance: '1000' });
+const donate = ({ token, accountId }: BuiltUser) =>
+  stack.post(
+    '/v1/payments/balance',
+    { reference_type: 'charitable_cause_donate', reference_id: causeId, source_account_id: accountId, amount: 100 },
+    { token },
+  );
+const toPocket = async (payer: BuiltUser) => {
+  const { body } = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token });
+  const transfer = { destination_account_id: body.data.id, amount: '100' };
+  return () => stack.post(`/v1/accounts/${payer.accountId}/transfers`, transfer, { token: payer.token });
+};
+/** Only a new connection is sent the text of a prepared statement. The API may first meet those that were cut. */
+async function reconnect({ token }: BuiltUser): Promise<void> {
+  stack.lines.api.database.cut();
+  await eventually(
+    () => stack.get('/v1/auth/me', { token }),
+    ({ status }) => status === 200,
+  );
+}
+/** The first payment's connection is cut once its statement has gone out: nobody is told that it was committed. */
+async function loseOneAnswer(payer: BuiltUser, { text = 'pay_from_balance', awayMs = 0 } = {}): Promise<void> {
+  await reconnect(payer);
+  stack.lines.api.database.set({ kind: 'cut-after', text, once: true, awayMs });
+}
+const linesOf = async ({ token }: BuiltUser) => (await stack.get('/v1/transactions', { token })).body.data.count;
+
+describe('A payment from a balance without a key whose commit was not answered', () => {
+  it.each(
+    casesOf([
+      ['donation', async (payer: BuiltUser) => () => donate(payer)],
+      ['transfer', toPocket],
+    ] as const),
+  )(
+    'is a %s made once, and says so',
+    async (_, prepare) => {
+      const payer = await buildPayer();
+      const pay = await prepare(payer);
+      await loseOneAnswer(payer);
+      const { status, body } = await pay();
+      expect([status, body.data]).toEqual([201, expect.objectContaining({ new_balance: '900.0000' })]);
+      expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
+      const { body: found } = await stack.get(`/v1/transactions/${body.data.transaction_id}`, { token: payer.token });
+      expect(found.data.transaction).toMatchObject({ id: body.data.transaction_id, amount: '100.0000' });
+    },
+    120_000,
+  );
+
+  it('is made once, and says so, when the database restarts meanwhile', async () => {
+    const payer = await buildPayer();
+    await loseOneAnswer(payer, { awayMs: 1_200 });
+    const { status, body } = await donate(payer);
+    expect([status, body.data]).toEqual([201, expect.objectContaining({ new_balance: '900.0000' })]);
+    expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
+  }, 120_000);
+
+  it('is a first contribution to a circle, of what was debited with its guarantee', async () => {
+    const { id, creator } = await buildConsentedCircle(stack, await buildMembers(stack, 2), {
+      terms: { guarantee_percent: 25 },
+    });
+    await loseOneAnswer(creator, { text: 'commit' });
+    const { status, body } = await stack.post(
+      '/v1/payments/balance',
+      {
+        reference_type: 'saving_circle_contribution',
+        reference_id: id,
+        source_account_id: creator.accountId,
+        amount: 100_000,
+      },
+      { token: creator.token },
+    );
+    expect([status, body.data]).toEqual([
+      201,
+      expect.objectContaining({ amount: '125000.0000', new_balance: '875000.0000' }),
+    ]);
+    expect(await linesOf(creator)).toBe(1);
+  }, 120_000);
+
+  it('together with many others is made once, and so is each of them', async () => {
+    const payers = await Promise.all(Array.from({ length: isFullRun() ? 20 : 8 }, buildPayer));
+    await loseOneAnswer(payers[0] as BuiltUser);
+    const answers = await Promise.all(payers.map(donate));
+    expect(answers.map(({ status }) => status)).toEqual(payers.map(() => 201));
+    for (const payer of payers) {
+      expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
+    }
+  }, 120_000);
+});
+
+const ask = ({ path, body, payer: { token } }: BalanceRequest, key?: string): Promise<HttpAnswer> =>
+  stack.post(path, body, { token, headers: key === undefined ? {} : { 'idempotency-key': key } });
+
+/** Nothing of what was held back is under way any more. */
+const untilQuiet = () =>
+  eventually(
+    () =>
+      stack
+        .owner()
+        .execute<unknown[]>(
+          `select from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
+        ),
+    (busy) => busy.length === 0,
+    30_000,
+  );
+
+/** Sends the requests at once and holds back their statements until all are answered; then these go to the database. */
+async function stall(...asked: [BalanceRequest, key?: string][]): Promise<HttpAnswer[]> {
+  await reconnect(must(asked[0], 'there is one')[0].payer);
+  const { database } = stack.lines.api;
+  database.set({ kind: 'hold-at', text: 'pay_from_balance' });
+  const answers = await Promise.all(asked.map(([request, key]) => ask(request, key)));
+  database.set({ kind: 'pass' });
+  await untilQuiet();
+  return answers;
+}
+
+/** The id that a payment would have, as the answer names it. */
+const idIn = ({ body }: HttpAnswer): string =>
+  /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(body.message)?.[0] ?? '';
+
+/** Nothing of it is made, and its payer, who has no key, may look for it and ask again. */
+async function expectNotMade(request: BalanceRequest, answer: HttpAnswer): Promise<void> {
+  expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, false]);
+  const { token } = request.payer;
+  expect((await stack.get(`/v1/transactions/${idIn(answer)}`, { token })).status).toBe(404);
+  expect(await readPaid(stack, request)).toEqual(notAtAll);
+  expect((await ask(request)).status).toBe(201);
+  expect(await readPaid(stack, request)).toEqual({ ...wholly, keys: 0 });
+}
+/** Nothing of it is made until it is repeated under its key. */
+async function expectMadeWhenRepeated(request: BalanceRequest, key: string, answer: HttpAnswer): Promise<void> {
+  expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
+  expect(answer.body.message).toContain('Idempotency-Key');
+  expect(await readPaid(stack, request)).toEqual(notAtAll);
+  const again = await ask(request, key);
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  expect(await readPaid(stack, request)).toEqual(wholly);
+}
+
+const ways = Object.entries(balanceWays);
+const wayOf = (name: string) => must(balanceWays[name], `${name} is a way to pay`);
+
+describe('A payment whose statement reaches the database after its request was answered', () => {
+  itInFull.each(ways)(
+    'as %s is not made, and without a key its answer names its transaction',
+    async (_, way) => {
+      const request = await way.build(stack);
+      const [answer] = await stall([request]);
+      await expectNotMade(request, must(answer, 'it was answered'));
+    },
+    120_000,
+  );
+
+  itInFull.each(ways)(
+    'as %s is not made, and under a key is made when it is repeated',
+    async (_, way) => {
+      const request = await way.build(stack);
+      const key = freshKey();
+      const [answer] = await stall([request, key]);
+      await expectMadeWhenRepeated(request, key, must(answer, 'it was answered'));
+    },
+    120_000,
+  );
+
+  it('is not made: without a key its answer names its transaction, and under one it is made when it is repeated', async () => {
+    const donation = await wayOf('a donation').build(stack);
+    const contribution = await wayOf('a contribution to a circle').build(stack);
+    const key = freshKey();
+    const [unkeyed, keyed] = await stall([donation], [contribution, key]);
+    await expectNotMade(donation, must(unkeyed, 'it was answered'));
+    await expectMadeWhenRepeated(contribution, key, must(keyed, 'it was answered'));
+  }, 120_000);
+});
+
+describe('A payment whose process in PostgreSQL is stopped', () => {
+  it('before it is judged is not made when that goes on', async () => {
+    const request = await wayOf('a donation').build(stack);
+    let pid = 0;
+    let asked: Promise<HttpAnswer> | undefined;
+    try {
+      await stack.owner().transactional(async (tx) => {
+        await tx.execute('lock table journal_keys in share row exclusive mode');
+        asked = ask(request);
+        await untilLocked(stack, { text: 'pay_from_balance' });
+        const [waiting] = await stack
+          .owner()
+          .execute<[{ pid: number }]>(
+            "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%pay_from_balance%'",
+          );
+        pid = waiting.pid;
+        process.kill(pid, 'SIGSTOP');
+      });
+      const answer = await asked;
+      expect([answer?.status, answer?.headers.has('retry-after')]).toEqual([503, false]);
+      expect(idIn(answer as HttpAnswer)).not.toBe('');
+    } finally {
+      if (pid !== 0) process.kill(pid, 'SIGCONT');
+    }
+    await untilQuiet();
+    expect(await readPaid(stack, request)).toEqual(notAtAll);
+  }, 120_000);
+});

@@ -1,0 +1,146 @@
+import { newId } from '../../../src/shared/ids.ts';
+import { ensureSchedules, keepPrepared, schedules } from '../../../src/wiring/temporal/prepare.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
+import { casesOf } from '../../support/full.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+let payer: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  payer = await buildIndividual(stack);
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const topUp = async () => {
+  const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+  return (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;
+};
+const statusOf = async (id: string) =>
+  (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
+const trigger = (id: string) =>
+  stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/${id}`).trigger();
+
+describe('The schedules', () => {
+  it('exist, and the workflow of each completes', async () => {
+    const ids = schedules.map(({ scheduleId }) => scheduleId);
+    await Promise.all(ids.map(trigger));
+    const { client, taskQueue } = stack.deps.workflows;
+    for (const id of ids) {
+      await eventually(
+        async () => [id, (await client.schedule.getHandle(`${taskQueue}/${id}`).describe()).info.recentActions.length],
+        ([, count]) => Number(count) > 0,
+      );
+    }
+  }, 60_000);
+
+  it('are caught up on for a day, so that no daily run is skipped', async () => {
+    const { client, taskQueue } = stack.deps.workflows;
+    const { policies, spec } = await client.schedule.getHandle(`${taskQueue}/reconciliation`).describe();
+    expect(policies.catchupWindow).toBe(86_400_000);
+    expect(spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
+  });
+
+  it('that Temporal loses while workers live come back, the last only once the looks are forgotten', async () => {
+    const { client } = stack.deps.workflows;
+    const taskQueue = `kept/${newId()}`;
+    const last = schedules.at(-1)?.scheduleId;
+    const isThere = (id = '') =>
+      client.schedule
+        .getHandle(`${taskQueue}/${id}`)
+        .describe()
+        .then(
+          () => true,
+          () => false,
+        );
+    // The last tells that all are there.
+    const lost = casesOf(schedules, ({ scheduleId }, index) => index === 0 || scheduleId === last);
+    const lastWasThere: boolean[] = [];
+    const beginAnew = async () => {
+      lastWasThere.push(await isThere(last));
+      if (lastWasThere.length % 2 === 1) throw new Error('the database is away for a moment');
+    };
+    const { TEMPORAL_NAMESPACE: namespace = 'default' } = stack.env;
+    await using _kept = await keepPrepared({ client, namespace, taskQueue, log: stack.deps.log, beginAnew }, 200);
+    for (const times of [2, 4]) {
+      await eventually(
+        () => isThere(last),
+        (there) => there,
+      );
+      expect(lastWasThere).toEqual(Array(times).fill(false));
+      for (const { scheduleId } of lost) {
+        await eventually(
+          async () => [scheduleId, await isThere(scheduleId)],
+          ([, there]) => there === true,
+        );
+      }
+      if (times === 2) {
+        for (const { scheduleId } of lost) await client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
+      }
+    }
+    await _kept[Symbol.asyncDispose]();
+    await Promise.all(
+      schedules.map(({ scheduleId }) => client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete()),
+    );
+  }, 60_000);
+
+  it('come back however long beginning anew takes: no call of Temporal shares its time with it', async () => {
+    const { client: real } = stack.deps.workflows;
+    let inDeadline = 0;
+    const client: typeof real = Object.create(real, {
+      withDeadline: {
+        value: async (deadline: number, call: () => Promise<unknown>) => {
+          inDeadline += 1;
+          return real.withDeadline(deadline, call).finally(() => (inDeadline -= 1));
+        },
+      },
+    });
+    const taskQueue = `long/${newId()}`;
+    const begun: number[] = [];
+    const beginAnew = async () => void begun.push(inDeadline);
+    const made = await ensureSchedules({ client, taskQueue, log: stack.deps.log, beginAnew });
+    expect(made).toBe(schedules.length);
+    expect(begun).toEqual([0]);
+    await Promise.all(
+      schedules.map(({ scheduleId }) => real.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete()),
+    );
+  }, 60_000);
+
+  it('callback-redelivery hands over a callback that was stored but not delivered', async () => {
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    const order = await topUp();
+    await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+    await stack.owner().execute(
+      `with key as (insert into callback_keys (webhook_id, body_digest, callback_id) values (?, '', ?) returning *)
+       insert into gateway_callbacks (id, webhook_id, event, kind, reference, body_sealed, body_digest, body_bytes,
+         received_at)
+       select callback_id, webhook_id, 'payment.succeeded', 'payment', ?, '', body_digest, 0,
+         now() - interval '1 minute' from key`,
+      [newId(), newId(), order.payment_order_id],
+    );
+    await trigger('callback-redelivery');
+    await eventually(
+      () => statusOf(order.payment_order_id),
+      (status) => status === 'PAID',
+    );
+    expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
+    await stack.sandbox.put('/sandbox/faults', {});
+  });
+
+  it('expiry-sweep restarts the workflow of an overdue order that Temporal has lost', async () => {
+    const order = await topUp();
+    const workflow = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
+    await workflow.terminate('lost');
+    await stack
+      .owner()
+      .execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [
+        order.payment_order_id,
+      ]);
+    await trigger('expiry-sweep');
+    await eventually(
+      () => statusOf(order.payment_order_id),
+      (status) => status === 'EXPIRED',
+    );
+  });
+});

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { ageAttempts, buildPayer, payoutBody, readBalance, readPayout } from '../../money-out/payouts/build-payouts.ts';
+import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
+import type { HttpAnswer } from '../../support/http.ts';
+import { type BuiltPartner, freshKey } from '../../support/partner.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+/** Top-ups and payouts each, all at once; and so many partners' payments, whose requests wait the longest. */
+const count = isFullRun() ? 100 : 8;
+const collections = 8;
+const amount = 10_000;
+
+/** What answered the requests of each kind, as the provider's door saw it. */
+const faultsMet = { payments: new Map<number, number>(), payouts: new Map<number, number>() };
+/** Of a request that was left without an answer. */
+const nothing = 0;
+let provider = '';
+
+/** Stands before the sandbox and counts how it answers what makes something. */
+const door = createServer((asked, told) => {
+  const kind = asked.method === 'POST' ? (asked.url?.includes('payouts') ? 'payouts' : 'payments') : null;
+  let isAnswered = false;
+  const count = (status: number) => {
+    isAnswered = true;
+    if (kind !== null) faultsMet[kind].set(status, (faultsMet[kind].get(status) ?? 0) + 1);
+  };
+  const onward = request(
+    new URL(asked.url ?? '', provider),
+    { method: asked.method, headers: asked.headers },
+    (answer) => {
+      count(answer.statusCode ?? nothing);
+      told.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(told);
+    },
+  );
+  onward.on('error', () => told.destroy());
+  told.on('close', () => {
+    if (!isAnswered) count(nothing);
+    onward.destroy();
+  });
+  asked.pipe(onward);
+});
+
+let stack: Stack;
+let payer: BuiltUser;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  door.listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  const address = door.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the door has no address');
+  const env = { XENDIT_URL: `http://127.0.0.1:${address.port}` };
+  stack = await startStack({ isImpatient: true, worker: true, sandbox: true, env });
+  provider = stack.sandbox.url;
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(async () => {
+  await stack?.stop();
+  door.closeAllConnections();
+  door.close();
+});
+beforeEach(async () => {
+  for (const met of Object.values(faultsMet)) met.clear();
+  payer = await buildIndividual(stack);
+  partner = await buildPayer(stack, { available: '100000000' });
+});
+
+/** What was made, or is being made: a partner that waits too long for an instrument is told what to poll. */
+const idIn = ({ body }: HttpAnswer): string | undefined =>
+  body.data?.payment_order_id ?? body.data?.id ?? body.error?.details?.payment_id;
+
+/** Each request has a key of its own, under which it is repeated until it is answered; what it met on the way is kept. */
+async function insistAll(ask: (key: string) => Promise<HttpAnswer>, many = count) {
+  const met = new Set<number>();
+  const ids = await Promise.all(
+    Array.from({ length: many }, async () => {
+      const key = freshKey();
+      const answer = await eventually(
+        async () => {
+          const told = await ask(key);
+          met.add(told.status);
+          return told;
+        },
+        (told) => idIn(told) !== undefined,
+        240_000,
+      );
+      return String(idIn(answer));
+    }),
+  );
+  expect(new Set(ids).size).toBe(many);
+  return { met, ids };
+}
+
+const topUp = (key: string) =>
+  stack.post(
+    '/v1/payments/gateway',
+    { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount },
+    { token: payer.token, headers: { 'idempotency-key': key } },
+  );
+const collect = (key: string) =>
+  partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: String(amount) }, key);
+const payOut = (key: string) => partner.post('/payouts', payoutBody({ amount: String(amount) }), key);
+
+/** The provider has each reference once. */
+async function expectOnceAtProvider(what: 'payments' | 'transfers', ids: string[]): Promise<void> {
+  const records: { reference_id: string }[] = (await stack.sandbox.get('/sandbox/records')).body[what];
+  const wanted = new Set(ids);
+  const found = records.map(({ reference_id }) => reference_id).filter((id) => wanted.has(id));
+  expect(found.toSorted()).toEqual(ids.toSorted());
+}
+
+/** The next attempt comes within five minutes of the last one, however many have failed. */
+const nextAttemptMs = 360_000;
+
+/** Pays as soon as the provider has said where; ends as `paid`. */
+async function payWhenAsked(read: () => Promise<HttpAnswer>, paid: string): Promise<void> {
+  const readData = async () => (await read()).body.data;
+  const { payment_code } = await eventually(readData, (payment) => payment?.payment_code != null, nextAttemptMs);
+  await stack.sandbox.post('/sandbox/pay', { payment_code });
+  await eventually(readData, (payment) => payment?.status === paid, 240_000);
+}
+const endTopUp = (id: string) =>
+  payWhenAsked(() => stack.get(`/v1/payments/orders/${id}`, { token: payer.token }), 'PAID');
+const endCollection = (id: string) => payWhenAsked(() => partner.get(`/payments/${id}`), 'succeeded');
+
+/**
+ * A transfer that the provider does not know is asked for again after a while, which grows. Each attempt is made old once:
+ * one that is a day old is not repeated. Before that, two minutes have to pass, and it is asked about every half minute.
+ */
+async function endPayout(id: string): Promise<void> {
+  let aged = 0;
+  await eventually(
+    async () => {
+      const [row] = await stack.em().execute<{ attempts: number }[]>(
+        `select (select count(*)::int from payout_attempts a where a.payout_id = p.id) as attempts from payouts p
+         where p.id = ? and p.status = 'pending' and p.last_word = 'not known'`,
+        [id],
+      );
+      if (row !== undefined && row.attempts > aged) {
+        aged = row.attempts;
+        await ageAttempts(stack, id, 15);
+      }
+      return readPayout(partner, id);
+    },
+    (payout) => payout?.status === 'succeeded',
+    480_000,
+  );
+}
+
+/** Neither says that nothing was done: the first may have been. */
+const troubles: [string, object, met: number[]][] = [
+  [
+    'a third of all requests 500, another third 429',
+    { error_rate: 0.33, limit_rate: 0.33, retry_after_seconds: 1 },
+    [429, 500],
+  ],
+  [
+    'a quarter of all requests nothing after doing it, and a quarter 500',
+    { error_rate: 0.25, hang_rate: 0.25, hang_after_effect: true },
+    [nothing, 500],
+  ],
+];
+
+describe.each(isFullRun() ? troubles : troubles.slice(0, 1))(
+  'While the provider answers %s,',
+  (_, requests, wanted) => {
+    it(`${count} top-ups, ${count} payouts and ${collections} partners’ payments at once are not refused, and each is made once`, async () => {
+      await stack.sandbox.put('/sandbox/faults', { requests });
+      const [topUps, collected, payouts] = await Promise.all([
+        insistAll(topUp),
+        insistAll(collect, collections),
+        insistAll(payOut),
+      ]);
+      await stack.sandbox.put('/sandbox/faults', {});
+      // What was asked for really met the troubles, as payments and as payouts, and each kind of trouble.
+      const kinds = Object.values(faultsMet);
+      expect(kinds.map((met) => wanted.some((status) => met.has(status)))).toEqual([true, true]);
+      expect(wanted.filter((status) => kinds.some((met) => met.has(status)))).toEqual(wanted);
+      // Anything else would say that it was refused.
+      for (const { met } of [topUps, collected, payouts]) {
+        expect([...met].filter((status) => ![200, 201, 503, 504].includes(status))).toEqual([]);
+      }
+      await Promise.all([
+        ...topUps.ids.map(endTopUp),
+        ...collected.ids.map(endCollection),
+        ...payouts.ids.map(endPayout),
+      ]);
+      await expectOnceAtProvider('payments', [...topUps.ids, ...collected.ids]);
+      await expectOnceAtProvider('transfers', payouts.ids);
+      expect(await balanceOf(stack, payer.accountId)).toBe(`${count * amount}.0000`);
+      const left = 100_000_000 + (collections - count) * amount;
+      expect(await readBalance(partner)).toMatchObject({ balance: `${left}.0000`, pending: '0.0000' });
+    }, 1_200_000);
+  },
+);

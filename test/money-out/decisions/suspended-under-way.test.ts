@@ -1,0 +1,124 @@
+import { bookExternal } from '../../../src/control/reconciliation/book-external.ts';
+import { settleReceipt } from '../../../src/money-in/payments/settle-receipt.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { type BuiltUser, buildIndividual, buildRole, buildSuperAdmin } from '../../support/build.ts';
+import { buildOperators, type Operators, plantDecision } from '../../support/decide.ts';
+import { untilLocked } from '../../support/lock-waits.ts';
+import { type Change, meetChange, suspension } from '../../support/meet-change.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+/** An operator counts whom nobody has suspended by the time of the effect, whatever was waited for before it. */
+let stack: Stack;
+let superAdmin: BuiltUser;
+let operators: Operators;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  superAdmin = await buildSuperAdmin(stack);
+}, 90_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack?.stop());
+beforeEach(async () => {
+  operators = await buildOperators(stack);
+});
+
+const suspend = (user: BuiltUser) =>
+  stack.patch(`/v1/users/${user.id}`, { status: 'suspended' }, { token: superAdmin.token });
+const read = async (id: string) => (await stack.get(`/v1/decisions/${id}`, { token: superAdmin.token })).body.data;
+const lapsed = { status: 'lapsed', reason: 'the approver may no longer decide' };
+const planBooking = () =>
+  plantDecision(stack, operators, { kind: 'book_external', amount: '1', reference: `r ${newId()}` });
+
+const suspending = ({ id }: BuiltUser) => suspension('users', id);
+const meeting = <T>(change: Change, begin: () => Promise<T>) => meetChange(stack, change, begin, 'hold_operator');
+
+describe('While the approver is being suspended', () => {
+  it('nothing is booked', async () => {
+    const id = await planBooking();
+    await meeting(suspending(operators.approver), () => bookExternal(stack.em(), id));
+    expect(await read(id)).toMatchObject(lapsed);
+  });
+
+  it('money in suspense stays there', async () => {
+    const payer = await buildIndividual(stack);
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    const order = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;
+    await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
+    const find = 'select id from receipts where reference = ?';
+    const [receipt] = await eventually(
+      () => stack.em().execute<{ id: string }[]>(find, [order.payment_order_id]),
+      (rows) => rows.length === 1,
+    );
+    const receiptId = String(receipt?.id);
+    const id = await plantDecision(stack, operators, {
+      kind: 'settle_receipt',
+      receipt_id: receiptId,
+      action: 'credit',
+      account_id: payer.accountId,
+    });
+    const settling = { receiptId, settlement: { decision_id: id }, signal: new AbortController().signal };
+    const state = await meeting(suspending(operators.approver), () =>
+      settleReceipt(stack.em(), stack.deps.gateway, settling),
+    );
+    expect([state, await read(id)]).toMatchObject(['suspended', lapsed]);
+  });
+
+  it('a legal hold is not lifted', async () => {
+    const { id } = await buildIndividual(stack);
+    const path = `/v1/users/${id}/legal-hold`;
+    expect((await stack.post(path, { note: 'Letter 12' }, { token: operators.proposer.token })).status).toBe(201);
+    const answer = await meeting(suspending(operators.approver), () =>
+      stack.delete(path, undefined, { token: operators.approver.token }),
+    );
+    expect(answer).toMatchObject({ status: 403, body: { message: 'You may no longer decide' } });
+    expect((await stack.get(path, { token: operators.proposer.token })).status).toBe(200);
+  });
+});
+
+describe('While the proposer is being suspended', () => {
+  it('an erasure is not stopped', async () => {
+    const { id } = await buildIndividual(stack);
+    await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [newId(), id]);
+    const path = `/v1/users/${id}/erasure`;
+    const answer = await meeting(suspending(operators.proposer), () =>
+      stack.delete(path, undefined, { token: operators.proposer.token }),
+    );
+    expect(answer).toMatchObject({ status: 403, body: { message: 'You may no longer decide' } });
+    expect((await stack.get(path, { token: superAdmin.token })).body.data).toMatchObject({ status: 'waiting' });
+  });
+});
+
+describe('While the approver’s right is being taken', () => {
+  it('with their role, nothing is booked', async () => {
+    const id = await planBooking();
+    const sql = 'update users set role_id = null where id = ?';
+    await meeting({ ...suspending(operators.approver), sql }, () => bookExternal(stack.em(), id));
+    expect(await read(id)).toMatchObject(lapsed);
+  });
+
+  it('from their role, nothing is booked', async () => {
+    const role = await buildRole(stack, { permissions: ['approve-decision'] });
+    await stack.em().execute('update users set role_id = ? where id = ?', [role.id, operators.approver.id]);
+    const id = await planBooking();
+    const sql = 'delete from role_permissions where role_id = ?';
+    await meeting({ table: 'roles', id: role.id, sql }, () => bookExternal(stack.em(), id));
+    expect(await read(id)).toMatchObject(lapsed);
+  });
+});
+
+describe('While a booking waits for balances', () => {
+  it('a suspension of its approver waits for it', async () => {
+    const id = await planBooking();
+    let booking: Promise<void> | undefined;
+    let suspended: ReturnType<typeof suspend> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('lock table account_balances in share row exclusive mode');
+      booking = bookExternal(stack.em(), id);
+      await untilLocked(stack, { text: 'book_external' });
+      suspended = suspend(operators.approver);
+      await untilLocked(stack, { text: '"users"' });
+    });
+    await booking;
+    expect((await suspended)?.status).toBe(200);
+    expect(await read(id)).toMatchObject({ status: 'carried_out' });
+  });
+});

@@ -1,0 +1,110 @@
+import { buildSuperAdmin } from '../../support/build.ts';
+import {
+  approve,
+  buildOperators,
+  type Operators,
+  plantDecision,
+  propose,
+  secureSession,
+} from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
+import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
+import { expectChecksEmpty } from '../../support/stack.ts';
+import { withoutTriggers } from '../../support/without-triggers.ts';
+import { buildPayer, pay, payoutWhen, transfersOf } from '../payouts/build-payouts.ts';
+import { buildWaitingDisbursement, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+
+let stack: ProcessStack;
+let operators: Operators;
+/** The token of one of the platform who may approve. */
+let approver: string;
+beforeAll(async () => {
+  stack = await startProcessStack();
+  operators = await buildOperators(stack);
+  approver = await secureSession(stack, (await buildSuperAdmin(stack)).id);
+}, 120_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack?.stop());
+afterEach(async () => {
+  stack.arm('');
+  await stack.restart();
+});
+
+const succeeding = (payout_id: string) => ({ kind: 'settle_payout', payout_id, outcome: 'succeeded' });
+const neverSent = 'outcome: the transfer was never asked for, so it cannot have succeeded';
+const expectRefused = async (payoutId: string) => {
+  const { status, body } = await propose(stack, operators, succeeding(payoutId));
+  expect([status, body.message]).toEqual([400, neverSent]);
+};
+
+describe('Before the provider was ever asked, people cannot end as succeeded', () => {
+  it('a payout', async () => {
+    const partner = await buildPayer(stack);
+    stack.arm('send-transfer.before=hold');
+    const { id } = await pay(partner);
+    await expectRefused(id);
+    stack.arm('');
+    await stack.restart();
+    await payoutWhen(partner, id, 'succeeded');
+    expect(await transfersOf(stack, id)).toHaveLength(1);
+  }, 180_000);
+
+  itInFull(
+    'a payout, even by a decision that was proposed all the same',
+    async () => {
+      const partner = await buildPayer(stack);
+      stack.arm('send-transfer.before=hold');
+      const { id } = await pay(partner);
+      const decisionId = await plantDecision(stack, operators, { ...succeeding(id), approved: false });
+      const { status, body } = await approve(stack, operators, decisionId);
+      const reason = neverSent.slice('outcome: '.length);
+      expect([status, body.data]).toMatchObject([200, { status: 'refused', reason }]);
+      stack.arm('');
+      await stack.restart();
+      await payoutWhen(partner, id, 'succeeded');
+    },
+    180_000,
+  );
+
+  it('a disbursement that people have just rejected', async () => {
+    const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
+    stack.arm('resolve-payout.before=hold');
+    const rejected = await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token: approver });
+    expect(rejected.body.data).toMatchObject({ status: 'rejected' });
+    await expectRefused(id);
+    stack.arm('');
+    await stack.restart();
+    expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
+  }, 180_000);
+
+  itInFull(
+    'a disbursement whose decision has just lapsed',
+    async () => {
+      const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
+      stack.arm('resolve-payout.before=hold');
+      await withoutTriggers(stack, "update decisions set created_at = created_at - interval '8 days' where id = ?", [
+        decisionId,
+      ]);
+      const late = await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approver });
+      expect(late.body.data).toMatchObject({ status: 'lapsed' });
+      await expectRefused(id);
+      stack.arm('');
+      await stack.restart();
+      expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
+    },
+    180_000,
+  );
+});
+
+it('the database, too, refuses the success of a payout that nobody has asked for', async () => {
+  const partner = await buildPayer(stack);
+  stack.arm('send-transfer.before=hold');
+  const { id } = await pay(partner);
+  await plantDecision(stack, operators, succeeding(id));
+  await expect(
+    stack.em().execute("update payouts set status = 'succeeded', finalized_at = now() where id = ?", [id]),
+  ).rejects.toThrow('a payout ends by the provider');
+  stack.arm('');
+  await stack.restart();
+  await payoutWhen(partner, id, 'succeeded');
+}, 180_000);

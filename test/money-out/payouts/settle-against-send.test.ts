@@ -1,0 +1,133 @@
+import { settlePayout } from '../../../src/money-out/payouts/settle-payout.ts';
+import { buildOperators, type Operators, plantDecision } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
+import { untilLocked } from '../../support/lock-waits.ts';
+import type { BuiltPartner } from '../../support/partner.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { ageAttempts, buildPayer, readBalance, readPayout, reserve, transfersOf } from './build-payouts.ts';
+import { openSteps } from './payout-steps.ts';
+
+/** Two people end a payout while the same request is sent once more: the money goes one way only. */
+let stack: Stack;
+let operators: Operators;
+let partner: BuiltPartner;
+let steps: ReturnType<typeof openSteps>;
+beforeAll(async () => {
+  stack = await startStack({ sandbox: true });
+  operators = await buildOperators(stack);
+  steps = openSteps(stack);
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  partner = await buildPayer(stack, { available: '10000000' });
+});
+
+/** Races, ten at a time: what waits for more connections than there are is given up. */
+const racers = isFullRun() ? 50 : 4;
+const atOnce = Math.min(racers, 10);
+
+interface Contested {
+  id: string;
+  decisionId: string;
+}
+
+/** Its first request was lost, so that it may be sent again; and two people have decided how it ended. */
+async function contested(outcome: 'failed' | 'succeeded' = 'failed'): Promise<Contested> {
+  const id = await reserve(stack, partner, '900005');
+  expect((await steps.send(id)).said).toBe('silent');
+  await ageAttempts(stack, id, 3);
+  expect((await steps.ask(id)).said).toBe('not known');
+  const evidence = { provider: { says: 'not known' }, books: {} };
+  const facts = { kind: 'settle_payout', payout_id: id, outcome, evidence };
+  return { id, decisionId: await plantDecision(stack, operators, facts) };
+}
+
+const send = ({ id }: Contested) => steps.send(id);
+const settle = ({ id, decisionId }: Contested) => {
+  const step = { payoutId: id, at: new Date().toISOString(), signal: AbortSignal.timeout(30_000) };
+  const { gateway, sealer } = stack.deps;
+  return settlePayout(stack.em(), { gateway, sealer }, { ...step, settlement: { decision_id: decisionId } });
+};
+const stateOf = async (decisionId: string) =>
+  (await stack.em().execute<[{ status: string }]>('select status from decisions where id = ?', [decisionId]))[0].status;
+
+/** How it went in the end, once what was sent has been asked about: what the bank did, what we say, what people are told. */
+async function outcomeOf({ id, decisionId }: Contested): Promise<{ sent: boolean; status: string; decision: string }> {
+  await eventually(
+    () => steps.askAndResolve(id),
+    ({ status }) => status !== 'pending',
+  );
+  const transfers = await transfersOf(stack, id);
+  expect(transfers.length).toBeLessThanOrEqual(1);
+  const { status } = await readPayout(partner, id);
+  return { sent: transfers.length === 1, status, decision: await stateOf(decisionId) };
+}
+const asSent = { sent: true, status: 'succeeded' };
+const asSettled = { sent: false, status: 'failed', decision: 'carried_out' };
+
+/** Both wait for the payout's row, in this order. */
+async function inTurn(payout: Contested, deeds: ((payout: Contested) => Promise<unknown>)[]): Promise<void> {
+  const under: Promise<unknown>[] = [];
+  await stack.owner().transactional(async (tx) => {
+    await tx.execute('select from payouts where id = ? for update', [payout.id]);
+    for (const deed of deeds) {
+      under.push(deed(payout));
+      await untilLocked(stack, { count: under.length, text: 'payouts' });
+    }
+  });
+  await Promise.all(under);
+}
+
+describe('A payout that operators end while its request is sent again', () => {
+  it('is never sent once they have ended it: all its money is available again', async () => {
+    const payout = await contested();
+    await inTurn(payout, [settle, send]);
+    expect(await outcomeOf(payout)).toEqual(asSettled);
+    expect(await readBalance(partner)).toMatchObject({ available: '10000000.0000', pending: '0.0000' });
+  });
+
+  it('is never ended by them once its request has left: the decision is refused, and the bank says how it ends', async () => {
+    const payout = await contested();
+    await inTurn(payout, [send, settle]);
+    expect(await outcomeOf(payout)).toEqual({ ...asSent, decision: 'refused' });
+    expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
+  });
+
+  it('is never sent once they have ended it as paid: the bank pays nothing that they paid another way', async () => {
+    const payout = await contested('succeeded');
+    await inTurn(payout, [settle, send]);
+    expect(await outcomeOf(payout)).toEqual({ sent: false, status: 'succeeded', decision: 'carried_out' });
+    expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
+  });
+
+  itInFull(
+    'is never ended as paid by them once its request has left: the bank pays it, and it is counted once',
+    async () => {
+      const payout = await contested('succeeded');
+      await inTurn(payout, [send, settle]);
+      expect(await outcomeOf(payout)).toEqual({ ...asSent, decision: 'refused' });
+      expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
+    },
+  );
+
+  it(`goes one way only in each of ${racers} races`, async () => {
+    let sent = 0;
+    for (let raced = 0; raced < racers; raced += atOnce) {
+      const payouts = await Promise.all(Array.from({ length: atOnce }, () => contested()));
+      await Promise.all(
+        payouts.flatMap((payout, index) => (index % 2 ? [send, settle] : [settle, send]).map((deed) => deed(payout))),
+      );
+      for (const payout of payouts) {
+        const outcome = await outcomeOf(payout);
+        if (outcome.sent) sent += 1;
+        // A decision that came when the bank had already said the last word has lapsed.
+        const decision = expect.stringMatching(/^(refused|lapsed)$/);
+        expect(outcome).toEqual(outcome.sent ? { ...asSent, decision } : asSettled);
+      }
+    }
+    const available = `${10_000_000 - sent * 100_000}.0000`;
+    expect(await readBalance(partner)).toMatchObject({ available, pending: '0.0000' });
+  }, 300_000);
+});

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { approve, buildOperators } from '../../support/decide.ts';
+import type { BuiltPartner } from '../../support/partner.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, expectChecksEmpty } from '../../support/stack.ts';
+import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
+import {
+  ageAttempts,
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  readBalance,
+  readPayout,
+  setFaults,
+} from './build-payouts.ts';
+
+let stack: TimeSkippingStack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startTimeSkippingStack();
+}, 90_000);
+beforeEach(async () => {
+  partner = await buildPayer(stack);
+});
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+interface Row {
+  asks: number;
+  unknown_since: string;
+}
+const rowOf = async (id: string): Promise<Row> => {
+  const [row] = await stack.em().execute<Row[]>('select asks, unknown_since from payouts where id = ?', [id]);
+  if (row === undefined) throw new Error('no such payout');
+  return row;
+};
+const handleOf = (id: string) => stack.time.client.workflow.getHandle(`partner-payout/${id}`);
+
+/** What operators are shown in the web UI. */
+const detailsOf = async (id: string): Promise<string> => {
+  const metadata = await handleOf(id).query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  return metadata.currentDetails;
+};
+/** A request as it is copied into a terminal. */
+const runAsTyped = async (command: string, token: string): Promise<string> =>
+  (
+    await promisify(execFile)('bash', ['-euc', command], {
+      env: { ...process.env, AMANAH_URL: stack.url, TOKEN: token },
+    })
+  ).stdout;
+
+/** The whole month in the full run. */
+const days = isFullRun() ? 30 : 7;
+
+describe('A payout', () => {
+  it('that was accepted but whose callback never came is asked about, and ends', async () => {
+    await setFaults(stack, { callbacks: { drop: true } });
+    const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
+    await eventually(
+      () => rowOf(id),
+      ({ asks }) => asks >= 1,
+    );
+    await stack.sandbox.post('/sandbox/payouts/settle', { reference_id: id, status: 'SUCCEEDED' });
+    await stack.time.sleep('1 minute');
+    await payoutWhen(partner, id, 'succeeded');
+    await setFaults(stack, {});
+  }, 60_000);
+
+  it(`about which the provider says nothing for ${days} days stays pending and reserved, was asked about throughout and marked for operators, in a bounded history`, async () => {
+    const { id } = await pay(partner, { bank_account_number: magicAccount('900004') });
+    await eventually(
+      () => rowOf(id),
+      ({ asks }) => asks >= 1,
+    );
+    await stack.time.sleep('9 minutes');
+    const early = await rowOf(id);
+    // Every 5 seconds at first, growing to 30.
+    expect(early.asks).toBeGreaterThanOrEqual(18);
+    await stack.time.sleep('2 minutes');
+    const state = async () => (await handleOf(id).describe()).searchAttributes.PayoutState?.[0];
+    await eventually(state, (told) => told === 'OPERATOR');
+    await stack.time.sleep(`${days * 24} hours`);
+    const late = await rowOf(id);
+    // At least hourly.
+    expect(late.asks).toBeGreaterThanOrEqual(days * 24);
+    expect(late.unknown_since).toEqual(early.unknown_since);
+    expect(await readPayout(partner, id)).toMatchObject({ status: 'pending', is_final: false });
+    expect(await readBalance(partner)).toMatchObject({ available: '900000.0000', pending: '100000.0000' });
+    const { historyLength, status } = await handleOf(id).describe();
+    expect(status.name).toBe('RUNNING');
+    expect(historyLength).toBeLessThan(2_000);
+
+    // Then two operators end it; the database's clock has not moved.
+    await ageAttempts(stack, id, 2);
+    const operators = await buildOperators(stack);
+    const [, proposing = ''] = /If it failed:\n```\n(curl [^`]+)```/.exec(await detailsOf(id)) ?? [];
+    const proposed = JSON.parse(await runAsTyped(proposing, operators.proposer.token));
+    expect(proposed).toMatchObject({ data: { kind: 'settle_payout', payout_id: id, outcome: 'failed' } });
+    expect(await approve(stack, operators, proposed.data.id)).toMatchObject({
+      body: { data: { status: 'carried_out' } },
+    });
+    expect(await handleOf(id).result()).toBe('failed');
+    expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
+  }, 240_000);
+});

@@ -1,0 +1,81 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Payout } from '../../../src/money-out/payouts/payout.entity.ts';
+import { payoutReferenceOf, payoutTextsPlace } from '../../../src/money-out/payouts/payout.ts';
+import { readPayoutHeadroom } from '../../../src/money-out/payouts/payout-limits.ts';
+import { reserveMoney, writePayout } from '../../../src/money-out/payouts/write-payout.ts';
+import { PaymentRefund } from '../../../src/money-out/refunds/payment-refund.entity.ts';
+import { readRefundable } from '../../../src/money-out/refunds/read-refundable.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { untilLocked } from '../../support/lock-waits.ts';
+import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { buildPaid } from './build-refunds.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+let paymentId: string;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  // What is planted for one stays pending.
+  partner = await buildPartner(stack);
+  paymentId = await buildPaid(stack, partner, { amount: '100000' });
+});
+
+const unproven = { code: 'AM010' };
+
+/** Writes a refund of IDR 60,000 of the payment's 100,000 without the partner's lock, as no use case does. */
+async function write(tx: EntityManager): Promise<Payout> {
+  const id = newId();
+  const { availableAccountId, reservedAccountId, at } = await readPayoutHeadroom(tx, partner.id);
+  const { provider_payment_request_id: refundOf } = await readRefundable(tx, { partnerId: partner.id, paymentId });
+  const texts = { bank_account_number: '', beneficiary_name: null, external_ref: null, reason: 'Planted' };
+  const payout = await writePayout(tx, {
+    id,
+    kind: 'payment_refund',
+    sourceAccountId: availableAccountId,
+    reservedAccountId,
+    partnerId: partner.id,
+    reference: payoutReferenceOf(id, 'payment_refund'),
+    externalRef: null,
+    feeMode: 'DEDUCTED',
+    amount: '60000.0000',
+    fee: '0.0000',
+    net: '60000.0000',
+    providerFee: '0.0000',
+    bankCode: null,
+    refundOf,
+    textsSealed: await stack.deps.sealer.seal(payoutTextsPlace(id), JSON.stringify(texts)),
+    requestId: newId(),
+    at,
+  });
+  tx.create(PaymentRefund, { id, payment_id: paymentId, created_at: at });
+  await tx.flush();
+  return payout;
+}
+
+it('Two refunds of one payment, written without the partner’s lock, take turns and are never more than was paid', async () => {
+  await buildPaid(stack, partner, { amount: '100000' });
+  const first = stack.em();
+  await first.begin();
+  await reserveMoney(first, await write(first), { actorId: null, data: {} });
+  const second = stack
+    .em()
+    .transactional(write)
+    .then(() => 'written')
+    .catch(({ code }: { code?: string }) => code);
+  await untilLocked(stack);
+  await first.commit();
+  expect(await second).toBe(unproven.code);
+}, 60_000);
+
+it('A refund is not written in a transaction that does not read what was committed since it began', async () => {
+  const em = stack.em();
+  await em.begin();
+  await em.execute('set transaction isolation level repeatable read');
+  await expect(write(em)).rejects.toMatchObject(unproven);
+  await em.rollback();
+});

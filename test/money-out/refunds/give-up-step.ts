@@ -1,0 +1,25 @@
+import { isGrpcServiceError } from '@temporalio/client';
+import type { Dependencies } from '../../../src/wiring/dependencies.ts';
+
+/** gRPC's status. */
+const notFound = 5;
+
+/** As Temporal does by itself, but later: the step of a dead worker has failed, and the next worker tries again. */
+export async function giveUpStep(
+  { deps: { workflows } }: { deps: Pick<Dependencies, 'workflows'> },
+  workflowId: string,
+): Promise<void> {
+  const { client } = workflows;
+  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  await client.workflowService
+    .respondActivityTaskFailedById({
+      namespace: 'default',
+      workflowId,
+      activityId: raw.pendingActivities?.[0]?.activityId ?? '',
+      failure: { message: 'its worker is dead' },
+    })
+    .catch((error: unknown) => {
+      // Temporal has given it up by itself meanwhile.
+      if (!isGrpcServiceError(error) || error.code !== notFound) throw error;
+    });
+}

@@ -1,0 +1,107 @@
+import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, expectChecksEmpty } from '../../support/stack.ts';
+import { ageAttempts, generous, readBalance, setFaults, sharedFailpoints } from '../payouts/build-payouts.ts';
+import { askRefund, atProvider, buildPaid, refund, refundWhen, toBank } from './build-refunds.ts';
+import { giveUpStep } from './give-up-step.ts';
+
+let stack: ProcessStack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startProcessStack();
+}, 90_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack?.stop());
+beforeEach(async () => {
+  partner = await buildPartner(stack, { limits: generous });
+});
+afterEach(async () => {
+  await stack.restart();
+  await setFaults(stack, {});
+});
+
+/** Each arrow of a refund's own first step, and each of the steps that all payouts take. */
+const failpoints = ['reserve-refund.before', 'reserve-refund.after', ...sharedFailpoints];
+const ways = [
+  ['to a wallet', { method: 'ewallet', channel: 'DANA', amount: '50000' }, {}],
+  ['by transfer', { method: 'virtual_account', channel: 'BCA', amount: '50000' }, toBank()],
+] as const;
+const cases = failpoints.flatMap((failpoint) => ways.map((way) => [failpoint, ...way] as const));
+/** In the shorter run its own arrows and a wallet's request: `withdrawals/kill` crosses the arrows of all payouts. */
+const chosen = isFullRun()
+  ? cases
+  : cases.filter(([failpoint, way]) =>
+      /^reserve-refund.before to a|^reserve-refund.after by/.test(`${failpoint} ${way}`),
+    );
+
+it.each(chosen)(
+  'After kill -9 of the worker at %s a refund %s is made once',
+  async (failpoint, _, paid, bank) => {
+    const paymentId = await buildPaid(stack, partner, paid);
+    const key = freshKey();
+    stack.arm(`${failpoint}=kill`);
+    const asking = eventually(
+      () => askRefund(partner, paymentId, bank, key).catch(() => null),
+      (answer) => answer?.status === 200,
+      90_000,
+    );
+    await stack.worker.exited;
+    await stack.restart();
+    const made = (await asking)?.body.data;
+    if (failpoint === 'send-transfer.attempt-written') {
+      // Killed between its record and the request: nothing left, and two minutes pass until it is known.
+      await eventually(
+        () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [made.id]),
+        ([row]) => row?.word === 'not known',
+      );
+      expect(await atProvider(stack, made.id)).toMatchObject({ refunds: [], transfers: [] });
+      await ageAttempts(stack, made.id, 2);
+    }
+    await refundWhen(partner, made, 'succeeded', 90_000);
+    const { refunds, transfers } = await atProvider(stack, made.id);
+    expect(refunds.length + transfers.length).toBe(1);
+    expect((await partner.get(`/payments/${paymentId}/refunds`)).body.data.total).toBe(1);
+    expect(await readBalance(partner)).toMatchObject({ available: '0.0000', pending: '0.0000' });
+  },
+  240_000,
+);
+
+it('After kill -9 of the worker before the request a refund is not sent again once an earlier one turns out to have been made', async () => {
+  const paymentId = await buildPaid(stack, partner);
+  const first = await refund(partner, paymentId, { amount: '999999' });
+  await refundWhen(partner, first, 'failed', 60_000);
+  stack.arm('send-transfer.attempt-written=kill');
+  const dying = stack.worker.exited;
+  const asking = askRefund(partner, paymentId, toBank());
+  await dying;
+  await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: first.id, status: 'SUCCEEDED' });
+  await stack.restart();
+  const { id } = (await asking).body.data;
+  if (!isFullRun()) await giveUpStep(stack, `payment-refund/${id}`);
+  const wordOf = (ofId: string, word: string) =>
+    eventually(
+      () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [ofId]),
+      ([row]) => row?.last_word === word,
+      90_000,
+    );
+  await wordOf(first.id, 'succeeded');
+  await wordOf(id, 'not known');
+  await ageAttempts(stack, id, 3);
+  const [before] = await stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]);
+  await stack.deps.workflows.hintPayout({ id, kind: 'payment_refund' });
+  await eventually(
+    () => stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]),
+    ([row]) => (row?.asks ?? 0) > (before?.asks ?? 0),
+    60_000,
+  );
+  // Were it sent again, that would follow the answer within the same step of its workflow.
+  const { client } = stack.deps.workflows;
+  await eventually(
+    async () => (await client.workflow.getHandle(`payment-refund/${id}`).describe()).raw.pendingActivities ?? [],
+    (pending) => pending.length === 0,
+  );
+  const attempts = await stack.em().execute<unknown[]>('select 1 from payout_attempts where payout_id = ?', [id]);
+  expect(attempts).toHaveLength(1);
+  expect(await atProvider(stack, id)).toMatchObject({ transfers: [] });
+}, 240_000);

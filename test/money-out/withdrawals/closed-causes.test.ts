@@ -1,0 +1,108 @@
+import { give } from '../../giving/donations/build-donations.ts';
+import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../../support/build.ts';
+import { buildOrganizationCause } from '../../support/build-targets.ts';
+import { casesOf } from '../../support/full.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { settleAtProvider } from '../payouts/build-payouts.ts';
+import { addBankAccount, ask, withdrawalWhen } from './build-withdrawals.ts';
+
+let stack: Stack;
+let superAdmin: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  superAdmin = await buildSuperAdmin(stack);
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+interface Case {
+  owner: BuiltUser;
+  causeId: string;
+}
+
+/** A cause of an organization that has received IDR 400,000. */
+async function buildCause(): Promise<Case> {
+  const owner = await buildOrganizationAdmin(stack, { balance: '100000' });
+  const { id: causeId } = await buildOrganizationCause(stack, owner);
+  const donor = await buildIndividual(stack, { balance: '400000' });
+  expect((await give(stack, donor, 400_000, causeId)).status).toBe(201);
+  return { owner, causeId };
+}
+
+/** Disburses so much and waits until it has reached the bank; answers its id. */
+async function disburse({ owner, causeId }: Case, amount: string): Promise<string> {
+  const bank_account_id = await addBankAccount(stack, owner);
+  const body = { bank_account_id, amount, cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
+  const answer = await ask(stack, owner, body);
+  expect(answer.status).toBe(201);
+  await withdrawalWhen(stack, owner, answer.body.data.id, 'succeeded');
+  return answer.body.data.id;
+}
+const statusOf = async ({ causeId, owner }: Case) =>
+  (await stack.get(`/v1/charitable-causes/${causeId}`, { token: owner.token })).body.charitable_cause.status;
+const eventsOf = async ({ causeId }: Case) =>
+  (await stack.get(`/v1/events?resource_id=${causeId}&event=RESOURCE_UPDATED&limit=10`, { token: superAdmin.token }))
+    .body.data.items;
+const remove = ({ causeId, owner }: Case) =>
+  stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: owner.token });
+const setStatus = ({ causeId, owner }: Case, status: string) =>
+  stack.patch(`/v1/charitable-causes/${causeId}`, { status }, { token: owner.token });
+
+describe('A cause that is closed after all its money has reached the bank', () => {
+  it('is completed when it is deleted, and deactivated when the bank returns the money', async () => {
+    const it = await buildCause();
+    const id = await disburse(it, '400000');
+    const { status, body } = await remove(it);
+    expect([status, body.data.status]).toEqual([200, 'deactivated']);
+    expect(await statusOf(it)).toBe('completed');
+    expect((await eventsOf(it))[0]).toMatchObject({
+      actor_id: it.owner.id,
+      request_id: expect.any(String),
+      data: { status: 'completed', previous_status: 'deactivated' },
+    });
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, it.owner, id, 'reversed');
+    expect(await statusOf(it)).toBe('deactivated');
+  });
+
+  it.each(casesOf(['cancelled', 'deactivated']))(
+    'is completed when it is set to %s, and that when the bank returns the money',
+    async (closed) => {
+      const it = await buildCause();
+      const id = await disburse(it, '400000');
+      const { status, body } = await setStatus(it, closed);
+      expect([status, body.data.status]).toEqual([200, closed]);
+      expect(await statusOf(it)).toBe('completed');
+      await settleAtProvider(stack, id, 'REVERSED');
+      await withdrawalWhen(stack, it.owner, id, 'reversed');
+      expect(await statusOf(it)).toBe(closed);
+    },
+  );
+
+  it('is closed as asked when it never disbursed anything', async () => {
+    const owner = await buildOrganizationAdmin(stack, { balance: '100000' });
+    const it = { owner, causeId: (await buildOrganizationCause(stack, owner)).id };
+    expect((await setStatus(it, 'cancelled')).body.data.status).toBe('cancelled');
+    expect((await remove(it)).body.data.status).toBe('deactivated');
+  });
+});
+
+describe('A cause that is closed while it has money left', () => {
+  it('is closed as asked and completed by the disbursement of the rest; its events name who asked for each, by which request', async () => {
+    const it = await buildCause();
+    const id = await disburse(it, '300000');
+    expect((await setStatus(it, 'cancelled')).body.data.status).toBe('cancelled');
+    const last = await disburse(it, '100000');
+    expect(await statusOf(it)).toBe('completed');
+    const requestOf = async (payoutId: string) => {
+      const [row] = await stack
+        .em()
+        .execute<[{ request_id: string }]>('select request_id from payouts where id = ?', [payoutId]);
+      return row.request_id;
+    };
+    const events = await eventsOf(it);
+    const of = (status: string) => events.find((event: { data: { status?: string } }) => event.data.status === status);
+    expect(of('in_progress')).toMatchObject({ actor_id: it.owner.id, request_id: await requestOf(id) });
+    expect(of('completed')).toMatchObject({ actor_id: it.owner.id, request_id: await requestOf(last) });
+  });
+});

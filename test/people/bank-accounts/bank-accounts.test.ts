@@ -1,0 +1,103 @@
+import { newId } from '../../../src/shared/ids.ts';
+import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildPlatformAdmin } from '../../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+let owner: BuiltUser;
+let stranger: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack({ env: { BANK_ACCOUNT_WAIT_HOURS: '24' } });
+  [owner, stranger] = await Promise.all([buildIndividual(stack), buildIndividual(stack)]);
+});
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const bca = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Siti Rahayu' };
+const add = (by: BuiltUser, body: object = bca) => stack.post('/v1/bank-accounts', body, { token: by.token });
+const idOf = async (by: BuiltUser) => (await add(by)).body.data.id as string;
+const list = async (by: BuiltUser) => {
+  const { body } = await stack.get('/v1/bank-accounts', { token: by.token });
+  return body.data.items.map(({ id }: { id: string }) => id) as string[];
+};
+const remove = async (by: BuiltUser, id: string) =>
+  (await stack.delete(`/v1/bank-accounts/${id}`, undefined, { token: by.token })).status;
+
+describe('POST /v1/bank-accounts (withdraw-account)', () => {
+  it('answers 201 with the number masked and usable 24 hours after it was added', async () => {
+    const { status, body } = await add(owner);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      message: expect.any(String),
+      data: {
+        id: expect.any(String),
+        bank_code: 'BCA',
+        account_number: '******7890',
+        account_holder: 'Siti Rahayu',
+        usable_at: expect.any(String),
+        created_at: expect.any(String),
+      },
+    });
+    const { usable_at, created_at } = body.data;
+    expect(Date.parse(usable_at) - Date.parse(created_at)).toBe(24 * 60 * 60 * 1000);
+  });
+
+  it('keeps number and holder sealed', async () => {
+    const id = await idOf(owner);
+    const [row] = await stack.em().execute('select b::text as row from bank_accounts b where id = ?', [id]);
+    expect(row?.row).not.toMatch(/1234567890|Siti/);
+  });
+
+  it('writes RESOURCE_CREATED and RESOURCE_DELETED with the caller as actor', async () => {
+    const id = await idOf(owner);
+    await remove(owner, id);
+    const events = await stack
+      .em()
+      .execute('select event, actor_id from events where resource_id = ? order by id', [id]);
+    expect(events).toEqual([
+      { event: 'RESOURCE_CREATED', actor_id: owner.id },
+      { event: 'RESOURCE_DELETED', actor_id: owner.id },
+    ]);
+  });
+
+  it.each([
+    ['a bank that is not served', { bank_code: 'NOWHERE' }, 'bank_code'],
+    ['a number that the bank cannot have', { account_number: '123' }, 'account_number'],
+    ['a number with letters', { account_number: '12345678AB' }, 'account_number'],
+    ['no holder', { account_holder: undefined }, 'account_holder'],
+    ['an unknown field', { usable_at: '2020-01-01T00:00:00Z' }, 'usable_at'],
+  ])('with %s is a 400 that names it', async (_, fields, name) => {
+    const { status, body } = await add(owner, { ...bca, ...fields });
+    expect([status, body.message]).toEqual([400, expect.stringContaining(name)]);
+  });
+
+  it('is closed to platform users, who own no bank accounts', async () => {
+    expect((await add(await buildPlatformAdmin(stack))).status).toBe(403);
+  });
+});
+
+describe('GET and DELETE /v1/bank-accounts', () => {
+  it('show and delete the caller’s own; somebody else’s is a 403, a missing or deleted one a 404', async () => {
+    const id = await idOf(owner);
+    expect(await list(owner)).toContain(id);
+    expect(await list(stranger)).not.toContain(id);
+    expect(await remove(stranger, id)).toBe(403);
+    expect(await remove(owner, id)).toBe(200);
+    expect(await remove(owner, id)).toBe(404);
+    expect(await remove(stranger, id)).toBe(403);
+    expect(await remove(owner, newId())).toBe(404);
+    expect(await list(owner)).not.toContain(id);
+  });
+
+  it('open an organization’s to all its admins, whoever added them, and to none of its individuals', async () => {
+    const admin = await buildOrganizationAdmin(stack);
+    const organizationId = admin.organizationId ?? '';
+    const [other, member] = await Promise.all([
+      buildOrganizationAdmin(stack, { organizationId }),
+      buildIndividual(stack, { organizationId }),
+    ]);
+    const id = await idOf(admin);
+    expect([await list(other), await list(member)]).toEqual([[id], []]);
+    expect(await remove(member, id)).toBe(403);
+    expect(await remove(other, id)).toBe(200);
+  });
+});

@@ -1,0 +1,154 @@
+import { placeOfUpload } from '../../../src/people/documents/abandon-upload.ts';
+import { sweepUploads } from '../../../src/people/documents/sweep-uploads.ts';
+import { armFailpoints } from '../../../src/shared/failpoint.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { type BuiltUser, buildIndividual, buildOrganization } from '../../support/build.ts';
+import { buildTransaction, nothing, upload, whatIsLeft } from '../../support/documents.ts';
+import { untilLocked } from '../../support/lock-waits.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+let user: BuiltUser;
+let product: string;
+beforeAll(async () => {
+  stack = await startStack({ isImpatient: true, env: { LOG_LEVEL: 'silent' } });
+});
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  user = await buildIndividual(stack);
+  product = await buildTransaction(stack, user);
+});
+afterEach(async () => {
+  armFailpoints(undefined);
+});
+
+const left = () => whatIsLeft(stack, user);
+const sweepNow = () => sweepUploads(stack.em(), stack.deps, 0);
+
+/** Uploads that have not ended, and those of them that no transaction holds at this moment. */
+async function uploads(): Promise<{ waiting: number; free: number }> {
+  const [row] = await stack.em().execute<[{ waiting: string; free: string }]>(
+    `select (select count(*) from document_uploads) as waiting,
+       (select count(*) from (select from document_uploads for update skip locked) unlocked) as free`,
+  );
+  return { waiting: Number(row.waiting), free: Number(row.free) };
+}
+
+describe('An upload that fails', () => {
+  it.each(['store-document.before-put', 'store-document.after-put', 'store-document.before-commit'])(
+    'at %s leaves neither object nor row',
+    async (point) => {
+      armFailpoints(`${point}=throw`);
+      expect((await upload(stack, user, product)).status).toBe(500);
+      expect(await left()).toEqual(nothing);
+    },
+  );
+
+  it('after its transaction has committed keeps both', async () => {
+    armFailpoints('store-document.after-commit=throw');
+    expect((await upload(stack, user, product)).status).toBe(500);
+    expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
+  });
+});
+
+describe('The sweep', () => {
+  it('leaves uploads alone that are young enough to be under way', async () => {
+    armFailpoints('store-document.after-put=hold');
+    const uploading = upload(stack, user, product);
+    await eventually(uploads, ({ waiting }) => waiting === 1);
+    await sweepUploads(stack.em(), stack.deps);
+    armFailpoints(undefined);
+    expect((await uploading).status).toBe(201);
+    expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
+  });
+
+  it.each(['before-put', 'after-put'])(
+    'that meets an upload %s, before its transaction, wins: the upload is refused and leaves nothing',
+    async (point) => {
+      armFailpoints(`store-document.${point}=hold`);
+      const uploading = upload(stack, user, product);
+      await eventually(uploads, ({ waiting }) => waiting === 1);
+      await Promise.all([sweepNow(), sweepNow(), sweepNow()]);
+      armFailpoints(undefined);
+      expect((await uploading).status).toBe(503);
+      expect(await left()).toEqual(nothing);
+    },
+  );
+
+  it('never lets one upload that cannot be removed hold up the next', async () => {
+    const [broken, sound] = [newId(), newId()];
+    const url = await stack.deps.sealer.seal(placeOfUpload(sound), 'documents/nothing-here');
+    await stack.owner().execute(
+      `insert into document_uploads (id, user_id, url_sealed, created_at)
+       values (?, ?, 'not sealed', now() - interval '2 minutes'), (?, ?, ?, now() - interval '1 minute')`,
+      [broken, user.id, sound, user.id, url],
+    );
+    await expect(sweepNow()).rejects.toThrow();
+    expect(await stack.em().execute('select id from document_uploads')).toEqual([{ id: broken }]);
+    await stack.owner().execute('delete from document_uploads where id = ?', [broken]);
+  });
+
+  it('that meets an upload within its transaction waits, and loses: object and row stay', async () => {
+    armFailpoints('store-document.before-commit=hold');
+    const uploading = upload(stack, user, product);
+    await eventually(uploads, ({ waiting, free }) => waiting === 1 && free === 0);
+    const sweeping = sweepNow();
+    await untilLocked(stack, { text: 'document_uploads' });
+    armFailpoints(undefined);
+    await sweeping;
+    expect((await uploading).status).toBe(201);
+    expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
+  });
+});
+
+describe('An object that its document no longer uses', () => {
+  const uploaded = async () => (await upload(stack, user, product)).body as { id: string; url: string };
+  /** A deleted document keeps its row. */
+  const stored = async () => {
+    const { objects, uploads: waiting } = await left();
+    return { objects, waiting };
+  };
+  const remove = (id: string) => stack.delete(`/v1/documents/${id}`, undefined, { token: user.token });
+  const register = (url: string) =>
+    stack.post('/v1/documents', { url, document_type: 'receipt' }, { token: user.token });
+
+  it('is never left behind when the process dies after the deletion: the sweep removes it', async () => {
+    const { id } = await uploaded();
+    armFailpoints('remove-given-up.before=throw');
+    expect((await remove(id)).status).toBe(500);
+    expect(await stored()).toEqual({ objects: 1, waiting: 1 });
+    await sweepNow();
+    expect(await stored()).toEqual({ objects: 0, waiting: 0 });
+  });
+
+  it('goes to nobody else if it was a scan of an identity document, and is removed', async () => {
+    const organizationId = await buildOrganization(stack);
+    const [owner, fellow] = [
+      await buildIndividual(stack, { organizationId }),
+      await buildIndividual(stack, { organizationId }),
+    ];
+    const scan = (await upload(stack, owner, await buildTransaction(stack, owner))).body;
+    // Its key is known to a colleague from before it was a scan.
+    const { url } = (await stack.get(`/v1/documents/${scan.id}`, { token: fellow.token })).body.document;
+    const passport = { kind: 'passport', number: 'A1234567', name_on_document: 'Owner', document_id: scan.id };
+    expect((await stack.post('/v1/official-documents', passport, { token: owner.token })).status).toBe(201);
+    const take = () => stack.post('/v1/documents', { url, document_type: 'image' }, { token: fellow.token });
+    expect((await take()).status).toBe(400);
+    armFailpoints('remove-given-up.before=throw');
+    await stack.delete(`/v1/documents/${scan.id}`, undefined, { token: owner.token });
+    expect((await take()).status).toBe(400);
+    await sweepNow();
+    expect((await take()).status).toBe(404);
+    expect(await whatIsLeft(stack, owner)).toMatchObject({ objects: 0 });
+  });
+
+  it('is kept by the sweep when it was registered again meanwhile', async () => {
+    const { id, url } = await uploaded();
+    armFailpoints('remove-given-up.before=throw');
+    await remove(id);
+    expect((await register(url)).status).toBe(201);
+    await sweepNow();
+    expect(await stored()).toEqual({ objects: 1, waiting: 0 });
+  });
+});

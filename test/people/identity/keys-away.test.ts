@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { startTcpProxy, type TcpProxy } from '../../../dev/tcp-proxy.ts';
+import { readConfig } from '../../../src/platform/config/config.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { createApp } from '../../../src/wiring/app.ts';
+import { type Dependencies, openDependencies } from '../../../src/wiring/dependencies.ts';
+import { balanceOf, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
+import { buildTransaction, upload } from '../../support/documents.ts';
+import { casesOf } from '../../support/full.ts';
+import { createHttp, type Http } from '../../support/http.ts';
+import { loseKey } from '../../support/lost-keys.ts';
+import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
+import { eventually, type Stack, startStack } from '../../support/stack.ts';
+
+const password = 'correct horse battery';
+const address = () => `${newId()}@example.org`;
+
+describe('While the keys of people cannot be reached', () => {
+  let stack: Stack;
+  let proxy: TcpProxy;
+  let deps: Dependencies;
+  let server: Server;
+  /** The same product, whose way to the keys a test cuts. */
+  let http: Http;
+  let url: string;
+  beforeAll(async () => {
+    stack = await startStack({ isImpatient: true });
+    const keys = new URL(stack.env.KEYS_DATABASE_URL ?? '');
+    proxy = await startTcpProxy('keys', [Number(keys.port)]);
+    keys.port = String(proxy.port);
+    deps = await openDependencies(readConfig({ ...stack.env, KEYS_DATABASE_URL: keys.href, LOG_LEVEL: 'silent' }), {
+      process: 'test',
+    });
+    server = createApp(deps).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const bound = server.address();
+    url = `http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`;
+    http = createHttp(url);
+  }, 120_000);
+  afterAll(async () => {
+    server?.closeAllConnections();
+    server?.close();
+    await deps?.[Symbol.asyncDispose]();
+    await proxy?.close();
+    await stack?.stop();
+  });
+
+  const users = async () =>
+    (await stack.em().execute<[{ count: number }]>('select count(*)::int as count from users'))[0].count;
+
+  it.each(casesOf(['black-hole', 'refuse'] as const))(
+    'who signs up, logs in, invites or reads people gets a 503, and nothing is half-written: %s',
+    async (kind) => {
+      const known = address();
+      expect((await stack.post('/v1/auth/signup', { name: 'Siti', email: known, password })).status).toBe(201);
+      const { token } = await buildPlatformAdmin(stack);
+      const before = await users();
+      const invitation = { email: address(), name: 'Budi', user_type: 'individual' };
+      proxy.set({ kind });
+      try {
+        const answers = await Promise.all([
+          http.post('/v1/auth/signup', { name: 'Ani', email: address(), password }),
+          http.post('/v1/auth/login', { email: known, password }),
+          http.post('/v1/users/invitations', invitation, { token }),
+          http.get('/v1/users', { token }),
+        ]);
+        expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+        for (const { headers } of answers) expect(headers.get('retry-after')).toMatch(/^\d+$/);
+      } finally {
+        proxy.set({ kind: 'pass' });
+      }
+      expect(await users()).toBe(before);
+      await eventually(
+        async () => (await http.post('/v1/auth/login', { email: known, password })).status,
+        (status) => status === 200,
+      );
+    },
+    60_000,
+  );
+
+  it('one person whose key is missing is shown as nobody who can be read, and nobody else is kept from being shown', async () => {
+    const email = address();
+    const { id } = (await stack.post('/v1/auth/signup', { name: 'Siti', email, password })).body.data;
+    const token = (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;
+    const home = { province: 'Bali', city: 'Denpasar', country: 'Indonesia', street: 'Jalan Siti' };
+    const { id: homeId } = (await stack.post('/v1/addresses', home, { token })).body.data.address;
+    const { token: platform } = await buildPlatformAdmin(stack);
+    const giveBack = await loseKey(stack, id, 'personal_keys');
+    try {
+      const shown = { id, name: 'Unreadable user', email: `${id}@unreadable.invalid`, profile_picture: null };
+      const list = await http.get('/v1/users?limit=100', { token: platform });
+      expect(list.status).toBe(200);
+      expect(list.body.data.items).toContainEqual(expect.objectContaining(shown));
+      expect(list.body.data.items.filter(({ name }: { name: string }) => name === shown.name)).toHaveLength(1);
+      expect((await http.get(`/v1/users/${id}`, { token: platform })).body.data).toMatchObject(shown);
+      const addresses = await http.get('/v1/addresses', { token: platform });
+      expect([addresses.status, JSON.stringify(addresses.body)]).toEqual([200, expect.not.stringContaining(homeId)]);
+      const refused = await Promise.all([
+        http.get(`/v1/addresses/${homeId}`, { token }),
+        http.post('/v1/auth/login', { email, password }),
+        http.patch('/v1/auth/me', { name: 'Another' }, { token }),
+      ]);
+      expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
+    } finally {
+      await giveBack();
+    }
+    expect((await http.get(`/v1/users/${id}`, { token: platform })).body.data).toMatchObject({ name: 'Siti', email });
+  });
+
+  it('nothing new is kept of a person whose key is missing, and no other key is made in its place', async () => {
+    const person = await buildIndividual(stack);
+    const productId = await buildTransaction(stack, person);
+    const by = { token: person.token };
+    const home = { province: 'Bali', city: 'Denpasar', country: 'Indonesia', street: 'Jalan Siti' };
+    const bank = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Siti' };
+    const passport = { kind: 'passport', number: 'A1234567', name_on_document: 'Siti' };
+    const topUp = { reference_type: 'account_top_up', reference_id: person.accountId, payment_id: 1, amount: 50_000 };
+    const giveBack = await loseKey(stack, person.id, 'personal_keys');
+    const made = async () =>
+      stack.em().execute(
+        `select 'address' as what from addresses where user_id = ?
+         union all select 'bank account' from bank_accounts where user_id = ?
+         union all select 'official document' from official_documents where user_id = ?
+         union all select 'document' from documents where created_by = ?
+         union all select 'payment' from payment_orders where user_id = ?`,
+        Array(5).fill(person.id),
+      );
+    try {
+      const answers = await Promise.all([
+        http.post('/v1/addresses', home, by),
+        http.post('/v1/bank-accounts', bank, by),
+        http.post('/v1/official-documents', passport, by),
+        upload({ ...stack, url }, by, productId),
+        http.post('/v1/payments/gateway', { ...topUp, transaction_name: 'Untuk Ibu' }, by),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
+      expect(await made()).toEqual([]);
+      const keys = stack.deps.keysOrm.em.fork();
+      expect(await keys.execute('select id from personal_keys where id = ?', [person.id])).toEqual([]);
+    } finally {
+      await giveBack();
+    }
+    expect((await http.post('/v1/addresses', home, by)).status).toBe(201);
+    expect((await http.get('/v1/auth/me', by)).body.data).toMatchObject({ email: person.email });
+  });
+
+  it('payments from a balance go on: they ask for no key', async () => {
+    const payer = await buildIndividual(stack, { balance: '1000' });
+    const pocket = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token });
+    proxy.set({ kind: 'refuse' });
+    try {
+      const { status } = await http.post(
+        `/v1/accounts/${payer.accountId}/transfers`,
+        { destination_account_id: pocket.body.data.id, amount: '10' },
+        { token: payer.token },
+      );
+      expect(status).toBe(201);
+      expect(await balanceOf(stack, payer.accountId)).toBe('990.0000');
+    } finally {
+      proxy.set({ kind: 'pass' });
+    }
+  });
+});
+
+describe('A process that dies between the key and the row', () => {
+  let stack: ProcessStack;
+  beforeAll(async () => {
+    stack = await startProcessStack();
+  }, 120_000);
+  afterAll(() => stack?.stop());
+
+  it('leaves a key that harms nobody, and the address is free', async () => {
+    const body = { name: 'Siti', email: address(), password };
+    const keysNow = () => stack.deps.keysOrm.em.fork().execute<{ id: string }[]>('select id from personal_keys');
+    const usersNow = () => stack.em().execute('select id from users order by id');
+    const [before, users] = [await keysNow(), await usersNow()];
+    stack.arm('sign-up.before-row=kill');
+    await stack.post('/v1/auth/signup', body).catch(() => undefined);
+    await stack.api.exited;
+    const known = new Set(before.map(({ id }) => id));
+    const keys = (await keysNow()).filter(({ id }) => !known.has(id));
+    expect(keys).toHaveLength(1);
+    expect(await usersNow()).toEqual(users);
+    await stack.restart();
+    const again = await stack.post('/v1/auth/signup', body);
+    expect([again.status, again.body.data.email]).toEqual([201, body.email]);
+    expect(again.body.data.id).not.toBe(keys[0]?.id);
+  }, 120_000);
+});

@@ -1,0 +1,47 @@
+import { newId } from '../../../src/shared/ids.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+const password = 'correct horse battery';
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ env: { TRUST_PROXY: 'true', RATE_LIMIT_SIGNUPS_PER_HOUR: '3' } });
+});
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const address = () => `${newId()}@example.org`;
+const signUp = (from: string, email = address()) =>
+  stack.post('/v1/auth/signup', { name: 'A', email, password }, { headers: { 'x-forwarded-for': from } });
+const signUpOrganization = (from: string) =>
+  stack.post(
+    '/v1/organizations/signup',
+    { name: 'O', email: address(), admin: { name: 'A', email: address(), password } },
+    { headers: { 'x-forwarded-for': from } },
+  );
+const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
+
+describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
+  it('never lets more people and organizations sign up from one address, even at once: 429 with Retry-After', async () => {
+    const from = '203.0.113.50';
+    const ways = [signUp, signUpOrganization, signUp, signUpOrganization, signUp];
+    expect(statusesOf(await Promise.all(ways.map((way) => way(from))))).toEqual([201, 201, 201, 429, 429]);
+    for (const way of [signUp, signUpOrganization]) {
+      const { status, headers } = await way(from);
+      expect(status).toBe(429);
+      const wait = Number(headers.get('retry-after'));
+      expect(wait > 3500 && wait <= 3600).toBe(true);
+    }
+    expect((await signUp('203.0.113.51')).status).toBe(201);
+    await stack.owner().execute("update sign_ups set made_at = made_at - interval '1 hour' where address = ?", [from]);
+    expect((await signUp(from)).status).toBe(201);
+    const [left] = await stack.em().execute('select count(*)::int as count from sign_ups where address = ?', [from]);
+    expect(left).toEqual({ count: 1 });
+  });
+
+  it('counts a whole IPv6 network as one address, and does not count refusals', async () => {
+    const email = address();
+    expect(statusesOf([await signUp('2001:db8::1', email), await signUp('2001:db8::2', email)])).toEqual([201, 400]);
+    expect(statusesOf([await signUp('2001:db8::3'), await signUp('2001:db8::4')])).toEqual([201, 201]);
+    expect((await signUp('2001:db8::ffff')).status).toBe(429);
+  });
+});

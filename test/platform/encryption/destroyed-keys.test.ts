@@ -1,0 +1,68 @@
+import { keysUrlBeside } from '../../../dev/postgres.ts';
+import { must } from '../../../src/shared/assert.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, type Stack, startStack } from '../../support/stack.ts';
+import { withClient } from '../../support/with-client.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+}, 60_000);
+afterAll(() => stack?.stop());
+
+/** As a superuser of the database of the keys. */
+const inKeys = (sql: string, params: unknown[] = []) =>
+  withClient(
+    keysUrlBeside(String(stack.owner().config.get('clientUrl'))),
+    async (client) => (await client.query(sql, params)).rows,
+  );
+/** The file of a table, as somebody finds it who copies the disk. */
+async function fileOf(table: string): Promise<Buffer> {
+  await inKeys('checkpoint');
+  const [{ file }] = await inKeys(`select pg_read_binary_file(pg_relation_filepath('${table}')) as file`);
+  return file;
+}
+/** What opens a key with the encryption key: its first characters suffice to tell. */
+const ciphertextOf = (sealed: string) => must(sealed.split('.')[3], 'a sealed text has five parts').slice(0, 24);
+
+describe('A key that was destroyed', () => {
+  it.each(['personal_keys', 'order_keys'] as const)(
+    'is gone from the file of %s once it was vacuumed, wherever in it it was',
+    async (table) => {
+      const { personalKeys } = stack.deps;
+      const ids = Array.from({ length: 100 }, () => newId());
+      for (const id of ids) await (table === 'personal_keys' ? personalKeys : personalKeys.orders).make(id);
+      const rows = await inKeys(`select id, key_sealed from ${table} where id = any($1) order by ctid`, [ids]);
+      const sealed = rows.map(({ key_sealed }) => ciphertextOf(key_sealed));
+      // Among others, beside each other, and the last of all.
+      const chosen = [3, 40, 41, 42, 77, 99];
+      const gone = chosen.map((at) => rows[at].id);
+      if (table === 'personal_keys') await personalKeys.destroy(gone);
+      else {
+        await inKeys("update order_keys set kept_since = now() - interval '2 days' where id = any($1)", [gone]);
+        await inKeys('vacuum order_keys');
+        await personalKeys.destroyOrders(async () => [], { days: 1, limit: 100 });
+      }
+      // The full run waits for autovacuum itself, which looks once a minute.
+      if (!isFullRun()) await inKeys(`vacuum ${table}`);
+      const left = await eventually(
+        async () => {
+          const file = await fileOf(table);
+          return sealed.flatMap((text, at) => (file.includes(text) ? [at] : []));
+        },
+        (found) => !chosen.some((at) => found.includes(at)),
+        isFullRun() ? 180_000 : 10_000,
+      );
+      expect(left).toEqual(sealed.map((_, at) => at).filter((at) => !chosen.includes(at)));
+    },
+    210_000,
+  );
+
+  it.each(['personal_keys', 'order_keys'])('has autovacuum begin with the first dead row of %s', async (table) => {
+    const [{ options }] = await inKeys(`select reloptions as options from pg_class where oid = '${table}'::regclass`);
+    expect(options).toEqual(
+      expect.arrayContaining(['autovacuum_vacuum_threshold=0', 'autovacuum_vacuum_scale_factor=0']),
+    );
+  });
+});

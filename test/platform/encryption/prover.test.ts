@@ -1,0 +1,51 @@
+import { createProver } from '../../../src/platform/encryption/prover.ts';
+
+const keyOf = (id: string, byte: number) => ({ id, key: new Uint8Array(32).fill(byte) });
+const old = keyOf('old', 1);
+const young = keyOf('young.2', 2);
+const facts = { amount: '10000.0000', to: null, texts: { note: 'a', list: [1, 2] }, left: undefined };
+const about = 'opening payout 1';
+/** As Temporal hands it on. */
+const travel = <Facts>(value: Facts): Facts => JSON.parse(JSON.stringify(value));
+
+describe('A proof', () => {
+  const prover = createProver([young, old]);
+
+  it('is accepted with what it proves, and is taken off the result', () => {
+    const proved = travel(prover.prove(about, facts));
+    expect(prover.check(about, proved)).toEqual({ amount: '10000.0000', to: null, texts: { note: 'a', list: [1, 2] } });
+  });
+
+  it('by an older key is accepted for as long as that key is live', () => {
+    const proved = travel(createProver([old]).prove(about, facts));
+    expect(prover.check(about, proved)).not.toBeNull();
+    expect(createProver([young]).check(about, proved)).toBeNull();
+  });
+
+  it.each<[string, string, (proved: Record<string, unknown>) => object]>([
+    ['about another resource', 'opening payout 2', (proved) => proved],
+    ['of another kind', 'opening payment_order 1', (proved) => proved],
+    ['with another amount', about, (proved) => ({ ...proved, amount: '10001.0000' })],
+    ['with a field more', about, (proved) => ({ ...proved, to: null, more: 1 })],
+    ['with a field less', about, ({ to: _, ...proved }) => proved],
+    ['without a proof', about, ({ proof: _, ...proved }) => proved],
+    ['with an empty one', about, (proved) => ({ ...proved, proof: '' })],
+    ['with one that is no text', about, (proved) => ({ ...proved, proof: { toString: () => proved.proof } })],
+    [
+      'under the id of another key',
+      about,
+      ({ proof, ...facts }) => ({ ...facts, proof: String(proof).replace('young.2', 'old') }),
+    ],
+    ['under no key', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice('young.2.'.length) })],
+    ['cut short', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice(0, -1) })],
+  ])('%s is rejected', (_, claimed, change) => {
+    const proved = travel(prover.prove(about, facts));
+    expect(prover.check(claimed, travel(change(proved)))).toBeNull();
+  });
+
+  it('uses a key of its own: a key that seals secrets proves nothing by itself', () => {
+    const [mine, other] = [old, keyOf('old', 2)].map((key) => createProver([key]).prove(about, facts).proof);
+    expect(mine).not.toBe(other);
+    expect(mine).toMatch(/^old\.[\w-]{43}$/);
+  });
+});

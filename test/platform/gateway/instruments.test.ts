@@ -1,0 +1,159 @@
+import type { InstrumentRequest } from '../../../src/platform/gateway/gateway.ts';
+import { createXenditGateway } from '../../../src/platform/gateway/xendit/create-xendit-gateway.ts';
+import { buildInstrumentRequest, callbackToken, openSandbox, secretKey } from '../../sandbox/open-sandbox.ts';
+
+let sandbox: Awaited<ReturnType<typeof openSandbox>>;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox.close());
+
+async function issue(changes: Partial<InstrumentRequest> = {}) {
+  const request = buildInstrumentRequest(changes);
+  const answer = await sandbox.gateway.requestInstrument(request);
+  if (answer.outcome !== 'accepted') throw new Error(answer.code);
+  return { request, ...answer.instrument };
+}
+
+describe('instruments', () => {
+  test('a virtual account is accepted with its number and its deadline, and found by its reference', async () => {
+    const { request, ...instrument } = await issue();
+    expect(instrument).toEqual({
+      providerPaymentRequestId: expect.stringMatching(/^pr-/),
+      providerPaymentMethodId: expect.stringMatching(/^pm-/),
+      paymentCode: expect.stringMatching(/^92001\d{13}$/),
+      expiresAt: request.expiresAt,
+    });
+    expect(await sandbox.gateway.findInstrument(request.reference)).toEqual({
+      status: 'waiting',
+      failureCode: null,
+      instrument,
+      payments: [],
+    });
+  });
+
+  test('asked briefly, the payments of one that waits are not looked for; those of any other are', async () => {
+    const { request, paymentCode } = await issue();
+    const { url } = sandbox;
+    const calls: string[] = [];
+    const gateway = createXenditGateway({
+      secretKey,
+      url,
+      callbackToken,
+      timeoutMs: 20_000,
+      fetch: (input, init) => {
+        calls.push(String(input instanceof Request ? input.url : input).slice(url.length));
+        return fetch(input, init);
+      },
+    });
+    expect(await gateway.findInstrument(request.reference, { briefly: true })).toEqual(
+      await sandbox.gateway.findInstrument(request.reference),
+    );
+    expect(calls).toEqual([expect.stringMatching(/^\/payment_requests\?/)]);
+    await sandbox.pay(paymentCode);
+    expect(await gateway.findInstrument(request.reference, { briefly: true })).toMatchObject({
+      status: 'paid',
+      payments: [{ status: 'succeeded' }],
+    });
+    expect(calls).toHaveLength(3);
+  });
+
+  test('a repeated request under the same reference gives the same instrument', async () => {
+    const { request, ...instrument } = await issue({ method: 'qris', channelCode: 'QRIS' });
+    expect(await sandbox.gateway.requestInstrument(request)).toEqual({ outcome: 'accepted', instrument });
+  });
+
+  test('a request for another amount under the same reference is unknown, because one exists already', async () => {
+    const { request } = await issue();
+    const other = sandbox.gateway.requestInstrument({ ...request, amount: '15001.0000' });
+    await expect(other).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+  });
+
+  test('an e-wallet’s code is its checkout URL, OVO’s the id of the request', async () => {
+    const dana = await issue({ method: 'ewallet', channelCode: 'DANA' });
+    expect(dana.paymentCode).toBe(`${sandbox.url}/checkout/${dana.providerPaymentRequestId}`);
+    expect(dana.expiresAt).toBeNull();
+    const ovo = await issue({ method: 'ewallet', channelCode: 'OVO' });
+    expect(ovo.paymentCode).toBe(ovo.providerPaymentRequestId);
+  });
+
+  test('what the provider does not take is refused: OVO without a phone, a deadline that has passed', async () => {
+    const { customer: _, ...nobody } = buildInstrumentRequest({ method: 'ewallet', channelCode: 'OVO' });
+    const refused = { outcome: 'refused', code: 'API_VALIDATION_ERROR' };
+    expect(await sandbox.gateway.requestInstrument(nobody)).toMatchObject(refused);
+    const late = buildInstrumentRequest({ expiresAt: new Date(Date.now() - 1_000) });
+    expect(await sandbox.gateway.requestInstrument(late)).toMatchObject(refused);
+    expect(await sandbox.gateway.findInstrument(late.reference)).toBeNull();
+  });
+
+  test('the state of a paid one says so and carries the payment, which is found by its own id too', async () => {
+    const { request, paymentCode, ...ids } = await issue();
+    const { body } = await sandbox.pay(paymentCode);
+    const state = await sandbox.gateway.findInstrument(request.reference);
+    const payment = {
+      providerPaymentId: body.id,
+      providerPaymentRequestId: ids.providerPaymentRequestId,
+      providerPaymentMethodId: ids.providerPaymentMethodId,
+      reference: request.reference,
+      amount: '15000.0000',
+      status: 'succeeded',
+      failureCode: null,
+      paidAt: expect.any(Date),
+    };
+    expect(state).toMatchObject({ status: 'paid', payments: [payment] });
+    expect(await sandbox.gateway.findPayment(ids.providerPaymentMethodId, body.id)).toEqual(payment);
+    expect(await sandbox.gateway.findPayment(ids.providerPaymentMethodId, 'py-none')).toBeNull();
+    expect(await sandbox.gateway.findPayment('pm-none', body.id)).toBeNull();
+  });
+
+  test('a wrong amount is seen and leaves the instrument waiting', async () => {
+    const { request, paymentCode } = await issue();
+    await sandbox.pay(paymentCode, 14_000);
+    expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({
+      status: 'waiting',
+      payments: [{ amount: '14000.0000', status: 'succeeded' }],
+    });
+  });
+
+  test('a declined one has failed with the provider’s code', async () => {
+    const { request, paymentCode } = await issue({ method: 'ewallet', channelCode: 'SHOPEEPAY' });
+    await sandbox.post('/sandbox/decline', { payment_code: paymentCode });
+    expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({
+      status: 'failed',
+      failureCode: 'DECLINED_BY_ISSUER',
+      payments: [{ status: 'failed', failureCode: 'DECLINED_BY_ISSUER', paidAt: null }],
+    });
+  });
+
+  test('one expires on demand, even twice; money that comes later is still reported', async () => {
+    const { request, paymentCode, providerPaymentMethodId } = await issue();
+    await sandbox.gateway.expireInstrument(providerPaymentMethodId);
+    await sandbox.gateway.expireInstrument(providerPaymentMethodId);
+    expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({ status: 'expired', payments: [] });
+    await sandbox.pay(paymentCode);
+    expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({
+      status: 'expired',
+      payments: [{ status: 'succeeded' }],
+    });
+  });
+
+  test('expiring a paid instrument succeeds and takes nothing back; expiring one that was never issued is unknown', async () => {
+    const { request, paymentCode, providerPaymentMethodId } = await issue();
+    await sandbox.pay(paymentCode);
+    await sandbox.gateway.expireInstrument(providerPaymentMethodId);
+    expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({ status: 'paid' });
+    const nobody = sandbox.gateway.expireInstrument('pm-none');
+    await expect(nobody).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+  });
+
+  test('a hundred and twenty payments under one instrument are all reported', async () => {
+    const { request, paymentCode } = await issue();
+    for (let amount = 1; amount <= 120; amount += 1) await sandbox.pay(paymentCode, amount);
+    const state = await sandbox.gateway.findInstrument(request.reference);
+    expect(new Set(state?.payments.map(({ amount }) => amount)).size).toBe(120);
+  });
+
+  test('the balance is money', async () => {
+    expect(await sandbox.gateway.readBalance()).toMatch(/^\d+\.0000$/);
+  });
+});

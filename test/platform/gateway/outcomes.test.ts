@@ -1,0 +1,374 @@
+import type { Gateway } from '../../../src/platform/gateway/gateway.ts';
+import { createXenditGateway } from '../../../src/platform/gateway/xendit/create-xendit-gateway.ts';
+import { buildInstrumentRequest, buildTransferRequest } from '../../sandbox/open-sandbox.ts';
+import { openStubProvider, type StubAnswer } from './stub-provider.ts';
+
+/** What the adapter makes of each answer, and of none: accepted, refused or unknown. */
+let provider: Awaited<ReturnType<typeof openStubProvider>>;
+let gateway: Gateway;
+const options = { secretKey: 'xnd_development_outcomes', callbackToken: 'a-callback-token', timeoutMs: 20_000 };
+/** For what never answers. */
+const impatient = { ...options, timeoutMs: 300 };
+
+beforeAll(async () => {
+  provider = await openStubProvider();
+  gateway = createXenditGateway({ ...options, url: provider.url });
+});
+afterAll(() => provider.close());
+
+const unknown = { code: 'PROVIDER_UNKNOWN' };
+const refundRequest = { reference: 'RF-1', refundOf: 'pr-1', amount: '20000.0000' };
+const payout = (reference: string, status: string, failure_code?: string) => ({
+  id: 'disb-1',
+  reference_id: reference,
+  channel_code: 'ID_BCA',
+  channel_properties: { account_number: '1234567890' },
+  amount: 25_000,
+  currency: 'IDR',
+  created: '2026-01-01T00:00:00Z',
+  updated: '2026-01-01T00:00:00Z',
+  business_id: 'b',
+  status,
+  ...(failure_code === undefined ? {} : { failure_code }),
+});
+
+describe('a definite no from the provider is a refusal with its code', () => {
+  test.each([400, 402, 403, 404, 422])('a %d with an error code', async (status) => {
+    provider.answer(() => ({ status, body: { error_code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' } }));
+    const refused = { outcome: 'refused', code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' };
+    expect(await gateway.requestInstrument(buildInstrumentRequest())).toEqual(refused);
+    expect(await gateway.requestTransfer(buildTransferRequest())).toEqual(refused);
+    expect(await gateway.requestTransfer(refundRequest)).toEqual(refused);
+  });
+
+  test('a channel or a bank that the provider does not have is refused without a call', async () => {
+    provider.answer(() => null);
+    const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'GOPAY' });
+    expect(await gateway.requestInstrument(request)).toMatchObject({ outcome: 'refused' });
+    expect(await gateway.requestTransfer(buildTransferRequest({ bankCode: 'ABC' }))).toMatchObject({
+      outcome: 'refused',
+    });
+    expect(provider.seen).toEqual([]);
+  });
+
+  test.each(['FEATURE_NOT_ACTIVATED', 'OPERATION_NOT_ALLOWED', 'ACCOUNT_ACCESS_BLOCKED', 'DENIED_PERSON_LIST_MATCHED'])(
+    'a 403 that says %s',
+    async (error_code) => {
+      provider.answer(() => ({ status: 403, body: { error_code, message: 'no' } }));
+      const refused = { outcome: 'refused', code: error_code };
+      expect(await gateway.requestInstrument(buildInstrumentRequest())).toMatchObject(refused);
+      expect(await gateway.requestTransfer(buildTransferRequest())).toMatchObject(refused);
+      expect(await gateway.requestTransfer(refundRequest)).toMatchObject(refused);
+    },
+  );
+});
+
+test('a refund that meets another in progress is known not to have been sent', async () => {
+  provider.answer(() => ({ status: 400, body: { error_code: 'REFUND_IN_PROGRESS', message: 'wait' } }));
+  await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject({ ...unknown, neverSent: true });
+});
+
+test('a refund is looked for on every page, as a second one may be under its reference', async () => {
+  const page = (from: number) =>
+    Array.from({ length: 50 }, (_, index) => ({
+      id: `rfd-${from + index}`,
+      reference_id: `RF-${from + index}`,
+      amount: 1,
+      status: 'SUCCEEDED',
+    }));
+  provider.answer(({ url }) => {
+    const isLast = url.includes('after_id=rfd-49');
+    return { status: 200, body: { data: page(isLast ? 50 : 0), has_more: !isLast } };
+  });
+  expect(await gateway.findTransfer('RF-51', { refundOf: 'pr-1' })).toMatchObject({ status: 'succeeded' });
+  expect(provider.seen).toHaveLength(2);
+});
+
+describe('anything but a definite answer', () => {
+  const answers: [string, StubAnswer][] = [
+    ['a 500', { status: 500, body: { error_code: 'SERVER_ERROR' } }],
+    ['a 503', { status: 503, body: { error_code: 'CHANNEL_UNAVAILABLE' } }],
+    ['a 502 that is not JSON', { status: 502, body: '<html>Bad gateway</html>' }],
+    ['a 400 that is not JSON', { status: 400, body: '<html>Bad request</html>' }],
+    ['a 403 of something in between', { status: 403, body: { message: 'blocked' } }],
+    ['a 403 with a code of something in between', { status: 403, body: { error_code: 'WAF_BLOCKED' } }],
+    ['a 403 about access that is not named', { status: 403, body: { error_code: 'UNAUTHORIZED' } }],
+    ['a 408', { status: 408, body: { error_code: 'TIMEOUT' } }],
+    ['a 409, since something may exist under this key,', { status: 409, body: { error_code: 'DUPLICATE_ERROR' } }],
+    ['a 400 that says the key is used', { status: 400, body: { error_code: 'DUPLICATE_TRANSACTION_ERROR' } }],
+    ['a 425', { status: 425, body: { error_code: 'TOO_EARLY' } }],
+    ['a 429', { status: 429, body: { error_code: 'RATE_LIMIT_EXCEEDED' } }],
+    ['a 429 of something in between', { status: 429, body: 'slow down' }],
+    ['a redirect', { status: 307, body: {}, headers: { location: 'http://127.0.0.1:9/' } }],
+    ['a 200 that is not JSON', { status: 200, body: 'ok' }],
+    ['a 200 without the payment', { status: 200, body: {} }],
+  ];
+
+  test.each(answers)('%s is unknown', async (_, answer) => {
+    provider.answer(() => answer);
+    await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
+    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+    await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject(unknown);
+  });
+
+  test.each([
+    [401, 'INVALID_API_KEY'],
+    [401, 'ANYTHING'],
+    [403, 'REQUEST_FORBIDDEN_ERROR'],
+  ])('a %d %s concerns our key: nothing was done, and a corrected key may ask again', async (status, error_code) => {
+    provider.answer(() => ({ status, body: { error_code, message: 'not you' } }));
+    const ours = { ...unknown, neverSent: true };
+    await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(ours);
+    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(ours);
+    await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject(ours);
+  });
+
+  test('silence for longer than one call may take is unknown', async () => {
+    provider.answer(() => null);
+    const startedAt = Date.now();
+    const hurried = createXenditGateway({ ...impatient, url: provider.url });
+    await expect(hurried.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  test('a body that never ends is unknown', async () => {
+    const stuck: typeof fetch = async (_, init) =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
+          },
+        }),
+      );
+    const slow = createXenditGateway({ ...impatient, url: provider.url, fetch: stuck });
+    await expect(slow.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+  });
+
+  test('a call that is aborted before or while it runs is unknown', async () => {
+    const patient = createXenditGateway({ ...options, url: provider.url, timeoutMs: 60_000 });
+    provider.answer(() => null);
+    const signal = AbortSignal.timeout(100);
+    await expect(patient.requestTransfer(buildTransferRequest(), { signal })).rejects.toMatchObject(unknown);
+    await expect(patient.findTransfer('any', { signal })).rejects.toMatchObject(unknown);
+  });
+
+  test('a server that cannot be reached is unknown', async () => {
+    const lost = createXenditGateway({ ...options, url: 'http://127.0.0.1:9' });
+    await expect(lost.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
+    await expect(lost.readBalance()).rejects.toMatchObject(unknown);
+  });
+
+  test('an answer for another reference or another amount is unknown', async () => {
+    provider.answer(() => ({ status: 200, body: payout('another', 'ACCEPTED') }));
+    await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
+    const request = buildTransferRequest({ amount: '24999' });
+    provider.answer(() => ({ status: 200, body: payout(request.reference, 'ACCEPTED') }));
+    await expect(gateway.requestTransfer(request)).rejects.toMatchObject(unknown);
+  });
+
+  test('the error does not repeat what the provider said about people', async () => {
+    provider.answer(() => ({ status: 500, body: { error_code: 'SERVER_ERROR', message: 'Siti 1234567890' } }));
+    const error = await gateway.requestTransfer(buildTransferRequest()).catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ message: 'request transfer: the provider answered 500 SERVER_ERROR' });
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('Siti');
+  });
+});
+
+describe('look-ups', () => {
+  test('only an empty list, or an explicit answer, means that there is none', async () => {
+    provider.answer(() => ({ status: 200, body: { data: [], has_more: false } }));
+    expect(await gateway.findTransfer('a')).toBeNull();
+    expect(await gateway.findInstrument('a')).toBeNull();
+    provider.answer(() => ({ status: 404, body: { error_code: 'DATA_NOT_FOUND' } }));
+    expect(await gateway.findTransfer('a')).toBeNull();
+    expect(await gateway.findPayment('pm-1', 'py-1')).toBeNull();
+    for (const [status, body] of [
+      [401, { error_code: 'INVALID_API_KEY' }],
+      [404, { message: 'no such path' }],
+      [200, {}],
+      [500, {}],
+    ] as const) {
+      provider.answer(() => ({ status, body }));
+      await expect(gateway.findTransfer('a')).rejects.toMatchObject(unknown);
+      await expect(gateway.findInstrument('a')).rejects.toMatchObject(unknown);
+    }
+  });
+
+  test('an instrument whose payments cannot be looked up is unknown', async () => {
+    const virtual_account = { channel_code: 'BRI', channel_properties: { virtual_account_number: '92001' } };
+    const payment_method = { id: 'pm-1', type: 'VIRTUAL_ACCOUNT', status: 'ACTIVE', virtual_account };
+    const request = { id: 'pr-1', reference_id: 'ours', amount: 15_000, status: 'PENDING', payment_method };
+    provider.answer(({ url }) =>
+      url.startsWith('/v2/payment_methods/')
+        ? { status: 404, body: { error_code: 'DATA_NOT_FOUND', message: 'not found' } }
+        : { status: 200, body: { data: [request], has_more: false } },
+    );
+    await expect(gateway.findInstrument('ours')).rejects.toMatchObject(unknown);
+  });
+
+  test('a list that ignores the filter does not pass another transfer off as ours', async () => {
+    provider.answer(() => ({ status: 200, body: { data: [payout('another', 'SUCCEEDED')] } }));
+    expect(await gateway.findTransfer('ours')).toBeNull();
+  });
+
+  test.each([
+    ['ACCEPTED', 'accepted', null],
+    ['REQUESTED', 'accepted', null],
+    ['LOCKED', 'accepted', null],
+    ['SUCCEEDED', 'succeeded', null],
+    ['FAILED', 'failed', 'TRANSFER_ERROR'],
+    ['CANCELLED', 'failed', 'CANCELLED'],
+    ['REVERSED', 'reversed', null],
+  ])('a payout that is %s counts as %s', async (status, expected, failureCode) => {
+    const code = status === 'FAILED' ? 'TRANSFER_ERROR' : undefined;
+    provider.answer(() => ({ status: 200, body: { data: [payout('ours', status, code)] } }));
+    expect(await gateway.findTransfer('ours')).toEqual({
+      providerTransferId: 'disb-1',
+      reference: 'ours',
+      amount: '25000.0000',
+      status: expected,
+      failureCode,
+      createdAt: expect.any(Date),
+      further: [],
+    });
+  });
+
+  test('an unrecognized status is unknown, never a failure', async () => {
+    provider.answer(() => ({ status: 200, body: { data: [payout('ours', 'ROUTING')] } }));
+    await expect(gateway.findTransfer('ours')).rejects.toMatchObject(unknown);
+  });
+
+  test('of two transfers under one reference, the one that may have moved money is reported', async () => {
+    const two = [payout('ours', 'FAILED', 'TRANSFER_ERROR'), { ...payout('ours', 'SUCCEEDED'), id: 'disb-2' }];
+    provider.answer(() => ({ status: 200, body: { data: two } }));
+    expect(await gateway.findTransfer('ours')).toMatchObject({ providerTransferId: 'disb-2', status: 'succeeded' });
+  });
+});
+
+describe('an instrument as the provider describes it', () => {
+  const asked = (status: string, methodStatus: string, payments: object[] = []) => {
+    provider.answer(({ url }) => {
+      if (url.startsWith('/v2/payment_methods/')) return { status: 200, body: { data: payments, has_more: false } };
+      const virtual_account = { channel_code: 'BRI', channel_properties: { virtual_account_number: '92001' } };
+      const payment_method = {
+        id: 'pm-1',
+        type: 'VIRTUAL_ACCOUNT',
+        reusability: 'ONE_TIME_USE',
+        status: methodStatus,
+        virtual_account,
+      };
+      const request = { id: 'pr-1', reference_id: 'ours', amount: 15_000, currency: 'IDR', status, payment_method };
+      return { status: 200, body: { data: [request], has_more: false } };
+    });
+    return gateway.findInstrument('ours');
+  };
+  const payment = (amount: number) => ({
+    id: 'py-1',
+    reference_id: 'ours',
+    amount,
+    status: 'SUCCEEDED',
+    created: '2026-01-01T00:00:00Z',
+  });
+
+  test.each([
+    ['PENDING', 'ACTIVE', 'waiting'],
+    ['REQUIRES_ACTION', 'PENDING', 'waiting'],
+    ['AWAITING_CAPTURE', 'ACTIVE', 'waiting'],
+    ['SUCCEEDED', 'EXPIRED', 'paid'],
+    ['FAILED', 'FAILED', 'failed'],
+    ['EXPIRED', 'EXPIRED', 'expired'],
+    ['CANCELED', 'EXPIRED', 'expired'],
+    ['VOIDED', 'INACTIVE', 'expired'],
+    ['PENDING', 'EXPIRED', 'expired'],
+  ])('a request that is %s on a method that is %s counts as %s', async (status, methodStatus, expected) => {
+    expect(await asked(status, methodStatus)).toMatchObject({ status: expected });
+  });
+
+  test('a method that ended because its money came has not expired', async () => {
+    expect(await asked('PENDING', 'EXPIRED', [payment(15_000)])).toMatchObject({ status: 'waiting' });
+    expect(await asked('PENDING', 'EXPIRED', [payment(14_000)])).toMatchObject({ status: 'expired' });
+  });
+
+  test.each(['UNKNOWN', 'SOMETHING_NEW'])('a request that is %s is unknown', async (status) => {
+    await expect(asked(status, 'ACTIVE')).rejects.toMatchObject(unknown);
+  });
+
+  test('an invalid amount is unknown', async () => {
+    await expect(asked('PENDING', 'ACTIVE', [payment(0.00001)])).rejects.toMatchObject(unknown);
+  });
+});
+
+describe('what goes over the wire', () => {
+  test('the reference is the idempotency key, names are the provider’s, the amount is a whole number', async () => {
+    const request = buildTransferRequest({ bankCode: 'MANDIRI' });
+    provider.answer(() => ({ status: 200, body: payout(request.reference, 'ACCEPTED') }));
+    await gateway.requestTransfer(request);
+    expect(provider.seen).toHaveLength(1);
+    expect(provider.seen[0]).toMatchObject({
+      method: 'POST',
+      url: '/v2/payouts',
+      headers: {
+        'idempotency-key': request.reference,
+        authorization: `Basic ${Buffer.from(`${options.secretKey}:`).toString('base64')}`,
+      },
+      body: {
+        reference_id: request.reference,
+        channel_code: 'ID_MANDIRI',
+        channel_properties: { account_number: '1234567890', account_holder_name: 'Siti Rahmawati' },
+        amount: 25_000,
+        currency: 'IDR',
+        description: 'Payout',
+      },
+    });
+  });
+
+  test('every attempt for one instrument sends the same bytes', async () => {
+    const request = buildInstrumentRequest({ customer: { name: 'Årni   Ó’Brien, S.H.' } });
+    provider.answer(() => ({ status: 500, body: {} }));
+    await gateway.requestInstrument(request).catch(() => {});
+    await gateway.requestInstrument(request).catch(() => {});
+    expect(provider.seen[0]?.body).toEqual(provider.seen[1]?.body);
+    expect(provider.seen[0]).toMatchObject({
+      url: '/payment_requests',
+      headers: { 'idempotency-key': request.reference },
+      body: {
+        reference_id: request.reference,
+        amount: 15_000,
+        currency: 'IDR',
+        payment_method: {
+          type: 'VIRTUAL_ACCOUNT',
+          reusability: 'ONE_TIME_USE',
+          reference_id: request.reference,
+          virtual_account: {
+            channel_code: 'BRI',
+            channel_properties: { customer_name: "Arni O'Brien, S.H.", expires_at: request.expiresAt.toISOString() },
+          },
+        },
+      },
+    });
+  });
+
+  test('an e-wallet gets the return address, OVO the phone number in international form', async () => {
+    provider.answer(() => ({ status: 500, body: {} }));
+    const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'OVO' });
+    await gateway.requestInstrument(request).catch(() => {});
+    expect(provider.seen[0]?.body).toMatchObject({
+      payment_method: {
+        type: 'EWALLET',
+        ewallet: {
+          channel_code: 'OVO',
+          channel_properties: { mobile_number: '+6281234567890', success_return_url: request.returnUrl },
+        },
+      },
+    });
+  });
+
+  test('a fraction of a rupiah, zero and negative amounts are never sent', async () => {
+    provider.answer(() => null);
+    for (const amount of ['100.5000', '0', '-1']) {
+      await expect(gateway.requestTransfer(buildTransferRequest({ amount }))).rejects.toThrow(RangeError);
+      await expect(gateway.requestInstrument(buildInstrumentRequest({ amount }))).rejects.toThrow(RangeError);
+    }
+    expect(provider.seen).toEqual([]);
+  });
+});

@@ -1,0 +1,273 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { readBody } from '../../../src/platform/http/body.ts';
+import { createHttpServer } from '../../../src/platform/http/create-http-server.ts';
+import { errorCodeOf } from '../../../src/shared/errors.ts';
+import { asAClient } from '../../support/as-a-client.ts';
+import { eventually, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+}, 60_000);
+afterAll(() => stack.stop());
+
+const portOf = () => Number(new URL(stack.url).port);
+
+/** Everything that a server says to these bytes until it closes the connection. */
+async function say(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(text);
+  return hear(socket);
+}
+
+async function hear(socket: Socket): Promise<string> {
+  let heard = '';
+  socket.on('data', (chunk: Buffer) => {
+    heard += chunk.toString();
+  });
+  await once(socket, 'close');
+  return heard;
+}
+
+function read(answer: string): { status: number; headers: string; body: Record<string, unknown> } {
+  const [head = '', body = '{}'] = answer.split('\r\n\r\n');
+  return { status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body: JSON.parse(body) };
+}
+
+describe('What the HTTP parser refuses', () => {
+  it('is answered in the envelope, with a request id', async () => {
+    const { status, headers, body } = read(await say(portOf(), 'GET /v1/users HTTP/9.9\r\n\r\n'));
+    expect([status, body]).toEqual([
+      400,
+      { message: 'The request is not well-formed HTTP', statusCode: 400, error: 'Bad Request' },
+    ]);
+    expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
+    expect(headers).toContain('cache-control: no-store');
+  });
+
+  it('is answered in the partners’ envelope under their prefix', async () => {
+    const large = `x: ${'a'.repeat(40_000)}`;
+    const answer = await say(portOf(), `GET /v1/partners/balance HTTP/1.1\r\nhost: x\r\n${large}\r\n\r\n`);
+    const { status, body } = read(answer);
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      error: {
+        code: 'REQUEST_INVALID_PAYLOAD',
+        message: 'The headers are larger than 16 KB',
+        details: [{ field: 'request', message: 'The headers are larger than 16 KB' }],
+      },
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+});
+
+describe('What Node would refuse by itself', () => {
+  it.each([
+    ['a request without Host', 'GET /v1/users HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
+    ['an expectation nobody can meet', 'GET /v1/users HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n', 400, 'Bad Request'],
+    ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'Bad Request'],
+  ])('%s is answered in the envelope, with a request id', async (_, text, statusCode, error) => {
+    const { status, headers, body } = read(await say(portOf(), text));
+    expect([status, body]).toEqual([statusCode, { message: expect.any(String), statusCode, error }]);
+    expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
+    expect(headers).toContain('cache-control: no-store');
+  });
+
+  it('is in the partners’ envelope under their prefix, and HTTP/1.0 needs no Host', async () => {
+    const { status, body } = read(await say(portOf(), 'GET /v1/partners/balance HTTP/1.1\r\n\r\n'));
+    expect([status, body]).toEqual([
+      400,
+      {
+        error: {
+          code: 'REQUEST_INVALID_PAYLOAD',
+          message: 'The header Host is missing',
+          details: [{ field: 'request', message: 'The header Host is missing' }],
+        },
+        request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
+    ]);
+    expect(read(await say(portOf(), 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200);
+  });
+});
+
+describe('A connection whose client closes its side early', () => {
+  const head = (path: string) => `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+
+  it.each([
+    ['in the headers', () => head('/v1/auth/login')],
+    ['in a body of a length', () => `${head('/v1/auth/login')}content-length: 1000\r\n\r\n{"email":`],
+    ['in a body in chunks', () => `${head('/v1/auth/login')}transfer-encoding: chunked\r\n\r\n9\r\n{"email":`],
+  ])('%s is answered in the envelope, with a request id', async (_, text) => {
+    const { status, headers, body } = read(await say(portOf(), text()));
+    expect([status, body]).toEqual([400, { message: expect.any(String), statusCode: 400, error: 'Bad Request' }]);
+    expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
+  });
+});
+
+describe('A body', () => {
+  it('that trickles ends with 408 after its time, however steadily bytes arrive', async () => {
+    const refused = Promise.withResolvers<unknown>();
+    await using server = createServer((request, response) => {
+      readBody(request, { timeoutMs: 300 }).then(refused.reject, (error: unknown) => {
+        response.writeHead(408, { connection: 'close' }).end();
+        refused.resolve(errorCodeOf(error));
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n');
+    const trickle = setInterval(() => socket.write('a'), 20);
+    try {
+      expect(await refused.promise).toBe('REQUEST_TIMEOUT');
+    } finally {
+      clearInterval(trickle);
+      socket.destroy();
+    }
+  });
+
+  it.each([
+    ['by GET', 'GET / HTTP/1.1\r\n'],
+    ['by POST', 'POST / HTTP/1.1\r\n'],
+  ])('that trickles on after an answer that nobody reads ends with its connection too (%s)', async (_, line) => {
+    await using server = createHttpServer((_request, response) => response.end('{}'), {
+      maxConnections: 10,
+      restOfBodyMs: 300,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.resume();
+    // once() would fail with the error of a connection that is reset, which is an end like another.
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`${line}host: x\r\ncontent-length: 100000\r\n\r\na`);
+    const trickle = setInterval(() => socket.write('a'), 20);
+    try {
+      await closed;
+    } finally {
+      clearInterval(trickle);
+      socket.destroy();
+    }
+  });
+
+  it('that arrives after the answer leaves its connection open for the next request', async () => {
+    await using server = createHttpServer((_request, response) => response.end('{}'), {
+      maxConnections: 10,
+      restOfBodyMs: 1_500,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const answers = () => once(socket, 'data').then(([bytes]) => String(bytes).split(' ')[1]);
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\na');
+    expect(await answers()).toBe('200');
+    // Longer than an unread body may take: the rest came in time.
+    socket.write('aaa');
+    await setTimeout(1_800);
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(await answers()).toBe('200');
+    socket.destroy();
+  });
+
+  it('that could follow CONNECT is not waited for: a client that keeps its side open loses the connection', async () => {
+    await using server = createHttpServer((_request, response) => response.end('{}'), {
+      maxConnections: 10,
+      restOfBodyMs: 300,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => {});
+    socket.resume();
+    socket.write('CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(socket, 'end');
+    try {
+      await eventually(
+        () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count))),
+        (count) => count === 0,
+      );
+    } finally {
+      socket.destroy();
+    }
+  });
+
+  it('whose client goes away is the client’s fault, never reported as an outage of ours', async () => {
+    const refused = Promise.withResolvers<unknown>();
+    await using server = createServer((request) => {
+      readBody(request).then(refused.reject, (error: unknown) => refused.resolve(errorCodeOf(error)));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\na', () => socket.resetAndDestroy());
+    socket.on('error', () => {});
+    expect(await refused.promise).toBe('REQUEST_INVALID');
+  });
+
+  it('of nothing but unknown fields gets twenty complaints and no more', async () => {
+    const body = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field_${index}`, 1]));
+    const answer = await stack.post('/v1/auth/login', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toHaveLength(20);
+  });
+
+  it('with missing fields of any type names each of them as required', async () => {
+    const answer = await stack.post('/v1/organizations/signup', {});
+    expect(answer.body.message).toEqual(
+      expect.arrayContaining(['name: is required', 'email: is required', 'admin: is required']),
+    );
+  });
+});
+
+describe('Connections', () => {
+  it('beyond the limit are closed at once, and those within it are served', async () => {
+    await using server = createHttpServer((_request, response) => void response.end('served'), { maxConnections: 2 });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const open = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    await Promise.all(open.map((socket) => once(socket, 'connect')));
+    const third = connect(port, '127.0.0.1');
+    third.on('error', () => {});
+    expect(await hear(third)).toBe('');
+    for (const socket of open) socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    for (const answer of await Promise.all(open.map(hear))) expect(answer).toContain('served');
+  });
+});
+
+describe('Password hashing', () => {
+  it('for a crowd that signs up does not starve the other requests', async () => {
+    const answered: number[] = [];
+    let isDone = false;
+    const signUp = (index: number) =>
+      asAClient(() =>
+        stack.post('/v1/auth/signup', {
+          name: 'Crowd',
+          email: `crowd-${index}@example.org`,
+          password: 'a long enough pass phrase',
+        }),
+      );
+    const crowd = Promise.all(Array.from({ length: 20 }, (_, index) => signUp(index))).finally(() => {
+      isDone = true;
+    });
+    // Others are answered all along, and the crowd is served in its own time.
+    while (!isDone) answered.push((await stack.get('/healthz')).status);
+    expect((await crowd).map(({ status }) => status)).toEqual(Array(20).fill(201));
+    expect(answered.length).toBeGreaterThan(5);
+    expect(new Set(answered)).toEqual(new Set([200]));
+  }, 60_000);
+});
+
+describe('Metrics', () => {
+  it('are not served on the API’s own port in production', async () => {
+    const { probes } = await import('../../../src/platform/http/probes.ts');
+    expect(probes({}, null).match('/metrics', 'GET').route).toBe(false);
+    expect(probes({}, stack.deps.metrics).match('/metrics', 'GET').route).toBe(true);
+  });
+});

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import Koa from 'koa';
+import { readConfig } from '../../../src/platform/config/config.ts';
+import { probes } from '../../../src/platform/http/probes.ts';
+import { createApp } from '../../../src/wiring/app.ts';
+import { openDependencies } from '../../../src/wiring/dependencies.ts';
+import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import { createHttp } from '../../support/http.ts';
+import { eventually, type Stack, startStack } from '../../support/stack.ts';
+import { within } from '../../support/within.ts';
+
+const portOf = (server: Pick<Server, 'address'>): number => {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+};
+
+describe('With the database away', () => {
+  let stack: Stack;
+  let user: BuiltUser;
+  beforeAll(async () => {
+    stack = await startStack({ isImpatient: true });
+    user = await buildIndividual(stack);
+  });
+  afterAll(() => stack?.stop());
+
+  it.each([
+    ['that refuses connections', false],
+    ['that takes connections and never answers', true],
+  ])('a database %s is a 503 with Retry-After in 3 s once in three tries, without a reason', async (_, silent) => {
+    const wall = createServer();
+    wall.listen(0, '127.0.0.1');
+    await once(wall, 'listening');
+    const port = portOf(wall);
+    if (!silent) await new Promise((resolve) => wall.close(resolve));
+    const databaseUrl = `postgresql://nobody:nothing@127.0.0.1:${port}/none`;
+    const env = { ...stack.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' };
+    await using deps = await openDependencies(readConfig(env), { process: 'test' });
+    const server = createApp(deps).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const http = createHttp(`http://127.0.0.1:${portOf(server)}`);
+    try {
+      const answers = await within(3000, () =>
+        Promise.all([
+          http.post('/v1/auth/login', { email: 'a@example.org', password: 'whatever it is' }),
+          http.get('/v1/auth/me', { token: user.token }),
+          http.get('/.well-known/jwks.json'),
+        ]),
+      );
+      for (const { status, headers, body } of answers) {
+        expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+        expect(body.message).toBe('The service is unavailable for a moment; try again');
+      }
+      const ready = await http.get('/readyz');
+      expect([ready.status, ready.body.checks.database]).toEqual([503, 'away']);
+      expect((await http.get('/healthz')).status).toBe(200);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+      wall.close();
+    }
+  });
+});
+
+describe('With Temporal away', () => {
+  it('a process that reaches its database is ready, and tells of Temporal in the body and in the metrics', async () => {
+    await using stack = await startStack({ own: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' } });
+    const checks = { database: 'ok', temporal: 'away', storage: 'ok' };
+    expect(await stack.get('/readyz')).toMatchObject({ status: 200, body: { status: 'ok', checks } });
+    const metrics = await (await fetch(`${stack.url}/metrics`)).text();
+    expect(metrics.match(/^amanah_dependency_up.*$/gm)).toEqual([
+      'amanah_dependency_up{dependency="database"} 1',
+      'amanah_dependency_up{dependency="temporal"} 0',
+      'amanah_dependency_up{dependency="storage"} 1',
+    ]);
+  });
+
+  it('its dependencies are asked once a second, however many ask for it', async () => {
+    let asked = 0;
+    const app = new Koa();
+    const database = async () => {
+      asked += 1;
+    };
+    app.use(probes({ database }, null).routes());
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const http = createHttp(`http://127.0.0.1:${portOf(server)}`);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => http.get('/readyz')));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(asked).toBe(1);
+    await eventually(
+      async () => (await http.get('/readyz')).status,
+      () => asked === 2,
+    );
+    server.close();
+  });
+});

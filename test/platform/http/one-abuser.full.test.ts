@@ -1,0 +1,258 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { newId } from '../../../src/shared/ids.ts';
+import { buildPayer, payoutBody, payoutWhen } from '../../money-out/payouts/build-payouts.ts';
+import { asAClient } from '../../support/as-a-client.ts';
+import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import { itInFull } from '../../support/full.ts';
+import type { HttpAnswer } from '../../support/http.ts';
+import type { BuiltPartner } from '../../support/partner.ts';
+import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
+import { isFullRun } from '../../support/run.ts';
+import { expectChecksEmpty } from '../../support/stack.ts';
+
+/**
+ * One caller does what they can to occupy the API; what others ask for is still done. It takes them not much longer than
+ * beside a peaceful crowd: as many callers as the abuser has loops, each of whom reads one small thing after the other.
+ * Both are measured one after the other, as this machine is now.
+ */
+let stack: ProcessStack;
+let victim: BuiltUser;
+let abuser: BuiltPartner;
+/** Whoever reads in the peaceful crowd. */
+let reader: BuiltUser;
+beforeAll(async () => {
+  stack = await startProcessStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: String(turns + 5), TRUST_PROXY: 'true' } });
+  victim = await buildIndividual(stack, { balance: '1000000' });
+  abuser = await buildPayer(stack);
+  reader = await buildIndividual(stack);
+  // Warms up what it meets.
+  await servedOthers(await buildOthers());
+}, 240_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const turns = isFullRun() ? 30 : 8;
+const width = isFullRun() ? 64 : 16;
+
+/** Milliseconds in which nineteen of twenty of these were answered. */
+const slowOf = (tookMs: number[]): number =>
+  tookMs.toSorted((one, other) => one - other)[Math.floor(tookMs.length * 0.95)] ?? 0;
+/**
+ * So many times as long as beside the peaceful crowd may it take beside an abuser, and this on top, which is a pause of a
+ * busy machine. Measured again, as often as `tries`, when it took longer: a machine may be held up, but not each time.
+ */
+const patience = { times: 4, ms: 500, tries: 3 };
+/** Where the abuser's client, which shares the machine with everybody here, has megabytes to write: it takes its part. */
+const whereMuchIsWritten = 25;
+
+/** Others are served beside the peaceful crowd, and then beside the abuser: each has to succeed, and none to wait long. */
+async function compare(abused: () => Promise<number[]>, times = patience.times): Promise<void> {
+  const measured: string[] = [];
+  while (measured.length < patience.tries) {
+    const peaceful = slowOf((await besideLoops(() => stack.get('/v1/auth/me', { token: reader.token }))).tookMs);
+    const beside = slowOf(await abused());
+    if (beside < times * peaceful + patience.ms) return;
+    measured.push(`${Math.round(beside)} ms, where a peaceful crowd had them wait for ${Math.round(peaceful)} ms`);
+  }
+  throw new Error(`others waited too long: ${measured.join('; ')}`);
+}
+
+interface Others {
+  /** Of its own each time: the limit of requests is each partner's. */
+  partner: BuiltPartner;
+  /** Of the victim. */
+  pocket: string;
+}
+/** Made before anybody is in the way: it is not what is measured. */
+async function buildOthers(): Promise<Others> {
+  const partner = await buildPayer(stack);
+  const made = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: victim.token });
+  return { partner, pocket: made.body.data.id };
+}
+
+/** What others do: read, move money between pockets, and pay out; how long each answer took. */
+async function servedOthers({ partner, pocket }: Others): Promise<number[]> {
+  const tookMs: number[] = [];
+  const timed = async (asked: Promise<HttpAnswer>): Promise<number> => {
+    const startedAt = performance.now();
+    const { status } = await asked;
+    tookMs.push(performance.now() - startedAt);
+    return status;
+  };
+  const { token } = victim;
+  for (let turn = 0; turn < turns; turn += 1) {
+    const transfer = { destination_account_id: pocket, amount: '10' };
+    const answered = await Promise.all(
+      [
+        stack.get('/v1/auth/me', { token }),
+        stack.post(`/v1/accounts/${victim.accountId}/transfers`, transfer, { token }),
+        stack.get(`/v1/accounts/${victim.accountId}/statement`, { token }),
+        partner.get('/balance'),
+      ].map(timed),
+    );
+    expect(answered).toEqual([200, 201, 200, 200]);
+  }
+  const { body } = await stack.get(`/v1/accounts/${pocket}`, { token });
+  expect(body.data.balance).toBe(`${10 * turns}.0000`);
+  const paying = partner.post('/payouts', payoutBody({ amount: '10000' }));
+  expect(await timed(paying)).toBe(200);
+  // Its workflow gets on as well, and is not left until the abuse is over.
+  await payoutWhen(partner, (await paying).body.data.id, 'succeeded', 60_000);
+  return tookMs;
+}
+
+/** Does this in so many loops for as long as the others need; how long they took, and how often a loop came round. */
+async function besideLoops(act: (loop: number) => Promise<unknown>): Promise<{ tookMs: number[]; rounds: number }> {
+  let going = true;
+  let rounds = 0;
+  const others = await buildOthers();
+  const loops = Array.from({ length: width }, async (_, loop) => {
+    while (going) {
+      await act(loop);
+      rounds += 1;
+    }
+  });
+  const tookMs = await servedOthers(others).finally(() => {
+    going = false;
+  });
+  await Promise.all(loops);
+  return { tookMs, rounds };
+}
+
+/** Abuses in loops, and compares; answers how often a loop came round. */
+async function beside(abuse: (loop: number) => Promise<unknown>, times = patience.times): Promise<number> {
+  let all = 0;
+  await compare(async () => {
+    const { tookMs, rounds } = await besideLoops(abuse);
+    all += rounds;
+    return tookMs;
+  }, times);
+  return all;
+}
+
+const ports = () => Number(new URL(stack.url).port);
+/** A connection that says this and then nothing more. */
+async function hang(text: string): Promise<Socket> {
+  const socket = connect(ports(), '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+describe('While one caller', () => {
+  it('floods the partners’ API far beyond its limit, all others are served, and the flood is refused', async () => {
+    const statuses: number[] = [];
+    const rounds = await beside(async () => statuses.push((await abuser.get('/balance')).status));
+    expect(rounds).toBeGreaterThan(width);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect((await asAClient(() => abuser.get('/balance'))).status).toBe(200);
+  }, 600_000);
+
+  itInFull(
+    'sends passwords to be hashed, all others are served, and somebody else signs up and logs in',
+    async () => {
+      let asked = 0;
+      let hashed = 0;
+      let came = 0;
+      const tookMs: number[] = [];
+      const signUpAndLogIn = async () => {
+        came += 1;
+        const startedAt = performance.now();
+        const headers = { 'x-forwarded-for': `192.0.2.${came % 256}` };
+        const person = { email: `${newId()}@example.org`, password: 'correct horse battery staple' };
+        const signedUp = await asAClient(() => stack.post('/v1/auth/signup', { name: 'Siti', ...person }, { headers }));
+        expect(signedUp.status).toBe(201);
+        expect((await asAClient(() => stack.post('/v1/auth/login', person, { headers }))).status).toBe(200);
+        tookMs.push(performance.now() - startedAt);
+      };
+      const rounds = await beside(async (loop) => {
+        if (loop === 0) return signUpAndLogIn();
+        asked += 1;
+        // From another address and for another name each time: what is throttled is not hashed.
+        const headers = { 'x-forwarded-for': `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}` };
+        const body = { email: `nobody-${asked}@example.org`, password: 'a long enough pass phrase' };
+        const { status } = await stack.post('/v1/auth/login', body, { headers });
+        expect([401, 503]).toContain(status);
+        if (status === 401) hashed += 1;
+      });
+      expect(rounds).toBeGreaterThan(0);
+      expect(hashed).toBeGreaterThan(turns);
+      // Each hash may wait for ten seconds, and is asked for again then.
+      expect(tookMs).not.toEqual([]);
+      expect(Math.max(...tookMs)).toBeLessThan(60_000);
+    },
+    600_000,
+  );
+
+  itInFull(
+    'sends bodies that are too large, all others are served',
+    async () => {
+      // Made once: what it costs us to write one must not be what the others wait for.
+      const raw = Buffer.from(JSON.stringify({ email: 'x'.repeat(2 * 1024 * 1024) }));
+      const headers = { 'content-type': 'application/json' };
+      let refused = 0;
+      const rounds = await beside(async () => {
+        // The connection may end under the rest of a body that nobody reads.
+        const answer = await stack.post('/v1/auth/login', undefined, { raw, headers }).catch(() => null);
+        // On a busy machine it may not even arrive in time.
+        if (answer !== null) expect([408, 413]).toContain(answer.status);
+        if (answer?.status === 413) refused += 1;
+      }, whereMuchIsWritten);
+      expect(rounds).toBeGreaterThan(0);
+      expect(refused).toBeGreaterThan(0);
+    },
+    600_000,
+  );
+
+  itInFull(
+    'asks for one long list after the other, all others are served',
+    async () => {
+      const { token, accountId } = await buildIndividual(stack, { balance: '1000' });
+      const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
+      for (let made = 0; made < 100; made += 10) {
+        const transfer = { destination_account_id: pocket, amount: '1' };
+        const paths = Array.from({ length: 10 }, () => `/v1/accounts/${accountId}/transfers`);
+        const statuses = await Promise.all(paths.map((path) => stack.post(path, transfer, { token })));
+        expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([201]));
+      }
+      const lengths = new Set<number>();
+      const rounds = await beside(async () => {
+        const { status, body } = await stack.get('/v1/transactions?limit=100', { token });
+        expect([200, 503]).toContain(status);
+        if (status === 200) lengths.add(body.data.transactions.length);
+      });
+      expect(lengths).toEqual(new Set([100]));
+      expect(rounds).toBeGreaterThan(0);
+    },
+    600_000,
+  );
+
+  itInFull(
+    'holds hundreds of connections open with half a request, all others are served',
+    async () => {
+      const count = isFullRun() ? 2_000 : 300;
+      const half = [
+        'POST /v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"email":',
+        'GET /v1/use',
+        '',
+      ];
+      await compare(async () => {
+        const others = await buildOthers();
+        const held = await Promise.all(
+          Array.from({ length: count }, (_, index) => hang(half[index % half.length] ?? '')),
+        );
+        try {
+          const tookMs = await servedOthers(others);
+          // Those that the API has not closed meanwhile were there all the time.
+          expect(held.filter((socket) => !socket.destroyed).length).toBeGreaterThan(count / 10);
+          return tookMs;
+        } finally {
+          for (const socket of held) socket.destroy();
+        }
+      });
+    },
+    600_000,
+  );
+});

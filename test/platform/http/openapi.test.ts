@@ -1,0 +1,265 @@
+import { webhookTypes } from '../../../src/partners/partner.ts';
+import { partnerStory } from '../../../src/partners/reference-story.ts';
+import { aboutPayouts, aboutWebhooks } from '../../../src/partners/reference-tags.ts';
+import { partnerTexts } from '../../../src/partners/reference-texts.ts';
+import { webhookDocuments } from '../../../src/partners/webhooks/webhook-documents.ts';
+import { parseJson } from '../../../src/platform/http/body.ts';
+import { describeFields } from '../../../src/platform/http/field-texts.ts';
+import { moneyLiteralKeys } from '../../../src/platform/http/money-keys.ts';
+import { buildOpenApi } from '../../../src/platform/http/openapi.ts';
+import { version } from '../../../src/shared/version.ts';
+import { routeGroups } from '../../../src/wiring/app.ts';
+
+interface Schema {
+  type?: string;
+  enum?: unknown[];
+  pattern?: string;
+  default?: unknown;
+  examples?: unknown[];
+  items?: Schema;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+}
+interface Media {
+  schema: Schema;
+  example?: unknown;
+}
+interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  security: object[];
+  parameters?: { name: string; example?: unknown; schema: Schema }[];
+  requestBody?: { required?: boolean; content: Record<string, Media> };
+  responses: Record<string, { description: string; headers?: object; content?: Record<string, Media> }>;
+}
+interface Document {
+  openapi: string;
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { securitySchemes: Record<string, object> };
+}
+
+const build = (): Document =>
+  JSON.parse(
+    JSON.stringify(
+      buildOpenApi(routeGroups, {
+        version,
+        url: 'http://localhost',
+        webhooks: webhookDocuments,
+        partnerTexts,
+        examples: partnerStory,
+      }),
+    ),
+  );
+const document = build();
+const routes = routeGroups.flatMap((group) => group.routes);
+const operations = routes.map((route) => {
+  const operation = document.paths[route.path.replace(/:(\w+)/g, '{$1}')]?.[route.method];
+  if (operation === undefined) throw new Error(`${route.path} is not in the document`);
+  return { route, operation, name: `${route.method} ${route.path}` };
+});
+
+describe('The OpenAPI document', () => {
+  it('never lists a value for a parameter that its own type forbids', () => {
+    const wrong = operations.flatMap(({ operation, name }) =>
+      (operation.parameters ?? [])
+        .filter(({ schema }) => schema.type === 'boolean' && schema.enum?.some((value) => typeof value !== 'boolean'))
+        .map((parameter) => `${name}: ${parameter.name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('describes every field and parameter of partners and webhooks, with no unused text', () => {
+    expect(describeFields(build(), '/v1/partners/', {})).toEqual([]);
+    const used = new Set<string>();
+    const recorded = new Proxy(partnerTexts, {
+      get(texts, key: string) {
+        if (texts[key] !== undefined) used.add(key);
+        return texts[key];
+      },
+    });
+    buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments, partnerTexts: recorded });
+    const unused = Object.keys(partnerTexts).filter((key) => !used.has(key));
+    expect(unused).toEqual([]);
+  });
+
+  it('shows an example of every field and parameter that partners may send', () => {
+    const isShown = ({ type, examples, enum: words, default: standard, items, anyOf = [] }: Schema): boolean =>
+      [type].flat().includes('boolean') ||
+      [examples, words, standard, items?.enum].some(Boolean) ||
+      anyOf.some(isShown);
+    const bare = operations
+      .filter(({ route }) => route.access.kind === 'partner')
+      .flatMap(({ operation: { requestBody, parameters = [] }, name }) => {
+        const { schema, example } = requestBody?.content['application/json'] ?? {};
+        const sent = Object.keys(example ?? {});
+        return [
+          ...Object.entries(schema?.properties ?? {}).filter(([field, one]) => !sent.includes(field) && !isShown(one)),
+          ...parameters.filter((one) => one.example === undefined && !isShown(one.schema)).map((one) => [one.name]),
+        ].map(([field]) => `${name}: ${field}`);
+      });
+    expect(bare).toEqual([]);
+  });
+
+  it('names on every answer to partners the headers that it has', () => {
+    const limits = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+    for (const { route, operation } of operations.filter(({ route: { access } }) => access.kind === 'partner')) {
+      for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
+        const retry = status === '429' || status === '503' ? ['Retry-After'] : [];
+        const replayed = route.idempotent && (status === '200' || status === '502') ? ['Idempotency-Replayed'] : [];
+        expect(Object.keys(headers).toSorted()).toEqual([...limits, ...retry, ...replayed, 'x-request-id'].toSorted());
+      }
+    }
+  });
+
+  it('requires a body where a request without one is refused: for uploads, but not for callbacks, which are always stored', () => {
+    const required = (path: string) => document.paths[path]?.post?.requestBody?.required;
+    expect(required('/v1/documents/upload')).toBe(true);
+    expect(required('/v1/auth/login')).toBe(true);
+    expect(required('/v1/gateway/callbacks/xendit')).toBe(false);
+  });
+
+  it('asks for a printable idempotency key from people only, as the API does', () => {
+    const patterns = (header: string) =>
+      operations
+        .flatMap(({ operation }) => operation.parameters ?? [])
+        .filter(({ name }) => name === header)
+        .map(({ schema }) => schema.pattern);
+    expect(new Set(patterns('Idempotency-Key'))).toEqual(new Set(['^[\\x20-\\x7e]+$']));
+    expect(new Set(patterns('X-Idempotency-Key'))).toEqual(new Set([undefined]));
+  });
+
+  it('documents the 404 of a list filtered by a missing account', () => {
+    for (const path of ['/v1/charitable-causes', '/v1/saving-circles']) {
+      expect(Object.keys(document.paths[path]?.get?.responses ?? {})).toContain('404');
+    }
+  });
+
+  it('describes every route, under an id of its own and a tag that is described', () => {
+    expect(document.openapi).toBe('3.1.0');
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { operation } of operations) {
+      expect(operation.summary).toMatch(/^[A-Z]/);
+      expect(operation.description).not.toBe('');
+      for (const tag of operation.tags) {
+        expect(document.tags.find(({ name }) => name === tag)?.description).toMatch(/\w/);
+      }
+    }
+  });
+
+  it('says what a tag is about once, in the words of the partners’ reference where that has a group for it', () => {
+    for (const { description = '' } of document.tags) {
+      const sentences = description.split(/(?<=\.) /);
+      expect(new Set(sentences).size).toBe(sentences.length);
+    }
+    const about = document.tags.find(({ name }) => name === 'Partner API')?.description;
+    for (const text of [aboutPayouts, aboutWebhooks]) expect(about).toContain(text);
+  });
+
+  it('says of each success what was done', () => {
+    for (const { route, operation } of operations) {
+      for (const [status, shape] of Object.entries(route.answers)) {
+        const expected = typeof shape === 'string' ? shape : `Succeeded: ${operation.summary}.`;
+        expect(operation.responses[status]?.description).toBe(expected);
+      }
+    }
+  });
+
+  it('says what a 503 means for a creation under a key, and without one', () => {
+    const saidOf = ({ operation }: (typeof operations)[number]) => operation.responses[503]?.description ?? '';
+    const keyed = operations.filter(({ route }) => route.idempotent);
+    const partners = keyed.filter(({ route }) => route.path.startsWith('/v1/partners/'));
+    expect([partners.length > 0, partners.length < keyed.length]).toEqual([true, true]);
+    for (const operation of keyed) {
+      expect(saidOf(operation)).toContain('for two minutes it may still begin: repeat the same request');
+      const warns = saidOf(operation).includes('Without a key a repetition may make a second one.');
+      expect(warns).toBe(!partners.includes(operation));
+    }
+    for (const operation of operations.filter(({ route }) => !route.idempotent)) {
+      expect(saidOf(operation)).not.toContain('two minutes');
+    }
+  });
+
+  it('shows for every body an example that the route itself accepts', () => {
+    const refused: unknown[] = [];
+    for (const { route, operation, name } of operations) {
+      const example = operation.requestBody?.content['application/json']?.example;
+      if (route.body === undefined) continue;
+      const bytes = Buffer.from(JSON.stringify(example ?? null));
+      const read = route.body.safeParse(parseJson(bytes, '', moneyLiteralKeys(route.body)));
+      if (!read.success) refused.push([name, example, read.error.issues.map(({ path, message }) => [path, message])]);
+    }
+    expect(refused).toEqual([]);
+  });
+
+  it('shows for every answer an example that its schema accepts, and for every refusal its envelope', () => {
+    const wrong: unknown[] = [];
+    for (const { route, operation, name } of operations) {
+      for (const [status, shape] of Object.entries(route.answers)) {
+        if (typeof shape === 'string') continue;
+        const example = operation.responses[status]?.content?.['application/json']?.example;
+        const read = shape.safeParse(example);
+        if (!read.success) wrong.push([name, status, read.error.issues.map(({ path, message }) => [path, message])]);
+      }
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue;
+        const example = content?.['application/json']?.example;
+        const envelope = route.path.startsWith('/v1/partners/')
+          ? {
+              error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }),
+              request_id: expect.any(String),
+            }
+          : { message: expect.any(String), statusCode: Number(status), error: expect.any(String) };
+        expect(example).toEqual(envelope);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('names the other formats of the documents that have some', () => {
+    const others = operations.flatMap(({ operation, name }) => {
+      const { 'application/json': _, ...content } = operation.responses['200']?.content ?? {};
+      return Object.keys(content).map((type) => `${name} ${type}`);
+    });
+    expect(others.toSorted()).toEqual([
+      'get /v1/accounts/:account_id/statement text/csv',
+      'get /v1/donations/statements/:year text/csv',
+      'get /v1/donations/statements/:year text/html',
+      'get /v1/exports/balances text/csv',
+      'get /v1/exports/journals text/csv',
+      'get /v1/partners/settlements/:day text/csv',
+    ]);
+  });
+
+  it('says who may call: bearer or cookie, partner key and signature, or anybody', () => {
+    expect(Object.keys(document.components.securitySchemes).toSorted()).toEqual([
+      'bearer',
+      'cookie',
+      'partnerKey',
+      'partnerSignature',
+      'partnerSignatureV2',
+    ]);
+    for (const { route, operation } of operations) {
+      const kinds = operation.security.map((scheme) => Object.keys(scheme).toSorted());
+      if (route.access.kind === 'open') expect(kinds).toEqual([]);
+      else if (route.access.kind === 'partner')
+        expect(kinds).toEqual([
+          ...(route.method === 'get' || route.access.bodySignatureSuffices ? [['partnerKey', 'partnerSignature']] : []),
+          ['partnerKey', 'partnerSignature', 'partnerSignatureV2'],
+        ]);
+      else expect(kinds).toEqual([['bearer'], ['cookie']]);
+    }
+  });
+
+  it('has every webhook, with an example that its schema accepts', () => {
+    expect(Object.keys(document.webhooks)).toEqual([...webhookTypes]);
+    for (const { type, body } of webhookDocuments) {
+      const example = document.webhooks[type]?.post.requestBody?.content['application/json']?.example;
+      expect(body.safeParse(example)).toMatchObject({ success: true });
+    }
+  });
+});

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator, Page, Request } from 'playwright-core';
+import { errorPage, failureCodes, partnerErrors } from '../../../src/partners/error-catalogue.ts';
+import { buildPartnerDocument } from '../../../src/partners/partner-document.ts';
+import { webhookDocuments } from '../../../src/partners/webhooks/webhook-documents.ts';
+import { decliningCodes } from '../../../src/platform/gateway/xendit/client.ts';
+import { unsupportedChannel } from '../../../src/platform/gateway/xendit/instrument-request.ts';
+import { routeGroups } from '../../../src/wiring/app.ts';
+import { firstHour } from '../../partners/first-hour.ts';
+import { describeInBrowser, startBrowser } from '../../support/browser.ts';
+import { itInFull } from '../../support/full.ts';
+import { type BuiltPartner, buildPartner, signature } from '../../support/partner.ts';
+import { type Stack, startStack } from '../../support/stack.ts';
+
+interface PartnerDocument {
+  info: { description: string };
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, { tags: string[]; operationId: string }>>;
+  webhooks: Record<string, Record<string, { tags: string[] }>>;
+  components: {
+    schemas: { PartnerError: { properties: { error: { properties: { code: { enum: string[] } } } } } };
+    securitySchemes: object;
+  };
+}
+const options = { version: '1.0.0', url: 'http://localhost', webhooks: webhookDocuments };
+const reference = JSON.parse(JSON.stringify(buildPartnerDocument(routeGroups, options))) as PartnerDocument;
+
+describe("The partners' reference", () => {
+  it("has only partners' operations, and only their signatures", () => {
+    const paths = routeGroups.flatMap(({ routes }) => routes.filter(({ access }) => access.kind === 'partner'));
+    expect(Object.keys(reference.paths).toSorted()).toEqual(
+      [...new Set(paths.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')))].toSorted(),
+    );
+    expect(Object.keys(reference.components.securitySchemes)).toEqual([
+      'partnerKey',
+      'partnerSignature',
+      'partnerSignatureV2',
+    ]);
+  });
+
+  it("groups operations in the order of a partner's work, each group described, under their own ids", () => {
+    const operations = Object.values(reference.paths).flatMap(Object.values);
+    const events = Object.values(reference.webhooks).flatMap(Object.values);
+    const names = reference.tags.map(({ name }) => name);
+    expect([names[0], names.at(-1)]).toEqual(['Channels and quotes', 'Events']);
+    expect(new Set([...operations, ...events].flatMap(({ tags }) => tags))).toEqual(new Set(names));
+    for (const { tags } of [...operations, ...events]) expect(tags).toHaveLength(1);
+    for (const { description } of reference.tags) expect(description).toMatch(/^[A-Z].*\.$/);
+    const inGroup = (group: string) =>
+      operations.filter(({ tags }) => tags.includes(group)).map(({ operationId }) => operationId);
+    expect(inGroup('Refunds')).toEqual([
+      'createPaymentRefund',
+      'listPaymentRefunds',
+      'getPaymentRefund',
+      'getPaymentRefundTimeline',
+    ]);
+    expect(inGroup('Payments')).toContain('createPayment');
+  });
+
+  it('gives the cause and the remedy of every code that they can meet', () => {
+    const codes = reference.components.schemas.PartnerError.properties.error.properties.code.enum;
+    expect(Object.keys(partnerErrors).toSorted()).toEqual(codes.toSorted());
+    for (const code of [...codes, ...Object.keys(failureCodes)]) expect(errorPage()).toContain(`<code>${code}</code>`);
+    expect(reference.info.description).toContain('(/docs/errors)');
+  });
+
+  it('explains every failure code by which the sandbox, or the provider by a 403, declines money', () => {
+    const directory = join(import.meta.dirname, '..', '..', '..', 'dev', 'sandbox');
+    const text = readdirSync(directory)
+      .map((name) => readFileSync(join(directory, name), 'utf8'))
+      .join('\n');
+    const said =
+      /(?:WireError\(40[04], |refused: |fails\(|declineCode = |[fF]ailureCode(?: =|:) .*?)'([A-Z]+_[A-Z_]+)'/g;
+    const codes = [...decliningCodes, unsupportedChannel, ...[...text.matchAll(said)].map(([, code = '']) => code)];
+    // Of calls that move no money, or that only a defect of ours makes.
+    const others = ['INACTIVE_PAYMENT_METHOD', 'INVALID_PAYOUT_STATUS', 'INVALID_JSON_FORMAT', 'NOT_FOUND'];
+    const explained = Object.keys(failureCodes);
+    expect(codes.length).toBeGreaterThan(15);
+    expect(codes.filter((code) => !others.includes(code) && !explained.includes(code))).toEqual([]);
+  });
+
+  it("says of failure codes what the first hour's table says", () => {
+    const [, table = ''] = firstHour.split('| What it means, and what to do');
+    const rows = [...table.matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)].map(([, code, text]) => [code, text]);
+    expect(rows).toEqual(Object.entries(failureCodes));
+  });
+});
+
+describeInBrowser('/docs/partners in a browser', () => {
+  let stack: Stack;
+  let partner: BuiltPartner;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const elsewhere: string[] = [];
+  beforeAll(async () => {
+    stack = await startStack({ worker: true, sandbox: true });
+    partner = await buildPartner(stack);
+    browser = await startBrowser();
+    page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== new URL(stack.url).origin) elsewhere.push(request.url());
+    });
+    await page.goto(`${stack.url}/docs/partners`);
+    await page.getByRole('textbox', { name: 'Bearer Token' }).first().fill(partner.apiKey);
+    await page.getByRole('textbox', { name: 'Value' }).first().fill(partner.signingSecret);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  /** Chooses an operation in the side bar, as a reader does, and gives its section. */
+  const open = async (group: string, summary: string) => {
+    const sidebar = page.getByRole('navigation', { name: /^Sidebar/ });
+    const entry = sidebar.getByRole('button', { name: summary });
+    if (!(await entry.isVisible())) await sidebar.getByRole('button', { name: group }).click();
+    await entry.click();
+    return page.getByRole('region', { name: summary, exact: true });
+  };
+  const openTrial = async (group: string, summary: string) => {
+    await (await open(group, summary)).getByRole('button', { name: 'Test Request' }).click();
+    return page.getByRole('dialog', { name: 'API Client' });
+  };
+  /** Sends the trial and closes it; gives what the browser has sent, and the status that it got. */
+  const send = async (trial: Locator) => {
+    const answered = page.waitForResponse((answer) => answer.url().includes('/v1/partners/'));
+    await trial.getByRole('button', { name: /^Send .*request/ }).click();
+    const answer = await answered;
+    // Closed earlier, it gives up reading the answer.
+    await trial.getByRole('region', { name: 'Response' }).getByText(String(answer.status())).first().waitFor();
+    await page.keyboard.press('Escape');
+    await trial.waitFor({ state: 'hidden' });
+    return { status: answer.status(), sent: answer.request() };
+  };
+  /** Has both signatures, and not what they are made with. Playwright does not see the body, so it is given. */
+  const expectSigned = (request: Request, body = '', idempotencyKey = '') => {
+    const headers = request.headers();
+    const digest = createHash('sha256').update(body).digest('hex');
+    const { pathname, search } = new URL(request.url());
+    const [, time] = /^t=(\d+),/.exec(headers['x-partner-signature-v2'] ?? '') ?? [];
+    const signed = [time, request.method(), `${pathname}${search}`, idempotencyKey, digest].join('\n');
+    expect([headers['x-partner-signature'], headers['x-partner-signature-v2']]).toEqual([
+      signature(partner.signingSecret, body),
+      `t=${time},v1=${signature(partner.signingSecret, signed)}`,
+    ]);
+    expect(JSON.stringify(headers)).not.toContain(partner.signingSecret);
+  };
+
+  itInFull(
+    'leads to the page of errors, which a phone shows without scrolling sideways, as it does the reference',
+    async () => {
+      const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
+      const width = () => phone.evaluate('document.documentElement.scrollWidth');
+      await phone.goto(`${stack.url}/docs/partners`);
+      // It opens in a tab of its own, which the browser of the tests does not have.
+      const path = await phone.getByRole('link', { name: 'Every code' }).getAttribute('href');
+      expect(await width()).toBeLessThanOrEqual(390);
+      await phone.goto(new URL(path ?? '', stack.url).href);
+      await phone.getByText('PROVIDER_INDETERMINATE').first().waitFor();
+      expect(await width()).toBeLessThanOrEqual(390);
+    },
+  );
+
+  itInFull('signs reads', async () => {
+    const { status, sent } = await send(await openTrial('Balance and settlements', 'Read the balance'));
+    expect(status).toBe(200);
+    expectSigned(sent);
+  });
+
+  itInFull('shows how each operation is called, in the language that was chosen', async () => {
+    const operation = await open('Payments', 'Read a payment');
+    await operation.getByText('curl -s -X GET').waitFor();
+    await operation.getByRole('button', { name: 'curl' }).click();
+    await page.getByRole('option', { name: 'Python' }).click();
+    await operation.getByText('import hmac').waitFor();
+    const other = await open('Channels and quotes', 'Quote a payment or a payout');
+    await other.getByText('import hmac').waitFor();
+  });
+
+  it('signs creations: the body and the key, as they are sent', async () => {
+    const trial = await openTrial('Payments', 'Create a payment');
+    const field = trial.locator('[contenteditable=true]');
+    await field.filter({ hasText: 'payment-invoice-2026-0042' }).fill('from-the-reference');
+    const body = '{ "method": "qris",\n "amount": "50000", "external_ref": "Zoë" }';
+    await field.filter({ hasText: '"method"' }).fill(body);
+    // The page takes over what was typed a moment after the last key, and shows nothing of it.
+    await page.waitForTimeout(1_000);
+    const { status, sent } = await send(trial);
+    expect(status).toBe(200);
+    expect((await partner.get('/payments')).body.data.items).toMatchObject([{ external_ref: 'Zoë' }]);
+    expectSigned(sent, body, 'from-the-reference');
+  });
+
+  it('asks nobody else, offers nothing of anybody else, stores no secret, and has no complaint', async () => {
+    expect([elsewhere, complaints]).toEqual([[], []]);
+    const offers = page.getByText(/API Client|Ask AI|MCP|Configure|Share|Deploy/);
+    expect(await offers.filter({ visible: true }).count()).toBe(0);
+    const kept = String(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])'));
+    for (const secret of [partner.apiKey, partner.signingSecret]) expect(kept).not.toContain(secret);
+  });
+
+  itInFull('has forgotten the secrets when it is loaded again', async () => {
+    await page.reload();
+    await page.getByRole('textbox', { name: 'Value' }).first().waitFor();
+    for (const name of ['Bearer Token', 'Value']) {
+      expect(await page.getByRole('textbox', { name }).first().inputValue()).toBe('');
+    }
+  });
+});

@@ -1,0 +1,270 @@
+import { allocateDonations } from '../../../src/giving/donations/allocate-donations.ts';
+import { packIds } from '../../../src/giving/donations/allocation.ts';
+import { createAllocation } from '../../../src/giving/donations/create-allocation.ts';
+import { openSubscription } from '../../../src/giving/donations/open-subscription.ts';
+import { openPartnerPayment } from '../../../src/money-in/collections/open-partner-payment.ts';
+import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
+import { closePayment } from '../../../src/money-in/payments/close-payment.ts';
+import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-order.ts';
+import type { PaymentOpening } from '../../../src/money-in/payments/payment-contract.ts';
+import { claimOf } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
+import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
+import { forgetOldRows } from '../../../src/platform/housekeeping/forget-old-rows.ts';
+import { presentError } from '../../../src/platform/http/errors.ts';
+import { fromStored, refuseOnce, toStored } from '../../../src/platform/openings/open-once.ts';
+import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { DomainError } from '../../../src/shared/errors.ts';
+import {
+  allocationBatchIdFor,
+  newId,
+  partnerPaymentIdFor,
+  paymentOrderIdFor,
+  subscriptionIdFor,
+} from '../../../src/shared/ids.ts';
+import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
+import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin, fund } from '../../support/build.ts';
+import { buildActiveCause, buildGoal } from '../../support/build-targets.ts';
+import { buildPartner, freshKey } from '../../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+/** No worker takes a step: each attempt is made here by hand, in the order in which delays could bring it about. */
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ isImpatient: true });
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const at = () => new Date().toISOString();
+const rowOf = (table: string, id: string) => stack.em().execute<object[]>(`select 1 from ${table} where id = ?`, [id]);
+const setCause = (id: string, status: string) =>
+  stack.owner().execute('update charitable_causes set status = ? where id = ?', [status, id]);
+
+/** The opening of a contribution of IDR 10,000 to a goal, under a key or without one. */
+async function contributionTo(goal: { id: string; accountId: string }, saver: BuiltUser, key?: string) {
+  const body = {
+    reference_type: 'saving_goal_contribution' as const,
+    reference_id: goal.id,
+    payment_id: 1,
+    amount: '10000',
+  };
+  const opening: PaymentOpening = {
+    userId: saver.id,
+    organizationId: null,
+    referenceType: body.reference_type,
+    referenceId: goal.id,
+    targetAccountId: goal.accountId,
+    paymentId: 1,
+    nominal: '10000.0000',
+    adminFee: '4000.0000',
+    textsSealed: null,
+    requestId: 'test',
+    idempotency: claimOf(key, body),
+    stamp: await stampOpening(stack.em()),
+  };
+  const orderId = paymentOrderIdFor(saver.id, key);
+  const ask = () =>
+    stack.post(
+      '/v1/payments/gateway',
+      { ...body, amount: 10_000 },
+      { token: saver.token, headers: key === undefined ? {} : { 'idempotency-key': key } },
+    );
+  return {
+    orderId,
+    open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }, stack.deps.workflows),
+    ask,
+  };
+}
+
+async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, stamp: object = {}) {
+  const subscriptionId = subscriptionIdFor(donor.id, key);
+  const body = { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' as const };
+  const opening = {
+    userId: donor.id,
+    causeId,
+    amount: '1000.0000',
+    sourceAccountId: donor.accountId,
+    interval: body.interval,
+    requestId: 'test',
+    stamp: { ...(await stampOpening(stack.em())), ...stamp },
+  };
+  return {
+    subscriptionId,
+    opening,
+    open: () => openSubscription(stack.em(), { subscriptionId, opening, at: at() }),
+    ask: () =>
+      stack.post('/v1/donations/subscriptions', body, { token: donor.token, headers: { 'idempotency-key': key } }),
+  };
+}
+
+describe('A refusal that was written down', () => {
+  it.each([
+    new DomainError('AUTH_PARTNER_INACTIVE', 'The partner account is suspended'),
+    new DomainError('REQUEST_INVALID_PAYLOAD', 'must be greater than zero', { field: 'amount' }),
+    new DomainError('FUNDS_INSUFFICIENT_BALANCE', 'not covered', { details: { available: '0.0000' } }),
+  ])('is told again as it was, with its details or without: $message', (refusal) => {
+    const again = fromStored(JSON.parse(JSON.stringify(toStored(refusal))));
+    const told = (error: DomainError) => JSON.stringify(presentError(error, '/v1/partners/payouts', 'test'));
+    expect(told(again)).toBe(told(refusal));
+  });
+});
+
+describe('An attempt that wakes up after another of the same opening was refused', () => {
+  it('never opens an order for a goal that has since become free', async () => {
+    const saver = await buildIndividual(stack);
+    const goal = await buildGoal(stack, saver);
+    const [sleeper, other] = [await contributionTo(goal, saver), await contributionTo(goal, saver)];
+    await other.open();
+    await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
+    const close = { orderId: other.orderId, status: 'EXPIRED' as const, failureCode: null };
+    await closePayment(stack.em(), close, stack.deps.workflows);
+    await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
+    expect(await rowOf('payment_orders', sleeper.orderId)).toEqual([]);
+    await (await contributionTo(goal, saver)).open();
+  });
+
+  it('never starts a subscription from a balance that has since been topped up', async () => {
+    const donor = await buildIndividual(stack);
+    const cause = await buildActiveCause(stack);
+    const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey());
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await fund(stack, donor.accountId, '1000');
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    expect(await rowOf('donation_subscriptions', subscriptionId)).toEqual([]);
+    expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
+  });
+
+  it('never allocates to a cause that has since become active, but the next request may', async () => {
+    const cause = await buildActiveCause(stack);
+    const ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
+    const batchId = allocationBatchIdFor(cause.id, ids);
+    const requestedBy = (await buildSuperAdmin(stack)).id;
+    const request = async () => ({
+      ...{ batchId, attemptId: newId(), causeId: cause.id, donations: packIds(ids), requestedBy, requestId: 'test' },
+      stamp: await stampOpening(stack.em()),
+    });
+    const [sleeper, twin] = [await request(), await request()];
+    await setCause(cause.id, 'deactivated');
+    expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'refused', cause: 'deactivated' });
+    await setCause(cause.id, 'active');
+    for (const late of [sleeper, twin]) {
+      expect(await allocateDonations(stack.em(), late)).toMatchObject({ outcome: 'refused', cause: 'deactivated' });
+    }
+    expect(await rowOf('donation_allocations', batchId)).toEqual([]);
+    expect(await allocateDonations(stack.em(), await request())).toMatchObject({ outcome: 'allocated', count: 2 });
+    // Made is made: what was refused before it is told what there is.
+    expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
+  });
+
+  it('gives a late step the refusal that a request has since recorded', async () => {
+    const superAdmin = await buildSuperAdmin(stack);
+    const donationIds = await buildOpenDonations(stack, await buildIndividual(stack, { balance: '100000' }), 2);
+    const cause = await buildActiveCause(stack);
+    const late = {
+      ...{ batchId: allocationBatchIdFor(cause.id, donationIds), attemptId: newId(), causeId: cause.id },
+      ...{ donations: packIds(donationIds), requestedBy: superAdmin.id, requestId: 'test' },
+      stamp: await stampOpening(stack.em()),
+    };
+    const refused = { outcome: 'refused' as const, cause: null, donations: { allocated: packIds(donationIds) } };
+    const asking = { causeId: cause.id, donationIds, requestedBy: superAdmin.id, requestId: 'test' };
+    const workflows = { runDonationAllocation: async () => refused };
+    await expect(createAllocation(stack.em(), { workflows }, asking)).rejects.toMatchObject({
+      code: 'REQUEST_INVALID',
+      messages: donationIds.map((id) => expect.stringContaining(`${id}: already allocated`)),
+    });
+    expect(await allocateDonations(stack.em(), late)).toEqual(refused);
+  });
+});
+
+describe('A verdict', () => {
+  it('that is no longer stored lets nothing old be done', async () => {
+    const donor = await buildIndividual(stack);
+    const cause = await buildActiveCause(stack);
+    const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey(), {
+      askedAt: new Date(Date.now() - 31 * 24 * 60 * 60 * 1000).toISOString(),
+    });
+    const place = { resourceId: subscriptionId, kind: 'donation_subscription', number: null } as const;
+    const refusal = new DomainError('INSUFFICIENT_BALANCE', 'refused');
+    await expect(refuseOnce(stack.em(), place, async () => null, refusal)).rejects.toBe(refusal);
+    await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    const verdicts = () => stack.em().execute('select 1 from openings where resource_id = ?', [subscriptionId]);
+    await forgetOldRows(stack.em());
+    expect(await verdicts()).toHaveLength(1);
+    await stack
+      .owner()
+      .execute("update openings set decided_at = now() - interval '31 days' where resource_id = ?", [subscriptionId]);
+    await forgetOldRows(stack.em());
+    expect(await verdicts()).toEqual([]);
+    await fund(stack, donor.accountId, '1000');
+    await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
+  });
+});
+
+describe('A request whose retry was refused before its workflow could start', () => {
+  it('never makes a payment order, and leaves the key to the next request', async () => {
+    const saver = await buildIndividual(stack);
+    const goal = await buildGoal(stack, saver);
+    const key = freshKey();
+    const first = await contributionTo(goal, saver, key);
+    const setTarget = (target: number) =>
+      stack.owner().execute('update saving_goals set target_amount = ? where id = ?', [target, goal.id]);
+    await setTarget(5000);
+    expect(await first.ask()).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('exceed the target') },
+    });
+    await setTarget(1_000_000);
+    await expect(first.open()).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    expect(await rowOf('payment_orders', first.orderId)).toEqual([]);
+    expect(await (await contributionTo(goal, saver, key)).open()).toMatchObject({ status: 'PENDING' });
+  });
+
+  it('never starts a subscription', async () => {
+    const donor = await buildIndividual(stack, { balance: '5000' });
+    const cause = await buildActiveCause(stack);
+    const first = await subscriptionOf(donor, cause.id, freshKey());
+    await setCause(cause.id, 'deactivated');
+    expect(await first.ask()).toMatchObject({ status: 400 });
+    await setCause(cause.id, 'active');
+    await expect(first.open()).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    expect(await rowOf('donation_subscriptions', first.subscriptionId)).toEqual([]);
+    expect(await balanceOf(stack, donor.accountId)).toBe('5000.0000');
+  });
+
+  it("never makes a partner's payment", async () => {
+    const partner = await buildPartner(stack);
+    const key = freshKey();
+    const paymentId = partnerPaymentIdFor(partner.id, key);
+    const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
+    const open = async () => {
+      const idempotency = { keyHash: hashPartnerKey(key), fingerprint: 'f' };
+      const input = { paymentId, partnerId: partner.id, body, idempotency, requestId: 'test' };
+      const stamp = await stampOpening(stack.em());
+      const opening = { ...(await preparePartnerPayment(stack.em(), stack.deps.sealer, input)), stamp };
+      return () => openPartnerPayment(stack.em(), stack.deps.sealer, { paymentId, opening, at: at() });
+    };
+    const setChannel = (active: boolean) =>
+      stack.owner().execute("update payment_channels set active = ? where channel_code = 'BNI'", [active]);
+    const first = await open();
+    await setChannel(false);
+    expect(await partner.post('/payments', body, key)).toMatchObject({ status: 400 });
+    await setChannel(true);
+    await expect(first()).rejects.toMatchObject({ code: 'REQUEST_INVALID_PAYLOAD' });
+    expect(await rowOf('partner_payments', paymentId)).toEqual([]);
+    const next = await open();
+    const attempts = await Promise.all([next(), next(), next()]);
+    expect(attempts).toMatchObject(Array(3).fill({ status: 'PENDING' }));
+    expect(await rowOf('partner_payments', paymentId)).toHaveLength(1);
+  });
+
+  it('is told what it made, if it made it in the meantime', async () => {
+    const saver = await buildIndividual(stack);
+    const goal = await buildGoal(stack, saver);
+    const first = await contributionTo(goal, saver, freshKey());
+    await first.open();
+    // To the retry, the goal has an open order: its own.
+    const { status, body } = await first.ask();
+    expect([status, body.data?.payment_order_id ?? body]).toEqual([201, first.orderId]);
+  });
+});

@@ -1,0 +1,113 @@
+import { withinLimit } from '../../../src/platform/database/time-limit.ts';
+import { forgetOldRows } from '../../../src/platform/housekeeping/forget-old-rows.ts';
+import { inRounds } from '../../../src/platform/housekeeping/in-rounds.ts';
+import { buildIndividual } from '../../support/build.ts';
+import { type Stack, startStack } from '../../support/stack.ts';
+import { withClient } from '../../support/with-client.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ own: true });
+}, 60_000);
+afterAll(() => stack?.stop());
+
+const old = "now() - interval '31 days'";
+const openings = 10;
+const plant = async () => {
+  const { id } = await buildIndividual(stack);
+  await stack.owner().execute(
+    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, answer_status, answer_body, created_at)
+     select ?, 'key ' || n, 'f', gen_random_uuid(), 201, '{}', ${old} from generate_series(1, 3) n`,
+    [id],
+  );
+  await stack.owner().execute(
+    `insert into openings (resource_id, kind, refused_upto, refusal, decided_at)
+     select gen_random_uuid(), 'payout', 1, '{}', ${old} from generate_series(1, ${openings})`,
+  );
+  return id;
+};
+const left = async () => {
+  const [row] = await stack.em().execute<[{ keys: number; openings: number }]>(
+    `select (select count(*)::int from idempotency_keys where answer_body is not null) as keys,
+       (select count(*)::int from openings) as openings`,
+  );
+  return row;
+};
+/** Whatever the statement locks stays locked for as long as the work takes. */
+const whileLocked = <T>(statement: string, work: () => Promise<T>, values: unknown[] = []) =>
+  withClient(stack.databaseUrls.owner, async (client) => {
+    await client.query('begin');
+    await client.query(statement, values);
+    return work().finally(() => client.query('rollback'));
+  });
+
+describe('Rows that somebody holds', () => {
+  it('are left until the next run, and hold up no row beside them and no other kind', async () => {
+    const id = await plant();
+    const hold = "select from idempotency_keys where user_id = $1 and key_hash = 'key 1' for update";
+    expect(await whileLocked(hold, () => forgetOldRows(stack.em()), [id])).toBe(2 + openings);
+    expect(await left()).toEqual({ keys: 1, openings: 0 });
+    expect(await forgetOldRows(stack.em())).toBe(1);
+  });
+
+  it('of a table that is held as a whole hold up no other kind, and are told of at the end', async () => {
+    await plant();
+    const run = whileLocked('lock table idempotency_keys', () => forgetOldRows(stack.em()));
+    await expect(run).rejects.toMatchObject({
+      message: 'not forgotten: idempotency_keys',
+      errors: [{ code: '55P03' }],
+    });
+    expect(await left()).toEqual({ keys: 3, openings: 0 });
+    expect(await forgetOldRows(stack.em())).toBe(3);
+  }, 60_000);
+});
+
+it('tells of every kind that failed, and does not come back to it in this run', async () => {
+  const called: string[] = [];
+  const kind = (name: string, rows: number, error?: Error) => async () => {
+    called.push(name);
+    if (error !== undefined) throw error;
+    return called.filter((other) => other === name).length > 1 ? 0 : rows;
+  };
+  const [first, second] = [new Error('first'), new Error('second')];
+  const run = inRounds(stack.em(), {
+    broken: kind('broken', 0, first),
+    many: kind('many', 10_000),
+    stuck: kind('stuck', 0, second),
+    few: kind('few', 3),
+  });
+  await expect(run).rejects.toMatchObject({ message: 'not forgotten: broken, stuck', errors: [first, second] });
+  expect(called).toEqual(['broken', 'many', 'stuck', 'few', 'many']);
+});
+
+it('comes back to a kind whose own rounds are full, however few rows they have', async () => {
+  const asked: number[] = [];
+  const forget = async (_: unknown, limit: number) => {
+    asked.push(limit);
+    return asked.length < 3 ? limit : 1;
+  };
+  expect(await inRounds(stack.em(), { slow: { forget, roundLimit: 10 } })).toBe(21);
+  expect(asked).toEqual([10, 10, 10]);
+});
+
+const many = 25_000;
+const plantMany = () =>
+  stack.owner().execute(
+    `insert into openings (resource_id, kind, refused_upto, refusal, decided_at)
+     select gen_random_uuid(), 'payout', 1, '{}', ${old} from generate_series(1, ${many})`,
+  );
+
+describe('What is kept for a time only', () => {
+  it('goes in one run, however many rounds that takes', async () => {
+    await plantMany();
+    expect(await forgetOldRows(stack.em())).toBe(many);
+    expect(await left()).toMatchObject({ openings: 0 });
+  });
+
+  it('waits for the next run where the time of this one is over', async () => {
+    await plantMany();
+    const run = withinLimit({ endsAt: performance.now() - 1, askUntil: 0 }, () => forgetOldRows(stack.em()));
+    expect(await run).toBe(0);
+    expect(await left()).toMatchObject({ openings: many });
+  });
+});

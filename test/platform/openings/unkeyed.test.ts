@@ -1,0 +1,139 @@
+import { startWorker } from '../../../dev/service-parts.ts';
+import { createCircle } from '../../../src/circles/create-circle.ts';
+import { createSubscription } from '../../../src/giving/donations/create-subscription.ts';
+import { payByGateway } from '../../../src/money-in/payments/pay-by-gateway.ts';
+import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
+import type { Caller } from '../../../src/people/identity/caller.ts';
+import { workflowIds } from '../../../src/shared/ids.ts';
+import type { Workflows } from '../../../src/wiring/temporal/workflows.ts';
+import { dayFromToday } from '../../circles/build-circle.ts';
+import { addBankAccount, buildOwner } from '../../money-out/withdrawals/build-withdrawals.ts';
+import { type BuiltUser, balanceOf } from '../../support/build.ts';
+import { buildActiveCause } from '../../support/build-targets.ts';
+import { itInFull } from '../../support/full.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { callerOf, topUpOf } from './caller-of.ts';
+
+let stack: Stack;
+let user: BuiltUser;
+let caller: Caller;
+beforeAll(async () => {
+  // Its own where it counts all that there is.
+  stack = await startStack({ own: isFullRun(), isImpatient: true, sandbox: true });
+  user = await buildOwner(stack);
+  caller = callerOf(user);
+}, 60_000);
+afterAll(() => stack.stop());
+
+const requestId = 'test';
+/** What the requests wait for Temporal here, in milliseconds: no worker runs, so nobody answers them. */
+const waitMs = 500;
+type Starts = 'startWithdrawal' | 'startGatewayPayment' | 'startDonationSubscription' | 'startSavingCircle';
+
+/** Temporal for impatient requests; notes the workflow ids of what was started. */
+function impatient(started: string[]): Pick<Workflows, Starts> {
+  const { workflows } = stack.deps;
+  const note = (id: string) => {
+    started.push(id);
+  };
+  return {
+    startWithdrawal: (id, opening) => {
+      note(workflowIds.withdrawal(id));
+      return workflows.startWithdrawal(id, opening, waitMs);
+    },
+    startGatewayPayment: (id, opening) => {
+      note(workflowIds.gatewayPayment(id));
+      return workflows.startGatewayPayment(id, opening, waitMs);
+    },
+    startDonationSubscription: (input) => {
+      note(workflowIds.donationSubscription(input.subscriptionId));
+      return workflows.startDonationSubscription(input, waitMs);
+    },
+    startSavingCircle: (id, opening) => {
+      note(workflowIds.savingCircle(id));
+      return workflows.startSavingCircle(id, opening, waitMs);
+    },
+  };
+}
+
+type Create = (workflows: Pick<Workflows, Starts>) => Promise<unknown>;
+const ports = (workflows: Pick<Workflows, Starts>) => ({ ...stack.deps, workflows });
+const creations: [string, string, () => Promise<Create>][] = [
+  [
+    'a withdrawal',
+    'withdrawals',
+    async () => {
+      const body = { bank_account_id: await addBankAccount(stack, user), amount: '100000' };
+      const asking = { caller, accountId: user.accountId, body, key: undefined, requestId };
+      return (workflows) => createWithdrawal(stack.em(), ports(workflows), asking);
+    },
+  ],
+  [
+    'a payment order',
+    'payment_orders',
+    async () => {
+      const body = topUpOf(user);
+      const asking = { caller, body, key: undefined, idempotency: null, requestId };
+      return (workflows) => payByGateway(stack.em(), ports(workflows), asking);
+    },
+  ],
+  [
+    'a subscription',
+    'donation_subscriptions',
+    async () => {
+      const { id } = await buildActiveCause(stack);
+      const body = { cause_id: id, amount: '1000', source_account_id: user.accountId, interval: 'weekly' as const };
+      const asking = { caller, body, key: undefined, requestId };
+      return (workflows) => createSubscription(stack.em(), ports(workflows), asking);
+    },
+  ],
+  [
+    'a saving circle',
+    'saving_circles',
+    async () => {
+      const circle = { account_id: user.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '100000' };
+      return (workflows) => createCircle(stack.em(), ports(workflows), { caller, circle, requestId });
+    },
+  ],
+];
+
+describe('A request without a key, answered 503', () => {
+  const started: string[] = [];
+
+  it.each(creations)('for %s gets that answer while its workflow waits for a worker', async (_, __, prepare) => {
+    const create = await prepare();
+    const before = started.length;
+    await expect(create(impatient(started))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(started).toHaveLength(before + 1);
+  });
+
+  itInFull(
+    'makes nothing when the workers are back: a repetition would be a second one',
+    async () => {
+      const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
+      try {
+        for (const id of started) {
+          const handle = stack.deps.workflows.client.workflow.getHandle(id);
+          const { status } = await eventually(
+            () => handle.describe(),
+            (run) => run.status.name !== 'RUNNING',
+            60_000,
+          );
+          expect([id, status.name, JSON.stringify(await handle.result())]).toEqual([
+            id,
+            'COMPLETED',
+            expect.stringMatching(/lapsed/i),
+          ]);
+        }
+      } finally {
+        await worker.stop();
+      }
+      expect(started).toHaveLength(creations.length);
+      for (const [, table] of creations) expect(await stack.em().execute(`select id from ${table}`)).toEqual([]);
+      expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
+      await expectChecksEmpty(stack);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,163 @@
+import { createPayout, type PayoutCreation } from '../../../src/money-out/payouts/create-payout.ts';
+import type { PayoutOpening } from '../../../src/money-out/payouts/payout.ts';
+import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
+import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { budgets } from '../../../src/shared/budgets.ts';
+import { createKeyedMutex, createSemaphore } from '../../../src/shared/concurrency.ts';
+import { buildPayer } from '../../money-out/payouts/build-payouts.ts';
+import { itInFull } from '../../support/full.ts';
+import { type BuiltPartner, freshKey } from '../../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ isImpatient: true });
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+const held = (): { until: Promise<void>; release: () => void } => {
+  let release = () => {};
+  const until = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { until, release };
+};
+const creation = async (partner: BuiltPartner): Promise<PayoutCreation> => {
+  const key = freshKey();
+  const body = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
+  const stamp = await stampOpening(stack.em());
+  const idempotency = { key, keyHash: hashPartnerKey(key), fingerprint: 'f', resourceId: null, stamp };
+  return { partnerId: partner.id, body, idempotency, requestId: 'test' };
+};
+
+describe('A payout waiting for a place', () => {
+  itInFull(
+    'is never begun after its request ended, and never holds its request longer than promised',
+    async () => {
+      const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
+      const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
+      // Temporal, silent: every start waits as long as it was told.
+      const { until, release } = held();
+      const workflows = {
+        startPartnerPayout: async (_: string, opening: PayoutOpening, waitMs: number) => {
+          started.push({ opening, waitMs, atMs: Date.now() });
+          await Promise.race([until, new Promise((resolve) => setTimeout(resolve, waitMs).unref())]);
+          return null;
+        },
+      };
+      const began = Date.now();
+      const told = await Promise.allSettled(
+        Array.from({ length: 60 }, async (_, index) => {
+          const asked = await creation(partners[index % 4] as BuiltPartner);
+          return createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, asked);
+        }),
+      );
+      release();
+      expect(Date.now() - began).toBeLessThan(budgets.requests.payoutReservation + 8000);
+      for (const outcome of told) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
+      // Whoever was begun was begun within its own request, and waits only what that has left.
+      expect(started.length).toBeGreaterThan(0);
+      for (const { opening, waitMs, atMs } of started) {
+        const age = atMs - Date.parse(opening.stamp?.askedAt ?? '');
+        expect(age).toBeLessThan(budgets.requests.payoutReservation);
+        expect(age + waitMs).toBeLessThan(budgets.requests.payoutReservation + 3000);
+      }
+    },
+    90_000,
+  );
+});
+
+describe('A semaphore', () => {
+  it('never admits a caller that has given up, or loses its place', async () => {
+    const semaphore = createSemaphore(1, { mostWaiting: 1 });
+    const leave = await semaphore.enter();
+    const late = semaphore.enter({ waitMs: 50 });
+    await expect(semaphore.enter({ waitMs: 50 })).rejects.toMatchObject(unavailable);
+    await expect(late).rejects.toMatchObject(unavailable);
+    const next = semaphore.enter({ waitMs: 10_000 });
+    leave();
+    (await next)();
+    (await semaphore.enter({ waitMs: 50 }))();
+  });
+});
+
+describe('A partner whose row is locked', () => {
+  it("never keeps another's payout waiting", async () => {
+    const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
+    const { until, release } = held();
+    const workflows = {
+      // Its reservations wait for the row; what the other asks for is answered.
+      startPartnerPayout: async (_: string, { partnerId }: PayoutOpening) => {
+        if (partnerId === stuck.id) await until;
+        else throw new Error('answered');
+        return null;
+      },
+    };
+    const ask = async (partner: BuiltPartner) =>
+      createPayout(stack.em(), { sealer: stack.deps.sealer, workflows }, await creation(partner)).catch(
+        ({ message }: Error) => message,
+      );
+    const others = Array.from({ length: 60 }, () => ask(stuck));
+    const settled = Promise.race([ask(free), Promise.all(others).then(() => 'came last')]);
+    expect(await settled).toBe('answered');
+    release();
+    await Promise.all(others);
+  }, 60_000);
+
+  it('never takes more places than its share, and others overtake its queue', async () => {
+    const semaphore = createSemaphore(3, { perKey: 2, mostWaiting: 2 });
+    const enter = (key: string) => semaphore.enter({ key, waitMs: 10_000 });
+    const [first, second] = [await enter('a'), await enter('a')];
+    const third = enter('a');
+    const fourth = enter('a');
+    await expect(enter('a')).rejects.toMatchObject(unavailable);
+    const other = await enter('b');
+    const waiting = enter('b');
+    other();
+    (await waiting)();
+    first();
+    second();
+    for (const leave of await Promise.all([third, fourth])) leave();
+    for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
+  });
+
+  it('never waits behind many of another key: keys take turns', async () => {
+    const semaphore = createSemaphore(1);
+    const order: string[] = [];
+    const leave = await semaphore.enter({ key: 'many' });
+    const enter = async (key: string) => {
+      const done = await semaphore.enter({ key });
+      order.push(key);
+      done();
+    };
+    const all = Promise.all(['many', 'many', 'many', 'few', 'few'].map(enter));
+    leave();
+    await all;
+    expect(order).toEqual(['few', 'many', 'few', 'many', 'many']);
+  });
+});
+
+describe('A turn', () => {
+  it('that comes too late is never taken, and the next one never comes too early', async () => {
+    const mutex = createKeyedMutex();
+    const { until, release } = held();
+    const done: string[] = [];
+    const first = mutex.take('a', 10_000, async () => {
+      await until;
+      done.push('first');
+    });
+    const late = mutex.take('a', 50, async () => done.push('late'));
+    await expect(late).rejects.toMatchObject(unavailable);
+    const next = mutex.take('a', 10_000, async (leftMs) => {
+      done.push('next');
+      return leftMs;
+    });
+    expect(await mutex.take('b', 10_000, async () => 'other')).toBe('other');
+    release();
+    await first;
+    expect(await next).toBeLessThanOrEqual(10_000);
+    expect(done).toEqual(['first', 'next']);
+  });
+});

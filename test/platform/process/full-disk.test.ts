@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+
+const fullDisk = '/dev/full';
+const logModule = join(import.meta.dirname, '..', '..', '..', 'src', 'platform', 'process', 'log.ts');
+
+/** Logs, goes on, logs again, and ends by itself. */
+const program = `
+  import { createLogger } from ${JSON.stringify(logModule)};
+  const log = createLogger({ level: 'info', process: 'test' });
+  log.info('the first line');
+  setTimeout(() => {
+    log.info('a later line');
+    process.stderr.write('it goes on');
+    process.exit(7);
+  }, 100);`;
+
+// Other systems have no disk that is full on request.
+const itWhereThereIsOne = existsSync(fullDisk) ? it : it.skip;
+
+itWhereThereIsOne(
+  'A process whose log has no room on its disk goes on, and ends when it wants to',
+  async () => {
+    const log = openSync(fullDisk, 'w');
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', log, 'pipe'],
+    });
+    closeSync(log);
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk;
+    });
+    const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    const [code, signal] = await once(child, 'exit');
+    clearTimeout(late);
+    expect({ said, code, signal }).toEqual({ said: 'it goes on', code: 7, signal: null });
+  },
+  30_000,
+);

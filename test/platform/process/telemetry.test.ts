@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { findFreePort } from '../../../dev/ports.ts';
+import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import { createHttp } from '../../support/http.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  events?: { name: string }[];
+}
+
+const spans: Span[] = [];
+let collector: Server;
+let stack: Stack;
+let workerPort: number;
+let payer: BuiltUser;
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+
+/** A collector of OTLP over HTTP, as any tracing backend has one. */
+async function startCollector(): Promise<string> {
+  collector = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body: { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] } = JSON.parse(
+        Buffer.concat(chunks).toString(),
+      );
+      spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  collector.listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  const address = collector.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+beforeAll(async () => {
+  workerPort = await findFreePort();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector(), WORKER_PORT: String(workerPort) };
+  stack = await startStack({ own: true, worker: true, sandbox: true, env });
+  payer = await buildIndividual(stack);
+  const { status, body } = await stack.post(
+    '/v1/payments/gateway',
+    { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 },
+    { token: payer.token, headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } },
+  );
+  expect(status).toBe(201);
+  await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
+}, 60_000);
+afterAll(async () => {
+  await stack.stop();
+  collector.close();
+});
+
+describe('A trace', () => {
+  it('shows a payment from the request through workflow and activities to provider and journal', async () => {
+    const mine = () => spans.filter((span) => span.traceId === traceId);
+    const has = (pattern: RegExp) => mine().some(({ name }) => pattern.test(name));
+    const expected = [
+      /^POST \/v1\/payments\/gateway$/,
+      /^UpdateWithStartWorkflow:awaitInstrument$/,
+      /RunActivity:requestInstrument/,
+      /^provider POST \/payment_requests$/,
+      /RunActivity:confirmPayment/,
+      /RunActivity:settlePayment/,
+    ];
+    // Each process sends its spans in its own time.
+    await eventually(
+      async () => mine().map(({ name }) => name),
+      () => expected.every(has) && mine().some(({ events = [] }) => events.some(({ name }) => name === 'journal')),
+    );
+    expect(JSON.stringify(mine())).not.toContain(payer.email);
+    await expectChecksEmpty(stack);
+    if (process.env.PRINT_TRACE) process.stderr.write(`${drawTrace(mine())}\n`);
+  });
+});
+
+describe('Metrics', () => {
+  it('of the API show requests by route and status, and the database pool', async () => {
+    const { body } = await stack.get('/metrics');
+    expect(body).toMatch(
+      /amanah_http_request_seconds_count\{method="POST",route="\/v1\/payments\/gateway",status="201"\} 1/,
+    );
+    expect(body).toMatch(/amanah_database_pool_connections\{state="idle"\} \d+/);
+  });
+
+  it('of the worker show its steps by outcome and its calls to the provider by status', async () => {
+    const { body } = await createHttp(`http://127.0.0.1:${workerPort}`).get('/metrics');
+    expect(body).toMatch(/amanah_activity_seconds_count\{activity="requestInstrument",outcome="done"\} 1/);
+    expect(body).toMatch(
+      /amanah_provider_request_seconds_count\{method="POST",path="\/payment_requests",status="2\d\d"\} 1/,
+    );
+  });
+
+  it('are served beside the worker’s own health and readiness', async () => {
+    const worker = createHttp(`http://127.0.0.1:${workerPort}`);
+    expect((await worker.get('/healthz')).status).toBe(200);
+    expect((await worker.get('/readyz')).body.checks).toEqual({ database: 'ok', temporal: 'ok', storage: 'ok' });
+  });
+});
+
+/** The trace as a tree of names. */
+function drawTrace(trace: Span[], parent?: string, depth = 0): string {
+  const children = trace.filter(({ spanId, parentSpanId }) =>
+    parent === undefined
+      ? !trace.some((other) => other.spanId === parentSpanId)
+      : parentSpanId === parent && spanId !== parent,
+  );
+  return children
+    .map(({ name, spanId, events = [] }) => {
+      const line = `${'  '.repeat(depth)}${name}${events.length > 0 ? ` [${events.map((event) => event.name).join(', ')}]` : ''}`;
+      return [line, drawTrace(trace, spanId, depth + 1)].filter((text) => text !== '').join('\n');
+    })
+    .join('\n');
+}

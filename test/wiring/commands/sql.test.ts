@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import pg from 'pg';
+import { statementsOf, transactionWords } from '../../../src/wiring/commands/statements.ts';
+import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
+import { casesOf } from '../../support/full.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+let database: TestDatabase;
+let owner: pg.Client;
+beforeAll(async () => {
+  database = await cloneDatabase();
+  owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  await owner.query("insert into sweep_looks values ('payout', uuidv7(), 1, now())");
+});
+afterAll(async () => {
+  await owner.end();
+  await database.drop();
+});
+
+/** As the application's role, which may write. */
+const ask = (text: string) =>
+  spawnSync(process.execPath, ['src/wiring/commands/sql.ts', '--json'], {
+    cwd: root,
+    encoding: 'utf8',
+    input: text,
+    env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+  });
+const kept = async () => (await owner.query('select from sweep_looks')).rowCount;
+
+describe('npm run sql', () => {
+  it('answers each of several statements, whatever stands in their strings and comments', () => {
+    const { stdout, stderr, status } = ask(
+      `select 'a; commit' as one; -- ; commit
+       select case when true then $x$;end$x$ end as two /* ; /* ; */ commit; */;
+       select E'\\';begin' as "three; rollback";`,
+    );
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+    expect(
+      stdout
+        .trim()
+        .split('\n\n')
+        .map((answer) => JSON.parse(answer)),
+    ).toEqual([[{ one: 'a; commit' }], [{ two: ';end' }], [{ 'three; rollback': "';begin" }]]);
+  });
+
+  it('writes nothing, after a commit or without one', async () => {
+    const texts = [
+      ['delete from sweep_looks', 'cannot execute DELETE in a read-only transaction'],
+      ['select 1; commit; delete from sweep_looks', '"commit" is refused'],
+      ['set transaction read write; delete from sweep_looks; /* /* */ */ COMMIT', '"commit" is refused'],
+      // Read as one string here, and as two statements by the server.
+      ["select E'a'\n'\\\\\\''; commit; delete from sweep_looks; select '1'", 'multiple commands'],
+    ] as const;
+    for (const [text, complaint] of casesOf<(typeof texts)[number]>(texts, (_, index) => index !== 2)) {
+      const { stderr, status } = ask(text);
+      expect([text, stderr, status]).toEqual([text, expect.stringContaining(complaint), 2]);
+    }
+    expect(await kept()).toBe(1);
+  });
+});
+
+describe('A statement', () => {
+  it('ends at a semicolon outside quotes and comments', () => {
+    expect(statementsOf(` ;-- nothing;\n;/* ; */`)).toEqual([]);
+    expect(statementsOf(`select ';', ";", $$;$$, $a$;$$;$a$, e'\\';', 'it''s;' ; select 2`)).toEqual([
+      `select ';', ";", $$;$$, $a$;$$;$a$, e'\\';', 'it''s;' `,
+      ' select 2',
+    ]);
+  });
+
+  it('is told by its first words when it begins, ends or prepares a transaction', () => {
+    for (const text of [
+      'commit and chain',
+      '-- why\n End',
+      '/* a /* b */ c */rollback',
+      'ABORT',
+      'begin read write',
+      'start  transaction',
+      "prepare /**/ transaction '1'",
+    ]) {
+      expect([text, transactionWords(text)]).toEqual([text, expect.any(String)]);
+    }
+    for (const text of ['select 1 as commit', 'prepare one as select 1', 'committed', '"commit"', 'explain select 1']) {
+      expect([text, transactionWords(text)]).toEqual([text, null]);
+    }
+  });
+});
