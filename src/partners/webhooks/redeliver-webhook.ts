@@ -1,10 +1,10 @@
 import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { forgetLooks, type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { WebhookType } from '../partner.ts';
 import { requireEnabled } from './find-endpoints.ts';
