@@ -7,10 +7,10 @@ import { forgetLooks, type SweepFailure, sweepRows } from '../../platform/housek
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { WebhookType } from '../partner.ts';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import { requireEnabled } from './find-endpoints.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { DeliveryWorkflows, WebhookDeliveryStatus } from './webhook-delivery.ts';
-import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 export interface DeliveryFilter extends ListWindow {
   partnerId: string;

@@ -1,5 +1,5 @@
-import type { Place } from '../../platform/encryption/sealer.ts';
-import { anyToAny, type StatusOf, statusLaw } from '../../shared/status-law.ts';
+import type { Place } from '../platform/encryption/sealer.ts';
+import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /** The statuses of an endpoint; a disabled one collects no webhooks. */
 export const webhookEndpointLaw = statusLaw({
