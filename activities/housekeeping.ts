@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { destroyOrderKeys } from '../src/partners/destroy-order-keys.ts';
 import { settleKeys } from '../src/people/identity/settle-keys.ts';
-import { forgetOldRows } from '../src/platform/housekeeping/forget-old-rows.ts';
 import { makeComingMonths } from '../src/platform/housekeeping/make-months.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
+import { forgetOldRows } from '../src/wiring/forget-old-rows.ts';
 import { step } from './step.ts';
 
 /** Activities of no domain: deletion of rows past their retention time, and the partitions of coming months. */

@@ -1,5 +1,5 @@
+import { measureChecks } from '../src/ledger/measure-checks.ts';
 import { findChecks, runCheckInTurn } from '../src/ledger/run-checks.ts';
-import { measureChecks } from '../src/platform/metrics/measure-checks.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { beating, step } from './step.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { preloadModules, workflowInterceptorModules, workflowsPath } from '../src/wiring/workflow-modules.ts';
+import { preloadModules, workflowInterceptorModules, workflowsPath } from '../src/wiring/worker/workflow-modules.ts';
 import { cacheDirectory, type Part, type PartPlace, readPartOptions, startPart } from './part.ts';
 
 const root = join(import.meta.dirname, '..');

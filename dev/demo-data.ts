@@ -4,10 +4,10 @@ import { openAccount } from '../src/ledger/open-account.ts';
 import { recordTransactions } from '../src/ledger/post-journal.ts';
 import { hashPassword, verifyPassword } from '../src/people/identity/password.ts';
 import { emailDigest, preparePerson } from '../src/people/identity/profile.ts';
-import type { UserType } from '../src/people/identity/user.ts';
 import type { Sealer } from '../src/platform/encryption/sealer.ts';
 import { newId } from '../src/shared/ids.ts';
 import { negateMoney } from '../src/shared/money.ts';
+import type { UserType } from '../src/shared/user.ts';
 import type { Secrets } from './secrets.ts';
 
 export type DemoUserName = keyof Secrets['passwords'];

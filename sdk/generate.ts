@@ -5,11 +5,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { partnerTexts } from '../src/partners/reference-texts.ts';
-import { webhookDocuments } from '../src/partners/webhooks/webhook-documents.ts';
 import { refPrefix, type Schema } from '../src/platform/http/json-schema.ts';
 import { buildOpenApi } from '../src/platform/http/openapi.ts';
 import { version } from '../src/shared/version.ts';
 import { routeGroups } from '../src/wiring/app.ts';
+import { webhookDocuments } from '../src/wiring/webhook-documents.ts';
 
 interface Content {
   content?: Record<string, { schema?: Schema }>;

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { baseline, migrations, type NamedMigration } from './migrations/index.ts';
 import { keysMigrations } from './migrations/keys/index.ts';
 import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
-import { ConfigError, readMigrationConfig } from './platform/config/config.ts';
+import { readMigrationConfig } from './platform/config/config.ts';
 import { openDatabase } from './platform/database/database.ts';
 import {
   applicationRole,
@@ -19,7 +19,7 @@ import { givingWay } from './platform/database/giving-way.ts';
 import { makeComingMonths } from './platform/housekeeping/make-months.ts';
 import { runMain } from './platform/process/process.ts';
 import { budgets } from './shared/budgets.ts';
-import { errorCodeOf } from './shared/errors.ts';
+import { ConfigError, errorCodeOf } from './shared/errors.ts';
 
 /** Concurrent migrations take turns on this advisory lock. */
 const migrationLock = 7_262_624;

@@ -1,4 +1,5 @@
 import { NativeConnection } from '@temporalio/worker';
+import { measureBacklog } from './control/operations/measure-backlog.ts';
 import { measureClearingDifference } from './control/reconciliation/measure-clearing.ts';
 import { measureSeals } from './ledger/seals/measure-seals.ts';
 import { redeliverUnreceipted } from './money-in/callbacks/deliver-callback.ts';
@@ -8,14 +9,13 @@ import { refuseMightyRole } from './platform/database/database-roles.ts';
 import { refuseOtherTimeOuts } from './platform/database/database-time-outs.ts';
 import { refuseOtherReplica } from './platform/database/replica.ts';
 import { lookAtEverythingAgain } from './platform/housekeeping/sweep-rows.ts';
-import { measureBacklog } from './platform/metrics/measure-backlog.ts';
 import { measureWorkers } from './platform/metrics/measure-workers.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './platform/process/process.ts';
-import { createWorkers, installRuntime } from './wiring/create-worker.ts';
 import { openDependencies } from './wiring/dependencies.ts';
 import { serveProbes } from './wiring/probe-server.ts';
 import { certificatesRenewed } from './wiring/temporal/certificate-renewal.ts';
 import { keepPrepared } from './wiring/temporal/prepare.ts';
+import { createWorkers, installRuntime } from './wiring/worker/create-worker.ts';
 
 await runMain(async () => {
   const config = readConfig(process.env, ['SEAL_SIGNING_KEY']);

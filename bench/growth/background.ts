@@ -3,6 +3,7 @@ import pg from 'pg';
 import { keysUrlBeside } from '../../dev/postgres.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { continueErasure } from '../../src/control/erasure/continue-erasure.ts';
+import { readBacklog } from '../../src/control/operations/measure-backlog.ts';
 import { judgeClearing, measureClearing } from '../../src/control/reconciliation/compare-clearing.ts';
 import { findDaysToReconcile } from '../../src/control/reconciliation/reconciled-days.ts';
 import { sweepSubscriptions } from '../../src/giving/donations/sweep-subscriptions.ts';
@@ -20,15 +21,14 @@ import { placeOfUpload } from '../../src/people/documents/abandon-upload.ts';
 import { placeOfUrl } from '../../src/people/documents/document.ts';
 import { sweepUploads } from '../../src/people/documents/sweep-uploads.ts';
 import { settleKeys } from '../../src/people/identity/settle-keys.ts';
-import { forgetOldRows } from '../../src/platform/housekeeping/forget-old-rows.ts';
 import { inRounds } from '../../src/platform/housekeeping/in-rounds.ts';
-import { readBacklog } from '../../src/platform/metrics/measure-backlog.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { must } from '../../src/shared/assert.ts';
 import { sha256 } from '../../src/shared/digest.ts';
 import { newId } from '../../src/shared/ids.ts';
 import type { Money } from '../../src/shared/money.ts';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';
+import { forgetOldRows } from '../../src/wiring/forget-old-rows.ts';
 import { failed, nobody, type Question } from './question.ts';
 
 /** The owner of the database, who alone may make something due. */

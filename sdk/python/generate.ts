@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makePythonEnvironment, whyNoPython } from '../../dev/python.ts';
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
-import { webhookDocuments } from '../../src/partners/webhooks/webhook-documents.ts';
 import { refPrefix, type Schema } from '../../src/platform/http/json-schema.ts';
 import { version } from '../../src/shared/version.ts';
 import { routeGroups } from '../../src/wiring/app.ts';
+import { webhookDocuments } from '../../src/wiring/webhook-documents.ts';
 import { asObject, type Parameter } from '../generate.ts';
 
 type Content = { content?: Record<string, { schema: Schema }> } | undefined;

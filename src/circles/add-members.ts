@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import type { Caller } from '../people/identity/caller.ts';
 import { readPayer } from '../people/identity/read-payer.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { textArray } from '../shared/postgres.ts';

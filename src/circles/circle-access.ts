@@ -1,4 +1,4 @@
-import { type Caller, isOrganizationAdmin, isPlatform } from '../people/identity/caller.ts';
+import { type Caller, isOrganizationAdmin, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import type { CircleOwnerType, CircleVisibility } from './saving-circle.ts';
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
+import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { isOpenTo, mayManageCircle } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
+import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { isFinal } from '../shared/status-law.ts';
 import { belongsTo, findCircle } from './find-circle.ts';

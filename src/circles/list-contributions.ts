@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
 import { findPage, type ListWindow } from '../platform/database/find-page.ts';
 import type { Listed } from '../platform/database/position.ts';
+import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { mayManageCircle } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';

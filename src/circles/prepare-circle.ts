@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import { type Caller, isPlatform } from '../people/identity/caller.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import type { OpeningStamp } from '../platform/openings/opening.ts';
+import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, formatMoney, largestShare, type Money } from '../shared/money.ts';
 import type { CircleOpening } from './circle-contract.ts';

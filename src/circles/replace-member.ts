@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
 import { readPayer } from '../people/identity/read-payer.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { isDomainError, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import type { Caller } from '../people/identity/caller.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Caller, isPlatform } from '../people/identity/caller.ts';
 import { recordRead } from '../platform/events/record-event.ts';
+import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 
 /** All strings (docs/contract.md 6); the organization is null when the platform asks for everything. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { openAccount } from './open-account.ts';
 
 /**

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Caller, isPlatform } from '../people/identity/caller.ts';
 import type { ListWindow } from '../platform/database/find-page.ts';
 import {
   comesAfter,
@@ -14,6 +13,7 @@ import {
 } from '../platform/database/position.ts';
 import { readFresh } from '../platform/database/replica.ts';
 import { must } from '../shared/assert.ts';
+import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { Transaction } from './transaction.entity.ts';

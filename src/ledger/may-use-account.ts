@@ -1,4 +1,4 @@
-import type { Payer } from '../people/identity/caller.ts';
+import type { Payer } from '../shared/caller.ts';
 import type { AccountKind } from './account.ts';
 
 interface OwnedAccount {

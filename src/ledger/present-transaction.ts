@@ -1,4 +1,4 @@
-import type { Caller } from '../people/identity/caller.ts';
+import type { Caller } from '../shared/caller.ts';
 import type { Transaction } from './transaction.entity.ts';
 
 /** Whether an individual only received the money: then the payer is not shown. */

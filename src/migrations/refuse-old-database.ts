@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ConfigError } from '../platform/config/config.ts';
+import { ConfigError } from '../shared/errors.ts';
 import { baseline } from './index.ts';
 import { baselineMark } from './m0001-baseline.ts';
 

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { OrganizationStatus } from '../people/organizations/organization.ts';
 import { executePrepared } from '../platform/database/prepared-statements.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';
+import type { OrganizationStatus } from '../shared/organization.ts';
 import type { PartnerPermission, PartnerStatus } from './partner.ts';
 import { newSigningSecret, signingSecretPlace } from './partner-secrets.ts';
 import {

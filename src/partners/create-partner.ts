@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openAccount } from '../ledger/open-account.ts';
-import type { Caller } from '../people/identity/caller.ts';
 import { Organization } from '../people/organizations/organization.entity.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { Partner } from './partner.entity.ts';

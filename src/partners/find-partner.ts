@@ -4,7 +4,7 @@ import type { Listed } from '../platform/database/position.ts';
 import { refuse } from '../shared/errors.ts';
 import { Partner } from './partner.entity.ts';
 import { PartnerKey } from './partner-key.entity.ts';
-import { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.ts';
+import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 const missing = (): never => refuse('NOT_FOUND', 'no such partner account', { field: 'partner_id' });
 

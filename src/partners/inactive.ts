@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { holdStatus } from '../people/organizations/hold-status.ts';
-import { mayChangeThings, type OrganizationStatus } from '../people/organizations/organization.ts';
 import { DomainError, refuse } from '../shared/errors.ts';
+import { mayChangeThings, type OrganizationStatus } from '../shared/organization.ts';
 import type { PartnerStatus } from './partner.ts';
 
 export interface PartnerActivity {

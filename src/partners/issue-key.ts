@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { sha256 } from '../shared/digest.ts';
 import { refuse } from '../shared/errors.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
 import { Organization } from '../people/organizations/organization.entity.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { lockPartner } from './find-partner.ts';
 

@@ -5,8 +5,8 @@ import type { IssuedKey } from './issue-key.ts';
 import type { Partner } from './partner.entity.ts';
 import { feeMethods, feeModes, partnerLaw, partnerPermissions, webhookEvents } from './partner.ts';
 import type { PartnerKey } from './partner-key.entity.ts';
-import { EndpointShape, presentEndpoint } from './webhooks/present-endpoint.ts';
-import type { WebhookEndpoint } from './webhooks/webhook-endpoint.entity.ts';
+import { EndpointShape, presentEndpoint } from './present-endpoint.ts';
+import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 export const presentLimits = (partner: Partner) =>
   partner.max_payout_amount && partner.max_daily_amount && partner.max_hourly_count

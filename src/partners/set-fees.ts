@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../people/identity/caller.ts';
 import { Organization } from '../people/organizations/organization.entity.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';

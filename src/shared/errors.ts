@@ -132,3 +132,8 @@ export async function withFieldNames<T>(names: Readonly<Record<string, string>>,
     throw new DomainError(code, complaint, { ...options, field });
   }
 }
+
+/** A configuration that cannot be used; the message names every missing or malformed variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}

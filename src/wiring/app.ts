@@ -43,7 +43,6 @@ import { createPartnerDoor } from '../partners/partner-door.ts';
 import { partnerStory } from '../partners/reference-story.ts';
 import { partnerTexts } from '../partners/reference-texts.ts';
 import { partnerWebhooksRoutes } from '../partners/webhooks/partner-webhooks.routes.ts';
-import { webhookDocuments } from '../partners/webhooks/webhook-documents.ts';
 import { webhookEndpointsRoutes } from '../partners/webhooks/webhook-endpoints.routes.ts';
 import { webhooksRoutes } from '../partners/webhooks/webhooks.routes.ts';
 import { aclRoutes } from '../people/access/acl.routes.ts';
@@ -74,6 +73,7 @@ import { type Doors, refuseUnknown, serveRoute } from '../platform/http/serve-ro
 import { traceRequests } from '../platform/http/trace.ts';
 import { version } from '../shared/version.ts';
 import type { Dependencies } from './dependencies.ts';
+import { webhookDocuments } from './webhook-documents.ts';
 
 /** Every route group of the API. */
 export const routeGroups: readonly RouteGroup[] = [

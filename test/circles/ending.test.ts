@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelCircle } from '../../src/circles/cancel-circle.ts';
 import { savingCircleContribution } from '../../src/money-in/payments/handlers/saving-circle-contribution.ts';
 import { payFromBalance } from '../../src/money-in/payments/pay-from-balance.ts';
-import type { Caller } from '../../src/people/identity/caller.ts';
+import type { Caller } from '../../src/shared/caller.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { isFullRun } from '../support/run.ts';

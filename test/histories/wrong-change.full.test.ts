@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { schedules } from '../../src/wiring/temporal/prepare.ts';
-import { preloadModules, workflowInterceptorModules, workflowsPath } from '../../src/wiring/workflow-modules.ts';
+import { preloadModules, workflowInterceptorModules, workflowsPath } from '../../src/wiring/worker/workflow-modules.ts';
 import { recordedHistories, replayHistories } from './replay-histories.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -1,8 +1,8 @@
 import { lists } from '../../bench/growth/questions.ts';
-import { webhookDocuments } from '../../src/partners/webhooks/webhook-documents.ts';
 import { buildOpenApi } from '../../src/platform/http/openapi.ts';
 import { version } from '../../src/shared/version.ts';
 import { routeGroups } from '../../src/wiring/app.ts';
+import { webhookDocuments } from '../../src/wiring/webhook-documents.ts';
 
 interface Operation {
   parameters?: { in: string; name: string }[];

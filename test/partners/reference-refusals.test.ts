@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
-import { webhookDocuments } from '../../src/partners/webhooks/webhook-documents.ts';
 import type { Route } from '../../src/platform/http/route-group.ts';
 import { type ErrorCode, errorStatuses } from '../../src/shared/errors.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { routeGroups } from '../../src/wiring/app.ts';
+import { webhookDocuments } from '../../src/wiring/webhook-documents.ts';
 import { payoutBody } from '../money-out/payouts/build-payouts.ts';
 import { itInFull } from '../support/full.ts';
 import { type BuiltPartner, buildPartner, freshKey, signatures } from '../support/partner.ts';

@@ -1,7 +1,7 @@
 import { partnerStory } from '../../src/partners/reference-story.ts';
-import { webhookDocuments } from '../../src/partners/webhooks/webhook-documents.ts';
 import { operationId } from '../../src/platform/http/operation-id.ts';
 import { routeGroups } from '../../src/wiring/app.ts';
+import { webhookDocuments } from '../../src/wiring/webhook-documents.ts';
 
 const { operations, webhooks } = partnerStory;
 const routes = routeGroups.flatMap(({ routes: all }) => all).filter(({ access }) => access.kind === 'partner');

@@ -3,10 +3,10 @@ import { systemAccounts } from '../../src/ledger/account.ts';
 import { openAccount } from '../../src/ledger/open-account.ts';
 import { preparePerson } from '../../src/people/identity/profile.ts';
 import type { Tokens } from '../../src/people/identity/tokens.ts';
-import type { UserType } from '../../src/people/identity/user.ts';
 import type { Sealer } from '../../src/platform/encryption/sealer.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { negateMoney } from '../../src/shared/money.ts';
+import type { UserType } from '../../src/shared/user.ts';
 import { plantJournal } from './plant-journal.ts';
 
 /** Where people are built: any stack with a database and tokens. */

@@ -12,12 +12,12 @@ import { receiptLaw } from '../../src/money-in/payments/receipt.ts';
 import { decisionLaw } from '../../src/money-out/decisions/decision.ts';
 import { payoutAttemptLaw, payoutLaw } from '../../src/money-out/payouts/payout.ts';
 import { partnerLaw } from '../../src/partners/partner.ts';
+import { webhookEndpointLaw } from '../../src/partners/webhook-endpoint.ts';
 import { webhookDeliveryLaw } from '../../src/partners/webhooks/webhook-delivery.ts';
-import { webhookEndpointLaw } from '../../src/partners/webhooks/webhook-endpoint.ts';
-import { userLaw } from '../../src/people/identity/user.ts';
 import { verificationLaw } from '../../src/people/official-documents/official-document.ts';
-import { organizationLaw } from '../../src/people/organizations/organization.ts';
+import { organizationLaw } from '../../src/shared/organization.ts';
 import type { StatusLaw } from '../../src/shared/status-law.ts';
+import { userLaw } from '../../src/shared/user.ts';
 
 /** The law of every status in the database: `table.column`. */
 export const statusLaws: Readonly<Record<string, StatusLaw>> = {

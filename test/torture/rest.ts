@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readBacklog } from '../../src/control/operations/measure-backlog.ts';
 import type { PayoutPlace } from '../../src/money-out/payouts/payout.ts';
-import { readBacklog } from '../../src/platform/metrics/measure-backlog.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import type { Facts } from './facts.ts';
 import { readCallbacks, sendCallback } from './forge.ts';

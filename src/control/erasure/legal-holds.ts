@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireOperator } from '../../money-out/decisions/end-decision.ts';
-import type { Caller } from '../../people/identity/caller.ts';
 import { hasSecondFactor } from '../../people/identity/second-factor.ts';
 import { User } from '../../people/identity/user.entity.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { LegalHold } from './legal-hold.entity.ts';

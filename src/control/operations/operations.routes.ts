@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { allow } from '../../platform/http/access.ts';
 import { amount, isoDate, timestamp } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import type { Backlog } from '../../platform/metrics/measure-backlog.ts';
+import type { Backlog } from './measure-backlog.ts';
 import { readOverview } from './read-overview.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/operations', tag: 'Operations' });

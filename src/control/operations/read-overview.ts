@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../ledger/account.ts';
 import { type Gateway, isProviderUnknown } from '../../platform/gateway/gateway.ts';
-import { type Backlog, readBacklog } from '../../platform/metrics/measure-backlog.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Money } from '../../shared/money.ts';
 import { version } from '../../shared/version.ts';
+import { type Backlog, readBacklog } from './measure-backlog.ts';
 
 /**
  * Kinds of waiting that a person ends; everything else that waits too long is retried by the system first, and is then

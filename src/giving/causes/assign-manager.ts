@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { User } from '../../people/identity/user.entity.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { lockCause } from './find-cause.ts';
 

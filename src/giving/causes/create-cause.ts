@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
-import { type Caller, isOrganizationAdmin, isPlatform } from '../../people/identity/caller.ts';
 import { Organization } from '../../people/organizations/organization.entity.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { type Caller, isOrganizationAdmin, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Money } from '../../shared/money.ts';

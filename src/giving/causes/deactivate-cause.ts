@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
-import type { Caller } from '../../people/identity/caller.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { changeCause } from './change-cause.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';

@@ -1,11 +1,11 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { type Caller, isOrganizationAdmin, isPlatform } from '../../people/identity/caller.ts';
 import { holdStatus } from '../../people/organizations/hold-status.ts';
-import { mayChangeThings, type OrganizationStatus } from '../../people/organizations/organization.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { must } from '../../shared/assert.ts';
+import { type Caller, isOrganizationAdmin, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
+import { mayChangeThings, type OrganizationStatus } from '../../shared/organization.ts';
 import { Cause } from './cause.entity.ts';
 import { type CauseOwnerType, type CauseStatus, takesDonations } from './cause.ts';
 

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireAccountInReach } from '../../ledger/find-accounts.ts';
-import { type Caller, isOrganizationAdmin, isPlatform } from '../../people/identity/caller.ts';
 import type { ListWindow } from '../../platform/database/find-page.ts';
 import { listPage } from '../../platform/database/list-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
+import { type Caller, isOrganizationAdmin, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { CauseStatus } from './cause.ts';
 import type { CauseRow } from './find-cause.ts';

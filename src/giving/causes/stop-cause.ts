@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
-import type { Caller } from '../../people/identity/caller.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Cause } from './cause.entity.ts';
 import { changeCause } from './change-cause.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
-import type { Caller } from '../../people/identity/caller.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';

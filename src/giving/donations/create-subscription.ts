@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { subscriptionIdFor } from '../../shared/ids.ts';
 import { formatMoney } from '../../shared/money.ts';
 import { findSubscription } from './find-subscriptions.ts';

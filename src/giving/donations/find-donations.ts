@@ -1,7 +1,7 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import { type Caller, isPlatform } from '../../people/identity/caller.ts';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { Donation } from './donation.entity.ts';
 

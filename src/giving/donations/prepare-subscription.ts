@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
-import type { Caller } from '../../people/identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import { getCauseForDonation } from '../causes/find-cause.ts';

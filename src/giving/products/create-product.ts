@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openAccount } from '../../ledger/open-account.ts';
-import type { Caller } from '../../people/identity/caller.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { compareMoney, type Money } from '../../shared/money.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findBalances } from '../../ledger/find-balances.ts';
-import { type Caller, isPlatform } from '../../people/identity/caller.ts';
 import { type ListWindow, readPage } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { readFresh } from '../../platform/database/replica.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import { SavingGoal } from './saving-goal.entity.ts';

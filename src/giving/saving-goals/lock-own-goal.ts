@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { refuseUnlessOwn } from './find-saving-goals.ts';
 import { SavingGoal } from './saving-goal.entity.ts';

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { CompactSign, compactVerify, decodeProtectedHeader } from 'jose';
-import { type Config, ConfigError } from '../../platform/config/config.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { ConfigError } from '../../shared/errors.ts';
 import { type SealStatement, sealFormat } from './seal.ts';
 
 /** A public key that verifies seals, as in `SEAL_VERIFICATION_KEYS`. */

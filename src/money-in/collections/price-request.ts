@@ -3,10 +3,10 @@ import { type FeeRule, freeOfCharge, isWorthwhile, type Price, priceCollection }
 import { refuseClosed, refuseNotLinked } from '../../partners/inactive.ts';
 import type { FeeMode } from '../../partners/partner.ts';
 import { aboutField, refuseField } from '../../partners/refuse-field.ts';
-import type { OrganizationStatus } from '../../people/organizations/organization.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
+import type { OrganizationStatus } from '../../shared/organization.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 
 export interface PriceQuestion {

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
-import type { Payer } from '../../people/identity/caller.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { fromStored } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
+import type { Payer } from '../../shared/caller.ts';
 import { busy } from '../../shared/concurrency.ts';
 import { errorCodeOf, refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';

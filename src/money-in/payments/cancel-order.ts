@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { must } from '../../shared/assert.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { cancelInstrument } from './cancel-instrument.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';

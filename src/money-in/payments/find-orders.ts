@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Caller, isPlatform } from '../../people/identity/caller.ts';
 import { type ListWindow, readPage } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { readFresh } from '../../platform/database/replica.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CircleWorkflows } from '../../circles/circle-contract.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
-import type { Payer } from '../../people/identity/caller.ts';
+import type { Payer } from '../../shared/caller.ts';
 import type { Money } from '../../shared/money.ts';
 import type { ReferenceType } from './payment-order.ts';
 

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { createKeyedMutex } from '../../shared/concurrency.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { isVerdict, toStored } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import { isAway, isLostConnection } from '../../shared/away.ts';
 import { budgets } from '../../shared/budgets.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { DomainError } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import { withPatience } from '../../shared/patience.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Caller, requirePermission } from '../../people/identity/caller.ts';
 import { unlessErased } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { type Caller, requirePermission } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import { getChannelFor } from './find-channels.ts';

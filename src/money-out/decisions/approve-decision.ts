@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { hasSecondFactor } from '../../people/identity/second-factor.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { carryOut, whyVoid } from './carry-out.ts';

@@ -1,8 +1,8 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { refuseEnded } from '../../people/identity/end-tokens.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { errorCodeOf, refuse } from '../../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
 import { type DecisionKind, decisionLivesHours } from './decision.ts';

@@ -2,8 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { type FeeRule, freeOfCharge, type Price, priceCollection } from '../../partners/fee.ts';
 import type { FeeMode } from '../../partners/partner.ts';
 import { aboutField, refuseField } from '../../partners/refuse-field.ts';
+import {
+  bankColumns,
+  complainOfAccountNumber,
+  complainOfBankAmount,
+  type PayoutBank,
+} from '../../people/bank-accounts/payout-bank.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
-import { bankColumns, complainOfAccountNumber, complainOfBankAmount, type PayoutBank } from './payout-bank.ts';
 import { payoutRule } from './provider-fee.ts';
 
 export interface PayoutQuestion {

@@ -1,10 +1,10 @@
 import { type FilterQuery, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ownerOf } from '../../people/bank-accounts/bank-account.ts';
-import { type Caller, isPlatform } from '../../people/identity/caller.ts';
 import { type ListWindow, readPage } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { readFresh } from '../../platform/database/replica.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { findPayoutsOf } from '../payouts/find-payouts.ts';
 import { Payout } from '../payouts/payout.entity.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
+import { complainOfBankAmount, findPayoutBank } from '../../people/bank-accounts/payout-bank.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { refuse } from '../../shared/errors.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money, subtractMoney } from '../../shared/money.ts';
-import { complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
 
 /** What a withdrawal costs, IDR, scale 4; `amount` is `net` plus `fee`. */
 export interface WithdrawalPrice {

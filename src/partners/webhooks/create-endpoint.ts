@@ -6,9 +6,9 @@ import { newId } from '../../shared/ids.ts';
 import { lockPartner } from '../find-partner.ts';
 import type { WebhookEvent } from '../partner.ts';
 import { newWebhookSecret } from '../partner-secrets.ts';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
+import { endpointSecretPlace, mostEndpoints, type WebhookEndpointStatus } from '../webhook-endpoint.ts';
 import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
-import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
-import { endpointSecretPlace, mostEndpoints, type WebhookEndpointStatus } from './webhook-endpoint.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
 export interface NewEndpoint extends EndpointChange {

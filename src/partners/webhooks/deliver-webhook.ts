@@ -5,6 +5,7 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import { failpoint } from '../../shared/failpoint.ts';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import type { Deferral, EndpointBounds } from './bound-endpoints.ts';
 import { openSecrets } from './find-endpoints.ts';
 import { noteFailure } from './judge-endpoint.ts';
@@ -13,7 +14,6 @@ import { type SentWebhook, unanswered, type WebhookSender } from './send-webhook
 import { signWebhook } from './sign-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
-import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 export interface DeliveryAttempt {
   deliveryId: string;

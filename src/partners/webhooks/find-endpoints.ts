@@ -5,8 +5,8 @@ import type { Listed } from '../../platform/database/position.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { refuse } from '../../shared/errors.ts';
 import { lockPartner } from '../find-partner.ts';
-import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
-import { type EarlierSecret, endpointSecretPlace } from './webhook-endpoint.ts';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
+import { type EarlierSecret, endpointSecretPlace } from '../webhook-endpoint.ts';
 
 /** A page of a partner's endpoints, newest first, with the total. */
 export function findEndpoints(

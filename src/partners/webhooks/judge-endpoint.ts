@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import { recordEndpoint } from './record-endpoint.ts';
-import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
-import { failingLimitMs } from './webhook-endpoint.ts';
+import { failingLimitMs } from './webhook-delivery.ts';
 
 /**
  * A request to the endpoint failed at `now`, by the database's clock. After `failingLimitMs` without a success the

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import type { Caller } from '../../shared/caller.ts';
+import type { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 
 /** Who changes a partner's endpoints: an operator, or null for the partner itself. */
 export interface EndpointChange {

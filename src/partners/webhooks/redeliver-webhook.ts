@@ -1,16 +1,16 @@
 import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/postgresql';
-import type { Caller } from '../../people/identity/caller.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { forgetLooks, type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { WebhookType } from '../partner.ts';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import { requireEnabled } from './find-endpoints.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { DeliveryWorkflows, WebhookDeliveryStatus } from './webhook-delivery.ts';
-import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 export interface DeliveryFilter extends ListWindow {
   partnerId: string;

@@ -3,10 +3,10 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { refuse } from '../../shared/errors.ts';
 import { lockPartner } from '../find-partner.ts';
 import type { WebhookEvent } from '../partner.ts';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import { insertEndpoint } from './create-endpoint.ts';
 import type { EndpointChange } from './record-endpoint.ts';
 import { changeEndpoint, rotateSecret } from './update-endpoint.ts';
-import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
 /** The partner's endpoint set by operators, or null; the caller has locked the partner. */

@@ -5,16 +5,16 @@ import { type Changes, changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
 import { rotationOverlapHours, type WebhookEvent } from '../partner.ts';
 import { newWebhookSecret } from '../partner-secrets.ts';
-import type { SecretEndpoint } from './create-endpoint.ts';
-import { lockEndpoint, openEarlierSecrets } from './find-endpoints.ts';
-import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
-import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import type { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import {
   type EarlierSecret,
   endpointSecretPlace,
   mostEarlierSecrets,
   type WebhookEndpointStatus,
-} from './webhook-endpoint.ts';
+} from '../webhook-endpoint.ts';
+import type { SecretEndpoint } from './create-endpoint.ts';
+import { lockEndpoint, openEarlierSecrets } from './find-endpoints.ts';
+import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
 interface Changeable {

@@ -45,6 +45,12 @@ const hourMs = 60 * minuteMs;
 /** From the first attempt on, a webhook is tried for this long; then it is parked. */
 export const webhookLifetimeMs = 72 * hourMs;
 
+/**
+ * An endpoint is disabled when every request to it has failed for this long (milliseconds): as long as a webhook is
+ * retried, less a minute for the difference in duration of the first and last attempts.
+ */
+export const failingLimitMs = webhookLifetimeMs - 60_000;
+
 /** The growing waits between attempts; the last attempt is at the end of the three days. */
 const waitsMs = [
   5 * secondMs,

@@ -5,14 +5,14 @@ import { pageFields, partnerListQuery, presentPage } from '../../platform/http/p
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { webhookEvents } from '../partner.ts';
 import { partnerAnswer } from '../partner-answer.ts';
+import { EndpointShape, presentEndpoint, presentSecretEndpoint, SecretEndpointShape } from '../present-endpoint.ts';
 import { aboutWebhooks } from '../reference-tags.ts';
+import { webhookEndpointLaw } from '../webhook-endpoint.ts';
 import { createEndpoint } from './create-endpoint.ts';
 import { findEndpoints } from './find-endpoints.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
-import { EndpointShape, presentEndpoint, presentSecretEndpoint, SecretEndpointShape } from './present-endpoint.ts';
 import { testEndpoint } from './test-endpoint.ts';
 import { deleteEndpoint, rotateEndpointSecret, updateEndpoint } from './update-endpoint.ts';
-import { webhookEndpointLaw } from './webhook-endpoint.ts';
 import { targetRules } from './webhook-target.ts';
 
 const routes = createRouteGroup({

@@ -4,7 +4,7 @@ import { created } from '../../platform/http/answer.ts';
 import { prose, text, timestamp, uuid, verbatimText } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { userTypes } from '../identity/user.ts';
+import { userTypes } from '../../shared/user.ts';
 import { assignRole, unassignRole } from './assign-role.ts';
 import { createRole } from './create-role.ts';
 import { deleteRole } from './delete-role.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
-import { type Caller, isPlatform } from '../identity/caller.ts';
 import { Organization } from '../organizations/organization.entity.ts';
 import { Role } from './role.entity.ts';
 import { displayNameOf, requireGrantable } from './role.ts';

@@ -4,9 +4,9 @@ import type { ListWindow } from '../../platform/database/find-page.ts';
 import { listPage } from '../../platform/database/list-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { must } from '../../shared/assert.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { type Caller, isPlatform } from '../identity/caller.ts';
-import type { UserType } from '../identity/user.ts';
+import type { UserType } from '../../shared/user.ts';
 import { Role } from './role.entity.ts';
 import { type RoleType, requireVisibleRole } from './role.ts';
 

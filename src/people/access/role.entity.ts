@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { UserType } from '../identity/user.ts';
+import type { UserType } from '../../shared/user.ts';
 
 const RoleSchema = defineEntity({
   name: 'Role',

@@ -1,6 +1,6 @@
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { type Caller, isPlatform } from '../identity/caller.ts';
-import type { UserType } from '../identity/user.ts';
+import type { UserType } from '../../shared/user.ts';
 
 /** Pure facts and rules about roles (docs/contract.md 1). */
 export const roleTypes = ['custom', 'default'] as const;

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
-import type { Caller } from '../identity/caller.ts';
 import { lockRole } from './find-role.ts';
 import type { Role } from './role.entity.ts';
 import { displayNameOf, requireChangeableRole, requireGrantable, requireTakeable } from './role.ts';

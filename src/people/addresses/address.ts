@@ -1,4 +1,4 @@
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 
 /** Pure facts about addresses (docs/contract.md 7). */
 export const addressTypes = ['individual', 'organization'] as const;

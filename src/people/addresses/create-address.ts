@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newAddressId } from '../../shared/ids.ts';
-import type { Caller } from '../identity/caller.ts';
 import { Address } from './address.entity.ts';
 import { type AddressDetails, type AddressType, placeToSeal } from './address.ts';
 

@@ -4,8 +4,8 @@ import type { Listed } from '../../platform/database/position.ts';
 import { unlessErased, unlessMissing } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordReadOfOthers } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Caller } from '../identity/caller.ts';
 import { Address } from './address.entity.ts';
 import { type AddressDetails, mayUseAddress, placeOfDetails } from './address.ts';
 

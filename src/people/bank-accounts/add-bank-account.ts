@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { complainOfAccountNumber, findPayoutBank } from '../../money-out/payouts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
-import type { Caller } from '../identity/caller.ts';
 import { BankAccount } from './bank-account.entity.ts';
 import { type BankAccountDetails, ownerOf, placeOfBankDetails } from './bank-account.ts';
 import type { OpenedBankAccount } from './find-bank-accounts.ts';
+import { complainOfAccountNumber, findPayoutBank } from './payout-bank.ts';
 
 /**
  * Adds a bank account of the caller, or of its organization for users of type `organization`. It becomes usable

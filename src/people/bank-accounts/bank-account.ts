@@ -1,4 +1,4 @@
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 
 /** Number and holder of a bank account; stored sealed. */
 export interface BankAccountDetails {

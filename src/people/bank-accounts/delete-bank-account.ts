@@ -2,7 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { getOwnBankAccount } from './get-own-bank-account.ts';
 
 /** Soft-deletes a bank account. Throws FORBIDDEN for another's, NOT_FOUND for one missing or already deleted. */

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { BankAccount } from './bank-account.entity.ts';
 import { type BankAccountDetails, ownerOf, placeOfBankDetails } from './bank-account.ts';
 

@@ -1,7 +1,7 @@
 import type { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Payer } from '../identity/caller.ts';
 import { BankAccount } from './bank-account.entity.ts';
 import { mayUseBankAccount } from './bank-account.ts';
 

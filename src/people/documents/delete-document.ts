@@ -3,7 +3,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { giveUpObject, removeGivenUp } from './abandon-upload.ts';
 import { getOwnDocument } from './find-documents.ts';
 

@@ -1,6 +1,6 @@
+import type { Caller } from '../../shared/caller.ts';
 import { newId } from '../../shared/ids.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import type { Caller } from '../identity/caller.ts';
 
 /** Pure facts about documents (docs/contract.md 7). */
 export const documentTypes = [

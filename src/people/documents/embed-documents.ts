@@ -1,5 +1,5 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { Document } from './document.entity.ts';
 import type { ProductType } from './document.ts';
 import { visibleTo } from './find-documents.ts';

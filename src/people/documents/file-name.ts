@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { unlessErased, unlessMissing } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { UserType } from '../identity/user.ts';
+import type { UserType } from '../../shared/user.ts';
 import type { Document } from './document.entity.ts';
 import { placeOfFileName } from './document.ts';
 

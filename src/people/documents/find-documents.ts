@@ -2,8 +2,8 @@ import { LockMode, raw } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Caller } from '../identity/caller.ts';
 import { Document } from './document.entity.ts';
 import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
 

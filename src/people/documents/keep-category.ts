@@ -3,10 +3,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
-import type { Caller } from '../identity/caller.ts';
 import { DocumentCategory } from './document-category.entity.ts';
 
 interface Asking {

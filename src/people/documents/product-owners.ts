@@ -3,8 +3,8 @@ import { findCause, isResponsibleFor } from '../../giving/causes/find-cause.ts';
 import { Product } from '../../giving/products/product.entity.ts';
 import type { ProductKind } from '../../giving/products/product.ts';
 import { getTransaction } from '../../ledger/find-transactions.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { isDomainError, refuse } from '../../shared/errors.ts';
-import { type Caller, isPlatform } from '../identity/caller.ts';
 import type { ProductType } from './document.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Storage, StoredObject } from '../../platform/storage/storage.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Caller } from '../identity/caller.ts';
 import { Document } from './document.entity.ts';
 import { isInSpaceOf, placeOfUrl } from './document.ts';
 import { openFileName } from './file-name.ts';

@@ -5,6 +5,7 @@ import { created } from '../../platform/http/answer.ts';
 import { email, password, text, verbatimText } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
+import { passwordMaximumCharacters } from '../../shared/user.ts';
 import type { Dependencies } from '../../wiring/dependencies.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
@@ -15,7 +16,6 @@ import { presentUser, UserAnswer } from './present-user.ts';
 import { signUp } from './sign-up.ts';
 import { updateMe } from './update-me.ts';
 import { User } from './user.entity.ts';
-import { passwordMaximumCharacters } from './user.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/auth', tag: 'Authentication', description: 'Logging in and out.' });
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Dependencies } from '../../wiring/dependencies.ts';
-import type { Caller } from './caller.ts';
 
 /** The cookie that carries an access token for browsers. */
 export const accessCookie = 'access_token';

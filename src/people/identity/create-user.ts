@@ -3,10 +3,10 @@ import { openAccount } from '../../ledger/open-account.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
+import type { UserStatus, UserType } from '../../shared/user.ts';
 import type { NewPerson } from './profile.ts';
 import { freeExpiredAddress } from './take-back-invitation.ts';
 import { User } from './user.entity.ts';
-import type { UserStatus, UserType } from './user.ts';
 
 export interface NewUser {
   /** From `preparePerson`. */

@@ -1,8 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Caller } from './caller.ts';
 import { User } from './user.entity.ts';
 
 /** Ends every token of the user for good, in the caller's transaction, which has locked the user's row. */

@@ -1,12 +1,12 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { budgets } from '../../shared/budgets.ts';
+import { type Caller, superAdminRoleName } from '../../shared/caller.ts';
 import { isDataError } from '../../shared/errors.ts';
 import { createGathering } from '../../shared/gather.ts';
-import type { OrganizationStatus } from '../organizations/organization.ts';
-import { type Caller, superAdminRoleName } from './caller.ts';
+import type { OrganizationStatus } from '../../shared/organization.ts';
+import type { UserType } from '../../shared/user.ts';
 import type { TokenClaims } from './tokens.ts';
-import type { UserType } from './user.ts';
 
 /** The caller of a valid token; null when the user is not active or the token has ended. */
 export type FindCaller = (claims: TokenClaims) => Promise<Caller | null>;

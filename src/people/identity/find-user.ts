@@ -3,10 +3,10 @@ import type { ListWindow } from '../../platform/database/find-page.ts';
 import { listPage } from '../../platform/database/list-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { recordReadOfOthers } from '../../platform/events/record-event.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { type Caller, isPlatform } from './caller.ts';
+import type { UserStatus, UserType } from '../../shared/user.ts';
 import { User } from './user.entity.ts';
-import type { UserStatus, UserType } from './user.ts';
 
 /**
  * The user as this caller may see it: the platform any (recorded as an event), others themselves and users of their

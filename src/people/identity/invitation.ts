@@ -1,4 +1,4 @@
-import type { UserType } from './user.ts';
+import type { UserType } from '../../shared/user.ts';
 
 /** An invitation can be accepted for this long. */
 export const invitationDays = 7;

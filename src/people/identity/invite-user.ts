@@ -3,22 +3,22 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { type Caller, isPlatform, requirePermission } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
+import type { UserType } from '../../shared/user.ts';
 import { getDefaultRole, lockRole } from '../access/find-role.ts';
 import { defaultRoleNames, requireFittingRole, requireGrantable, requireVisibleRole } from '../access/role.ts';
 import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
 import { Organization } from '../organizations/organization.entity.ts';
-import { type Caller, isPlatform, requirePermission } from './caller.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
 import { type NewPerson, openProfile, preparePerson, sealProfile } from './profile.ts';
 import { freeExpiredAddress, requireRightOverInvited } from './take-back-invitation.ts';
 import { User } from './user.entity.ts';
-import type { UserType } from './user.ts';
 
 export interface InviteUserInput {
   caller: Caller;

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
 import { must } from '../../shared/assert.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Caller } from './caller.ts';
 import { lockOwnRow } from './end-tokens.ts';
 
 /** Failed logins that are tolerated within the window (docs/contract.md 1). */

@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
+import { passwordMaximumCharacters, passwordMinimumCharacters } from '../../shared/user.ts';
 import { getDefaultRole } from '../access/find-role.ts';
 import { createUser } from './create-user.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
@@ -11,7 +12,6 @@ import { refuseGuessable } from './password-rules.ts';
 import { emailDigest, preparePerson } from './profile.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 import { User } from './user.entity.ts';
-import { passwordMaximumCharacters, passwordMinimumCharacters } from './user.ts';
 
 /** Creates a platform user from the command line, where there is no caller, e.g. the first super admin. */
 export async function createPlatformUser(

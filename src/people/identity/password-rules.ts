@@ -1,7 +1,7 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { refuse } from '../../shared/errors.ts';
+import { passwordMinimumCharacters } from '../../shared/user.ts';
 import { normalizePassword } from './password.ts';
-import { passwordMinimumCharacters } from './user.ts';
 
 /** In the published lists, but not in the dictionary, as the strength meter that uses it detects repetitions itself. */
 const leftOut = ['qwertyqwerty', 'films+pic+galeries'];

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
+import { mayChangeThings } from '../../shared/organization.ts';
+import type { UserStatus, UserType } from '../../shared/user.ts';
 import { holdStatus } from '../organizations/hold-status.ts';
-import { mayChangeThings } from '../organizations/organization.ts';
-import type { Payer } from './caller.ts';
-import type { UserStatus, UserType } from './user.ts';
 
 interface PayerRow {
   status: UserStatus;

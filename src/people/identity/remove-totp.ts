@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Caller } from './caller.ts';
 import { guardGuesses } from './login-failures.ts';
 import { findSecondFactor, spendCode } from './second-factor.ts';
 

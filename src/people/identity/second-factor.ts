@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { generateSecret, generateURI, verifySync } from 'otplib';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { sha256 } from '../../shared/digest.ts';
-import type { Caller } from './caller.ts';
 
 // The library's defaults are what every authenticator app supports: SHA-1, six digits, 30 seconds.
 const toleranceSeconds = 30;

@@ -2,9 +2,9 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Actor } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { keepSuperAdmin, requireRightOverHolder } from '../access/role-holders.ts';
-import type { Actor } from './caller.ts';
 import { endTokens } from './end-tokens.ts';
 import { User } from './user.entity.ts';
 

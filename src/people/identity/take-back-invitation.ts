@@ -1,9 +1,9 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvents } from '../../platform/events/record-event.ts';
+import { type Caller, isPlatform, requirePermission } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { textArray } from '../../shared/postgres.ts';
-import { type Caller, isPlatform, requirePermission } from './caller.ts';
 import { invitePermissions } from './invitation.ts';
 import { User } from './user.entity.ts';
 

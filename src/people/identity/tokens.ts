@@ -11,14 +11,14 @@ import {
 import type { Config } from '../../platform/config/config.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { budgets } from '../../shared/budgets.ts';
+import type { TokenMark } from '../../shared/caller.ts';
 import { endOfTime } from '../../shared/clock.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { DomainError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
+import type { UserType } from '../../shared/user.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import type { TokenMark } from './caller.ts';
 import { createSigningKeys } from './signing-keys.ts';
-import type { UserType } from './user.ts';
 
 /** The claims of a valid token: the user, and the id by which it can be revoked. Never what the bearer may do. */
 export interface TokenClaims extends TokenMark {

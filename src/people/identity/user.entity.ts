@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { UserStatus, UserType } from './user.ts';
+import type { UserStatus, UserType } from '../../shared/user.ts';
 
 const UserSchema = defineEntity({
   name: 'User',

@@ -4,13 +4,13 @@ import { created } from '../../platform/http/answer.ts';
 import { email, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { userLaw, userTypes } from '../../shared/user.ts';
 import { getVisibleUser, listUsers } from './find-user.ts';
 import { invitePermissions } from './invitation.ts';
 import { inviteUser } from './invite-user.ts';
 import { presentUser, UserAnswer } from './present-user.ts';
 import { setUserStatus } from './set-user-status.ts';
 import { takeBackInvitation } from './take-back-invitation.ts';
-import { userLaw, userTypes } from './user.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
 

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { Document } from '../documents/document.entity.ts';
-import type { Caller } from '../identity/caller.ts';
 import type { OpenedOfficialDocument } from './find-official-documents.ts';
 import { OfficialDocument } from './official-document.entity.ts';
 import { type OfficialDetails, type OfficialDocumentKind, placeToSeal } from './official-document.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { lockOfficialDocument } from './find-official-documents.ts';
 
 /** Deletes an official document for good: identity numbers are not kept without need. Throws NOT_FOUND. */

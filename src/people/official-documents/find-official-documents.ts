@@ -5,8 +5,8 @@ import type { Listed } from '../../platform/database/position.ts';
 import { unlessErased, unlessMissing } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordReadOfOthers } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Caller } from '../identity/caller.ts';
 import { OfficialDocument } from './official-document.entity.ts';
 import { mayUseOfficialDocument, type OfficialDetails, placeOfDetails } from './official-document.ts';
 

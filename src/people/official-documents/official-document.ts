@@ -1,5 +1,5 @@
+import type { Caller } from '../../shared/caller.ts';
 import { anyToAny, type StatusOf, statusLaw } from '../../shared/status-law.ts';
-import type { Caller } from '../identity/caller.ts';
 
 /** Pure facts about official documents (docs/contract.md 7). */
 export const officialDocumentKinds = ['passport', 'national_id', 'driving_license', 'taxpayer_id'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isoDate, timestamp } from '../../platform/http/fields.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import type { OpenedOfficialDocument } from './find-official-documents.ts';
 import { maskNumber, officialDocumentKinds, verificationLaw } from './official-document.ts';
 

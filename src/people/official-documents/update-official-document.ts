@@ -2,9 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { type Changes, changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Caller } from '../identity/caller.ts';
 import { takeScan } from './create-official-document.ts';
 import { lockOfficialDocument, type OpenedOfficialDocument, openOfficialDocument } from './find-official-documents.ts';
 import {

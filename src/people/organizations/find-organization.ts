@@ -3,8 +3,8 @@ import type { ListWindow } from '../../platform/database/find-page.ts';
 import { listPage } from '../../platform/database/list-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { recordRead } from '../../platform/events/record-event.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { type Caller, isPlatform } from '../identity/caller.ts';
 import { Organization } from './organization.entity.ts';
 
 /** The organization as this caller may see it: the platform any, others their own only. Throws 403, 404. */

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { OrganizationStatus } from './organization.ts';
+import type { OrganizationStatus } from '../../shared/organization.ts';
 
 /**
  * The status of an organization, null when there is no such organization. Waits for `updateOrganization` under way (it

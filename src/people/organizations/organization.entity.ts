@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { OrganizationStatus } from './organization.ts';
+import type { OrganizationStatus } from '../../shared/organization.ts';
 
 const OrganizationSchema = defineEntity({
   name: 'Organization',

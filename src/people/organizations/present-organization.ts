@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../../platform/http/fields.ts';
+import { organizationLaw } from '../../shared/organization.ts';
 import type { Organization } from './organization.entity.ts';
-import { organizationLaw } from './organization.ts';
 
 /** An organization in answers. */
 export const OrganizationAnswer = z

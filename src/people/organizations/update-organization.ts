@@ -2,11 +2,11 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { type Actor, isOrganizationAdmin } from '../../shared/caller.ts';
 import { type Changes, changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
-import { type Actor, isOrganizationAdmin } from '../identity/caller.ts';
+import type { OrganizationStatus } from '../../shared/organization.ts';
 import { Organization } from './organization.entity.ts';
-import type { OrganizationStatus } from './organization.ts';
 
 export interface UpdateOrganizationInput {
   caller: Actor;

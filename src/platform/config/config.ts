@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { must } from '../../shared/assert.ts';
+import { ConfigError } from '../../shared/errors.ts';
 import { isMoney } from '../../shared/money.ts';
 import { complainOfDatabaseUrl, databaseVariables } from '../database/database-tls.ts';
 import { complaintsAbout, type TemporalEnvironment } from './connection-options.ts';
@@ -247,11 +248,6 @@ function refuseUnsafe(env: Checked & Record<(typeof secretVariables)[number], st
 export const configVariables: readonly string[] = Object.keys(schema.shape);
 
 export type Config = z.infer<typeof schema>;
-
-/** A configuration that cannot be used; the message names every missing or malformed variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
 
 /**
  * Reads and checks the whole environment at once. `needed` names optional variables that this process requires. Throws

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ConfigError } from '../../shared/errors.ts';
 import { textArray } from '../../shared/postgres.ts';
-import { ConfigError } from '../config/config.ts';
 import { timeOutNames } from './database-time-outs.ts';
 
 /** The role of API and worker: reads everything, writes what `roles.sql` grants, never a posting directly. */

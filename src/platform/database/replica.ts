@@ -1,9 +1,8 @@
 import type { Configuration } from '@mikro-orm/core';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { budgets, type DatabaseBudget } from '../../shared/budgets.ts';
-import { errorCodeOf, isDataError, isDomainError } from '../../shared/errors.ts';
+import { ConfigError, errorCodeOf, isDataError, isDomainError } from '../../shared/errors.ts';
 import { withPatience } from '../../shared/patience.ts';
-import { ConfigError } from '../config/config.ts';
 import { allowTime, withTime } from './database-time-outs.ts';
 
 /** Who answered a read that a replica may answer: the replica, or the primary because the replica was late, away or failed. */

@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../../shared/errors.ts';
 
 /** `KEYS_DATABASE_URL` leads to keys under which nobody here is sealed. */
 export class OtherKeys extends ConfigError {

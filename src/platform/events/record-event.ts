@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Caller, isPlatform } from '../../people/identity/caller.ts';
+import { type Caller, isPlatform } from '../../shared/caller.ts';
 import type { NewEvent } from './event.ts';
 
 const insert = `insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)

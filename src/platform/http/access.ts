@@ -1,4 +1,4 @@
-import type { UserType } from '../../people/identity/user.ts';
+import type { UserType } from '../../shared/user.ts';
 
 /**
  * Who may use a route: declared with it, checked before its handler, shown in the permission matrix and OpenAPI.

@@ -1,10 +1,10 @@
 import { Decimal } from 'decimal.js';
 import { z } from 'zod';
-import { passwordMaximumCharacters, passwordMinimumCharacters } from '../../people/identity/user.ts';
 import { isNameForBank } from '../../shared/bank-text.ts';
 import { startOfWesternIndonesiaDay } from '../../shared/clock.ts';
 import { isMoney, type Money } from '../../shared/money.ts';
 import { isOneLine, isPlainText, isVisible } from '../../shared/plain-text.ts';
+import { passwordMaximumCharacters, passwordMinimumCharacters } from '../../shared/user.ts';
 import { NumberLiteral } from './body.ts';
 
 /** A UUID of any version; returned in lower case. */

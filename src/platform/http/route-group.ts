@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import { z } from 'zod';
-import type { Caller } from '../../people/identity/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import type { Dependencies } from '../../wiring/dependencies.ts';
 import type { KeyedRequest } from '../openings/opening.ts';
 import type { Access, Open, PartnerAccess } from './access.ts';

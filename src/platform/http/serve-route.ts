@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import { z } from 'zod';
-import type { Caller } from '../../people/identity/caller.ts';
-import { mayChangeThings } from '../../people/organizations/organization.ts';
 import { assert, must } from '../../shared/assert.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { DomainError, refuse } from '../../shared/errors.ts';
+import { mayChangeThings } from '../../shared/organization.ts';
 import type { Dependencies } from '../../wiring/dependencies.ts';
 import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';

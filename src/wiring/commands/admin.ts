@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { operator } from '../../people/identity/caller.ts';
 import {
   createPlatformUser,
   getUserByEmail,
@@ -9,10 +8,11 @@ import {
 import { openProfile } from '../../people/identity/profile.ts';
 import { setUserStatus } from '../../people/identity/set-user-status.ts';
 import type { User } from '../../people/identity/user.entity.ts';
-import { organizationLaw } from '../../people/organizations/organization.ts';
 import { updateOrganization } from '../../people/organizations/update-organization.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { operator } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
+import { organizationLaw } from '../../shared/organization.ts';
 import { type CommandResult, runSubcommands, type Subcommand } from './run-subcommands.ts';
 
 const person = {

@@ -1,5 +1,5 @@
 import { type ArchiveOutcome, archiveMonth } from '../../platform/archive/archive-month.ts';
-import { ConfigError } from '../../platform/config/config.ts';
+import { ConfigError } from '../../shared/errors.ts';
 import { runArchiveCommand } from './archive-tools.ts';
 
 const usage = `Usage: npm run archive -- --month YYYY-MM [--table NAME] [--json]

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { measureBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { redeliverCallbacks } from '../../../src/money-in/callbacks/deliver-callback.ts';
-import { measureBacklog } from '../../../src/platform/metrics/measure-backlog.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { sha256 } from '../../../src/shared/digest.ts';
 import { casesOf } from '../../support/full.ts';

@@ -1,6 +1,6 @@
 import { startWorker } from '../../../dev/service-parts.ts';
-import { forgetOldRows } from '../../../src/platform/housekeeping/forget-old-rows.ts';
 import { paymentOrderIdFor } from '../../../src/shared/ids.ts';
+import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { begun } from '../../circles/begin-circle.ts';
 import { buildCause, currentAmountOf } from '../../giving/causes/build-cause.ts';
 import {

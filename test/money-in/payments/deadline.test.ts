@@ -1,4 +1,4 @@
-import { measureBacklog } from '../../../src/platform/metrics/measure-backlog.ts';
+import { measureBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
 import { currentRun } from '../../support/current-run.ts';

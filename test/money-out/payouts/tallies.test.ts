@@ -1,5 +1,5 @@
-import { forgetOldRows } from '../../../src/platform/housekeeping/forget-old-rows.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { recountTallies } from '../../support/recount-tallies.ts';
 import { isFullRun } from '../../support/run.ts';
 import { type Stack, startStack } from '../../support/stack.ts';

@@ -1,5 +1,5 @@
-import { forgetOldRows } from '../../../src/platform/housekeeping/forget-old-rows.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import {
   type BuiltUser,
   balanceOf,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { WebhookEndpoint } from '../../../src/partners/webhooks/webhook-endpoint.entity.ts';
-import { endpointSecretPlace } from '../../../src/partners/webhooks/webhook-endpoint.ts';
+import { WebhookEndpoint } from '../../../src/partners/webhook-endpoint.entity.ts';
+import { endpointSecretPlace } from '../../../src/partners/webhook-endpoint.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { type BuiltPartner, buildPartner, everyEvent } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';

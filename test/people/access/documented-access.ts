@@ -1,5 +1,5 @@
-import type { UserType } from '../../../src/people/identity/user.ts';
 import type { Access } from '../../../src/platform/http/access.ts';
+import type { UserType } from '../../../src/shared/user.ts';
 
 /** Who may use one route, written down apart from the code, so that neither follows the other by itself. */
 export interface DocumentedAccess {

@@ -1,6 +1,6 @@
 import { openAccount } from '../../../src/ledger/open-account.ts';
+import { endpointSecretPlace } from '../../../src/partners/webhook-endpoint.ts';
 import { webhookBodyPlace } from '../../../src/partners/webhooks/record-webhook.ts';
-import { endpointSecretPlace } from '../../../src/partners/webhooks/webhook-endpoint.ts';
 import type { Route } from '../../../src/platform/http/route-group.ts';
 import { newAddressId, newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, buildRole } from '../../support/build.ts';

@@ -1,9 +1,9 @@
 import { SignJWT } from 'jose';
 import { createSigningKeys } from '../../../src/people/identity/signing-keys.ts';
-import { type UserType, userTypes } from '../../../src/people/identity/user.ts';
 import type { Allow, SignedIn } from '../../../src/platform/http/access.ts';
 import type { Route } from '../../../src/platform/http/route-group.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { type UserType, userTypes } from '../../../src/shared/user.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
 import {
   type BuiltUser,

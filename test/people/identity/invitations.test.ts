@@ -1,7 +1,7 @@
 import { keysUrlBeside } from '../../../dev/postgres.ts';
 import { settleKeys } from '../../../src/people/identity/settle-keys.ts';
-import { forgetOldRows } from '../../../src/platform/housekeeping/forget-old-rows.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { buildCause } from '../../giving/causes/build-cause.ts';
 import {
   type BuiltUser,

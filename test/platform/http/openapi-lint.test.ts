@@ -1,8 +1,8 @@
 import { partnerStory } from '../../../src/partners/reference-story.ts';
 import { partnerTexts } from '../../../src/partners/reference-texts.ts';
-import { webhookDocuments } from '../../../src/partners/webhooks/webhook-documents.ts';
 import { buildOpenApi } from '../../../src/platform/http/openapi.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
+import { webhookDocuments } from '../../../src/wiring/webhook-documents.ts';
 import { itInFull } from '../../support/full.ts';
 import { describeWith, hasTool, loadTool } from '../../tools/index.ts';
 

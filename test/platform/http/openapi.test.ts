@@ -2,13 +2,13 @@ import { webhookTypes } from '../../../src/partners/partner.ts';
 import { partnerStory } from '../../../src/partners/reference-story.ts';
 import { aboutPayouts, aboutWebhooks } from '../../../src/partners/reference-tags.ts';
 import { partnerTexts } from '../../../src/partners/reference-texts.ts';
-import { webhookDocuments } from '../../../src/partners/webhooks/webhook-documents.ts';
 import { parseJson } from '../../../src/platform/http/body.ts';
 import { describeFields } from '../../../src/platform/http/field-texts.ts';
 import { moneyLiteralKeys } from '../../../src/platform/http/money-keys.ts';
 import { buildOpenApi } from '../../../src/platform/http/openapi.ts';
 import { version } from '../../../src/shared/version.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
+import { webhookDocuments } from '../../../src/wiring/webhook-documents.ts';
 
 interface Schema {
   type?: string;

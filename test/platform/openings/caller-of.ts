@@ -1,5 +1,5 @@
 import { permissionCategories } from '../../../src/migrations/baseline/permissions.ts';
-import type { Caller } from '../../../src/people/identity/caller.ts';
+import type { Caller } from '../../../src/shared/caller.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import type { BuiltUser } from '../../support/build.ts';
 

@@ -9,7 +9,6 @@ import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-or
 import type { PaymentOpening } from '../../../src/money-in/payments/payment-contract.ts';
 import { claimOf } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
 import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
-import { forgetOldRows } from '../../../src/platform/housekeeping/forget-old-rows.ts';
 import { presentError } from '../../../src/platform/http/errors.ts';
 import { fromStored, refuseOnce, toStored } from '../../../src/platform/openings/open-once.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
@@ -21,6 +20,7 @@ import {
   paymentOrderIdFor,
   subscriptionIdFor,
 } from '../../../src/shared/ids.ts';
+import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin, fund } from '../../support/build.ts';
 import { buildActiveCause, buildGoal } from '../../support/build-targets.ts';

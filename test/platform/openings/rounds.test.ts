@@ -1,6 +1,6 @@
 import { withinLimit } from '../../../src/platform/database/time-limit.ts';
-import { forgetOldRows } from '../../../src/platform/housekeeping/forget-old-rows.ts';
 import { inRounds } from '../../../src/platform/housekeeping/in-rounds.ts';
+import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { buildIndividual } from '../../support/build.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 import { withClient } from '../../support/with-client.ts';

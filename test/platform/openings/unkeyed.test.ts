@@ -3,7 +3,7 @@ import { createCircle } from '../../../src/circles/create-circle.ts';
 import { createSubscription } from '../../../src/giving/donations/create-subscription.ts';
 import { payByGateway } from '../../../src/money-in/payments/pay-by-gateway.ts';
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
-import type { Caller } from '../../../src/people/identity/caller.ts';
+import type { Caller } from '../../../src/shared/caller.ts';
 import { workflowIds } from '../../../src/shared/ids.ts';
 import type { Workflows } from '../../../src/wiring/temporal/workflows.ts';
 import { dayFromToday } from '../../circles/build-circle.ts';

@@ -1,7 +1,7 @@
 import { accountsOfSettlement } from '../../../ledger/account.ts';
 import { holdBalances } from '../../../ledger/hold-balances.ts';
-import type { Payer } from '../../../people/identity/caller.ts';
 import { executePrepared } from '../../../platform/database/prepared-statements.ts';
+import type { Payer } from '../../../shared/caller.ts';
 import { refuse } from '../../../shared/errors.ts';
 import { isUniqueViolation } from '../../../shared/postgres.ts';
 import type { PaymentHandler, PaymentIntent, SqlCall } from '../handler.ts';

@@ -1,5 +1,5 @@
-import { refuse } from '../../shared/errors.ts';
-import type { OrganizationStatus } from '../organizations/organization.ts';
+import { refuse } from './errors.ts';
+import type { OrganizationStatus } from './organization.ts';
 import type { UserType } from './user.ts';
 
 /** The facts that decide whether a token has ended. */

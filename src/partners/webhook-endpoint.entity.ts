@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { WebhookEvent } from '../partner.ts';
+import type { WebhookEvent } from './partner.ts';
 import type { DisabledReason, WebhookEndpointStatus } from './webhook-endpoint.ts';
 
 const WebhookEndpointSchema = defineEntity({

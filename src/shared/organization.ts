@@ -1,4 +1,4 @@
-import { anyToAny, type StatusOf, statusLaw } from '../../shared/status-law.ts';
+import { anyToAny, type StatusOf, statusLaw } from './status-law.ts';
 
 /** Pure facts about organizations (docs/contract.md 1). Super admins set the status; see `updateOrganization`. */
 export const organizationLaw = statusLaw({

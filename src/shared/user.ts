@@ -1,4 +1,4 @@
-import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+import { type StatusOf, statusLaw } from './status-law.ts';
 
 /** Pure facts about users (docs/contract.md 1). */
 export const userTypes = ['platform', 'organization', 'individual'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timestamp, uuid } from '../../platform/http/fields.ts';
-import { webhookEvents } from '../partner.ts';
+import { timestamp, uuid } from '../platform/http/fields.ts';
+import { webhookEvents } from './partner.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { disabledReasons, webhookEndpointLaw } from './webhook-endpoint.ts';
 

@@ -7,8 +7,8 @@ import { overdue, overdueReleases, withoutInstrument } from '../../money-in/paym
 import { acceptedSince } from '../../money-out/payouts/find-stuck-payouts.ts';
 import { overduePayouts } from '../../money-out/payouts/sweep-payouts.ts';
 import { overdueDeliveries } from '../../partners/webhooks/redeliver-webhook.ts';
+import { collectTogether, gauge, type Metrics } from '../../platform/metrics/metrics.ts';
 import { isDataError } from '../../shared/errors.ts';
-import { collectTogether, gauge, type Metrics } from './metrics.ts';
 
 /** Limits the queries of several or over-eager scrapers. */
 const keptForMs = 30_000;

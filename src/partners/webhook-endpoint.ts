@@ -1,6 +1,5 @@
-import type { Place } from '../../platform/encryption/sealer.ts';
-import { anyToAny, type StatusOf, statusLaw } from '../../shared/status-law.ts';
-import { webhookLifetimeMs } from './webhook-delivery.ts';
+import type { Place } from '../platform/encryption/sealer.ts';
+import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
 /** The statuses of an endpoint; a disabled one collects no webhooks. */
 export const webhookEndpointLaw = statusLaw({
@@ -15,12 +14,6 @@ export type DisabledReason = (typeof disabledReasons)[number];
 
 /** The most endpoints of one partner, including the one that operators set. */
 export const mostEndpoints = 10;
-
-/**
- * An endpoint is disabled when every request to it has failed for this long (milliseconds): as long as a webhook is
- * retried, less a minute for the difference in duration of the first and last attempts.
- */
-export const failingLimitMs = webhookLifetimeMs - 60_000;
 
 /** A secret that signs beside its successors for a while. */
 export interface EarlierSecret {

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetRefusals } from '../../money-in/payments/forget-refusals.ts';
-import { takeBackExpired } from '../../people/identity/take-back-invitation.ts';
-import { sweepReadEvents } from '../events/list-events.ts';
-import { forgetOpenings } from '../openings/forget-openings.ts';
-import { type ForgottenKind, forgetRows } from './forget-rows.ts';
-import { type Forget, inRounds } from './in-rounds.ts';
-import { forgetOldLooks } from './sweep-rows.ts';
+import { forgetRefusals } from '../money-in/payments/forget-refusals.ts';
+import { takeBackExpired } from '../people/identity/take-back-invitation.ts';
+import { sweepReadEvents } from '../platform/events/list-events.ts';
+import { type ForgottenKind, forgetRows } from '../platform/housekeeping/forget-rows.ts';
+import { type Forget, inRounds } from '../platform/housekeeping/in-rounds.ts';
+import { forgetOldLooks } from '../platform/housekeeping/sweep-rows.ts';
+import { forgetOpenings } from '../platform/openings/forget-openings.ts';
 
 /** How long the first answer under a user's idempotency key is kept; the key itself stays with the row it created. */
 const userAnswersKeptDays = 30;

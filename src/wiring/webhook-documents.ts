@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { PartnerPaymentShape } from '../../money-in/collections/present-partner-payment.ts';
-import { PayoutShape } from '../../money-out/payouts/present-payout.ts';
-import { RefundShape } from '../../money-out/refunds/present-refund.ts';
-import { amount, timestamp } from '../../platform/http/fields.ts';
-import type { WebhookDocument } from '../../platform/http/openapi.ts';
-import { type WebhookType, webhookTypes } from '../partner.ts';
-import { EndpointShape } from './present-endpoint.ts';
-import type { WebhookResource } from './webhook-delivery.ts';
+import { PartnerPaymentShape } from '../money-in/collections/present-partner-payment.ts';
+import { PayoutShape } from '../money-out/payouts/present-payout.ts';
+import { RefundShape } from '../money-out/refunds/present-refund.ts';
+import { type WebhookType, webhookTypes } from '../partners/partner.ts';
+import { EndpointShape } from '../partners/present-endpoint.ts';
+import type { WebhookResource } from '../partners/webhooks/webhook-delivery.ts';
+import { amount, timestamp } from '../platform/http/fields.ts';
+import type { WebhookDocument } from '../platform/http/openapi.ts';
 
 const summaries: Record<WebhookType, string> = {
   'payment.succeeded': 'The customer paid; the net is owed to the partner',

@@ -1,5 +1,5 @@
-import type { CheckResult } from '../../ledger/run-checks.ts';
-import { gauge, type Metrics } from './metrics.ts';
+import { gauge, type Metrics } from '../platform/metrics/metrics.ts';
+import type { CheckResult } from './run-checks.ts';
 
 /** What the checks of the books found, and when each was last read. */
 export function measureChecks(metrics: Metrics) {

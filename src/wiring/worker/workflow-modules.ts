@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-const inWorkflows = (name: string): string => fileURLToPath(new URL(`../../workflows/${name}.ts`, import.meta.url));
+const inWorkflows = (name: string): string => fileURLToPath(new URL(`../../../workflows/${name}.ts`, import.meta.url));
 
 /** The module that exports every workflow. */
 export const workflowsPath = inWorkflows('index');

@@ -5,12 +5,12 @@ import {
   Worker,
   type WorkerDeploymentOptions,
 } from '@temporalio/worker';
-import { boundOfLocal } from '../../activities/bound-local.ts';
-import { createActivities } from '../../activities/index.ts';
-import type { Config } from '../platform/config/config.ts';
-import { type StepQueue, taskQueueOf } from '../platform/config/step-queues.ts';
-import { budgets } from '../shared/budgets.ts';
-import type { Dependencies } from './dependencies.ts';
+import { boundOfLocal } from '../../../activities/bound-local.ts';
+import { createActivities } from '../../../activities/index.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { type StepQueue, taskQueueOf } from '../../platform/config/step-queues.ts';
+import { budgets } from '../../shared/budgets.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { preloadModules, workflowInterceptorModules, workflowsPath } from './workflow-modules.ts';
 
 /**
