@@ -23,6 +23,8 @@ export type ListedPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -31,8 +33,8 @@ export type ListedPayout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
 };
 
 export type PartnerError = {
@@ -83,6 +85,8 @@ export type PartnerPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -141,6 +145,8 @@ export type Payout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -149,8 +155,8 @@ export type Payout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
@@ -180,6 +186,8 @@ export type Refund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
   failure_code: string | null;
   /** When it was made. */
@@ -334,6 +342,8 @@ export type WebhookPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -375,6 +385,8 @@ export type WebhookPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -383,8 +395,8 @@ export type WebhookPayout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
@@ -416,6 +428,8 @@ export type WebhookRefund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
   failure_code: string | null;
   /** When it was made. */
@@ -489,6 +503,8 @@ export type WebhookUnmatchedPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -709,6 +725,8 @@ export interface Operations {
       expires_in_minutes?: number | null;
       /** Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere. */
       return_url?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: PartnerPayment;
   };
@@ -778,6 +796,8 @@ export interface Operations {
       bank_account_number?: string | null;
       /** The holder's name as the bank has it. */
       beneficiary_name?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: Refund;
   };
@@ -867,6 +887,8 @@ export interface Operations {
       beneficiary_name?: string | null;
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: Payout;
   };

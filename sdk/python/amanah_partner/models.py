@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 3cac79fc6b66a1cd4093443c4e727f94bc0a1fd0ab82bdcba8fd555a96321c1e
+# Made of d7b4fb927ee4354756a1b08348efb24464078d34569ca0cc10c956623d7713c0
 # ruff: noqa
 
 from __future__ import annotations
@@ -78,6 +78,10 @@ class WebhookPayment(TypedDict):
     next_action: NextAction | None
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     status_url: NotRequired[str]
     """
@@ -158,6 +162,10 @@ class WebhookPayout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -174,9 +182,9 @@ class WebhookPayout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
     bank_account_number: str
     """
@@ -236,6 +244,10 @@ class WebhookRefund(TypedDict):
     beneficiary_name: str | None
     """
     As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     failure_code: str | None
     """
@@ -334,6 +346,10 @@ class WebhookUnmatchedPayment(TypedDict):
     next_action: NextAction | None
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     status_url: NotRequired[str]
     """
@@ -699,6 +715,10 @@ class Payout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -715,9 +735,9 @@ class Payout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
     bank_account_number: str
     """
@@ -774,6 +794,10 @@ class ListedPayout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -790,9 +814,9 @@ class ListedPayout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
 
 
@@ -894,6 +918,10 @@ class PartnerPayment(TypedDict):
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -968,6 +996,10 @@ class Refund(TypedDict):
     beneficiary_name: str | None
     """
     As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     failure_code: str | None
     """
@@ -1307,6 +1339,10 @@ class CreatePayoutBody(TypedDict):
     external_ref: NotRequired[str | None]
     """
     Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
     """
 
 
@@ -1895,6 +1931,10 @@ class CreatePaymentBody(TypedDict):
     """
     Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.
     """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
 
 
 class ListPaymentsAnswer(TypedDict):
@@ -1962,6 +2002,10 @@ class CreatePaymentRefundBody(TypedDict):
     beneficiary_name: NotRequired[str | None]
     """
     The holder's name as the bank has it.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
     """
 
 
