@@ -1,5 +1,57 @@
 // Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
 
+export type ChangedWebhookEndpoint = {
+  /** Made by the platform; never changes. */
+  id: string;
+  /** Where webhooks go: public and https. */
+  url: string;
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  /** A disabled one collects nothing. */
+  status: 'enabled' | 'disabled';
+  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  disabled_reason: 'requested' | 'failing' | null;
+  /** Null while it is enabled. */
+  disabled_at: string | null;
+  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  failing_since: string | null;
+  /** Whether it is the one that the operator has set. */
+  set_by_operator: boolean;
+  /** When it was made. */
+  created_at: string;
+  /** When it was changed last. */
+  updated_at: string;
+  /** What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too. */
+  warnings: string[];
+};
+
+export type CreatedWebhookEndpoint = {
+  /** Made by the platform; never changes. */
+  id: string;
+  /** Where webhooks go: public and https. */
+  url: string;
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  /** A disabled one collects nothing. */
+  status: 'enabled' | 'disabled';
+  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  disabled_reason: 'requested' | 'failing' | null;
+  /** Null while it is enabled. */
+  disabled_at: string | null;
+  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  failing_since: string | null;
+  /** Whether it is the one that the operator has set. */
+  set_by_operator: boolean;
+  /** When it was made. */
+  created_at: string;
+  /** When it was changed last. */
+  updated_at: string;
+  /** In this answer only. */
+  secret: string;
+  /** What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too. */
+  warnings: string[];
+};
+
 export type ListedPayout = {
   /** Made by the platform; never changes. */
   id: string;
@@ -265,8 +317,8 @@ export type WebhookEndpoint = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -288,8 +340,8 @@ export type WebhookEndpointWithSecret = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -449,8 +501,8 @@ export type WebhookTest = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -1216,12 +1268,12 @@ export interface Operations {
     body: {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
-      /** The events that it receives. Types that it does not name are not sent to it. */
-      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+      /** The events that it receives, or `["*"]` for all. Others are not sent to it. */
+      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
     };
-    answer: WebhookEndpointWithSecret;
+    answer: CreatedWebhookEndpoint;
   };
   /** Change an endpoint. */
   'PATCH /v1/partners/webhook-endpoints/{id}': {
@@ -1233,12 +1285,12 @@ export interface Operations {
     body: {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
-      /** The events that it receives from now on. */
-      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+      /** The events that it receives from now on, or `["*"]` for all. */
+      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
       /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';
     };
-    answer: WebhookEndpoint;
+    answer: ChangedWebhookEndpoint;
   };
   /** Delete an endpoint. */
   'DELETE /v1/partners/webhook-endpoints/{id}': {
@@ -1267,7 +1319,10 @@ export interface Operations {
       id: string;
     };
     query: Record<string, never>;
-    body: undefined;
+    body: {
+      /** What is sent an example of. */
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test' | null;
+    };
     answer: WebhookDelivery;
   };
 }
@@ -1279,6 +1334,8 @@ export interface Webhooks {
     type: 'payment.succeeded';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
@@ -1287,6 +1344,8 @@ export interface Webhooks {
     type: 'payment.failed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
@@ -1295,6 +1354,8 @@ export interface Webhooks {
     type: 'payment.expired';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
@@ -1303,6 +1364,8 @@ export interface Webhooks {
     type: 'payout.succeeded';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
@@ -1311,6 +1374,8 @@ export interface Webhooks {
     type: 'payout.failed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
@@ -1319,6 +1384,8 @@ export interface Webhooks {
     type: 'payout.reversed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
@@ -1327,6 +1394,8 @@ export interface Webhooks {
     type: 'refund.succeeded';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookRefund;
   };
@@ -1335,6 +1404,8 @@ export interface Webhooks {
     type: 'refund.failed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookRefund;
   };
@@ -1343,6 +1414,8 @@ export interface Webhooks {
     type: 'payment.available';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
@@ -1351,6 +1424,8 @@ export interface Webhooks {
     type: 'payment.unmatched';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookUnmatchedPayment;
   };
@@ -1359,6 +1434,8 @@ export interface Webhooks {
     type: 'payout.delayed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
@@ -1367,6 +1444,8 @@ export interface Webhooks {
     type: 'endpoint.test';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookTest;
   };

@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of d7b4fb927ee4354756a1b08348efb24464078d34569ca0cc10c956623d7713c0
+# Made of 9f9016ded3d5568ef6b8536b1f81bafe53e5927c8cb6586678231d6fa2bae65f
 # ruff: noqa
 
 from __future__ import annotations
@@ -398,9 +398,9 @@ class WebhookTest(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
-    The events that it receives.
+    The events that it receives; `*` is all of them.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -436,7 +436,7 @@ class WebhookTest(TypedDict):
     """
 
 
-class WebhookEndpointWithSecret(TypedDict):
+class CreatedWebhookEndpoint(TypedDict):
     id: str
     """
     Made by the platform; never changes.
@@ -445,9 +445,9 @@ class WebhookEndpointWithSecret(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
-    The events that it receives.
+    The events that it receives; `*` is all of them.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -480,6 +480,10 @@ class WebhookEndpointWithSecret(TypedDict):
     secret: str
     """
     In this answer only.
+    """
+    warnings: list[str]
+    """
+    What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too.
     """
 
 
@@ -522,9 +526,9 @@ class WebhookEndpoint(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
-    The events that it receives.
+    The events that it receives; `*` is all of them.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -553,6 +557,100 @@ class WebhookEndpoint(TypedDict):
     updated_at: str
     """
     When it was changed last.
+    """
+
+
+class ChangedWebhookEndpoint(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    url: str
+    """
+    Where webhooks go: public and https.
+    """
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    """
+    The events that it receives; `*` is all of them.
+    """
+    status: Literal['enabled', 'disabled']
+    """
+    A disabled one collects nothing.
+    """
+    disabled_reason: Literal['requested', 'failing'] | None
+    """
+    `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """
+    Null while it is enabled.
+    """
+    failing_since: str | None
+    """
+    Since when no request to it has succeeded; null when the last one did, or there was none.
+    """
+    set_by_operator: bool
+    """
+    Whether it is the one that the operator has set.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    updated_at: str
+    """
+    When it was changed last.
+    """
+    warnings: list[str]
+    """
+    What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too.
+    """
+
+
+class WebhookEndpointWithSecret(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    url: str
+    """
+    Where webhooks go: public and https.
+    """
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    """
+    The events that it receives; `*` is all of them.
+    """
+    status: Literal['enabled', 'disabled']
+    """
+    A disabled one collects nothing.
+    """
+    disabled_reason: Literal['requested', 'failing'] | None
+    """
+    `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """
+    Null while it is enabled.
+    """
+    failing_since: str | None
+    """
+    Since when no request to it has succeeded; null when the last one did, or there was none.
+    """
+    set_by_operator: bool
+    """
+    Whether it is the one that the operator has set.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    updated_at: str
+    """
+    When it was changed last.
+    """
+    secret: str
+    """
+    In this answer only.
     """
 
 
@@ -1028,9 +1126,9 @@ class CreateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
-    The events that it receives. Types that it does not name are not sent to it.
+    The events that it receives, or `["*"]` for all. Others are not sent to it.
     """
     status: NotRequired[Literal['enabled', 'disabled'] | None]
     """
@@ -1085,13 +1183,20 @@ class UpdateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]]
+    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]]
     """
-    The events that it receives from now on.
+    The events that it receives from now on, or `["*"]` for all.
     """
     status: NotRequired[Literal['enabled', 'disabled']]
     """
     A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed.
+    """
+
+
+class TestWebhookEndpointBody(TypedDict):
+    type: NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test'] | None]
+    """
+    What is sent an example of.
     """
 
 
@@ -2060,6 +2165,10 @@ class PaymentSucceededWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayment
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2074,6 +2183,10 @@ class PaymentFailedWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookPayment
     """
@@ -2090,6 +2203,10 @@ class PaymentExpiredWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayment
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2104,6 +2221,10 @@ class PayoutSucceededWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookPayout
     """
@@ -2120,6 +2241,10 @@ class PayoutFailedWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayout
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2134,6 +2259,10 @@ class PayoutReversedWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookPayout
     """
@@ -2150,6 +2279,10 @@ class RefundSucceededWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookRefund
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2164,6 +2297,10 @@ class RefundFailedWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookRefund
     """
@@ -2180,6 +2317,10 @@ class PaymentAvailableWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayment
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2194,6 +2335,10 @@ class PaymentUnmatchedWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookUnmatchedPayment
     """
@@ -2210,6 +2355,10 @@ class PayoutDelayedWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayout
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2224,6 +2373,10 @@ class EndpointTestWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookTest
     """
