@@ -1,5 +1,57 @@
 // Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
 
+export type ChangedWebhookEndpoint = {
+  /** Made by the platform; never changes. */
+  id: string;
+  /** Where webhooks go: public and https. */
+  url: string;
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  /** A disabled one collects nothing. */
+  status: 'enabled' | 'disabled';
+  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  disabled_reason: 'requested' | 'failing' | null;
+  /** Null while it is enabled. */
+  disabled_at: string | null;
+  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  failing_since: string | null;
+  /** Whether it is the one that the operator has set. */
+  set_by_operator: boolean;
+  /** When it was made. */
+  created_at: string;
+  /** When it was changed last. */
+  updated_at: string;
+  /** What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too. */
+  warnings: string[];
+};
+
+export type CreatedWebhookEndpoint = {
+  /** Made by the platform; never changes. */
+  id: string;
+  /** Where webhooks go: public and https. */
+  url: string;
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  /** A disabled one collects nothing. */
+  status: 'enabled' | 'disabled';
+  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  disabled_reason: 'requested' | 'failing' | null;
+  /** Null while it is enabled. */
+  disabled_at: string | null;
+  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  failing_since: string | null;
+  /** Whether it is the one that the operator has set. */
+  set_by_operator: boolean;
+  /** When it was made. */
+  created_at: string;
+  /** When it was changed last. */
+  updated_at: string;
+  /** In this answer only. */
+  secret: string;
+  /** What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too. */
+  warnings: string[];
+};
+
 export type ListedPayout = {
   /** Made by the platform; never changes. */
   id: string;
@@ -23,6 +75,8 @@ export type ListedPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -31,8 +85,8 @@ export type ListedPayout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
 };
 
 export type PartnerError = {
@@ -83,6 +137,8 @@ export type PartnerPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -141,6 +197,8 @@ export type Payout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -149,8 +207,8 @@ export type Payout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
@@ -180,6 +238,8 @@ export type Refund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
   failure_code: string | null;
   /** When it was made. */
@@ -257,8 +317,8 @@ export type WebhookEndpoint = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -280,8 +340,8 @@ export type WebhookEndpointWithSecret = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -334,6 +394,8 @@ export type WebhookPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -375,6 +437,8 @@ export type WebhookPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -383,8 +447,8 @@ export type WebhookPayout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
@@ -416,6 +480,8 @@ export type WebhookRefund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
   failure_code: string | null;
   /** When it was made. */
@@ -435,8 +501,8 @@ export type WebhookTest = {
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
-  /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  /** The events that it receives; `*` is all of them. */
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -489,6 +555,8 @@ export type WebhookUnmatchedPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -709,6 +777,8 @@ export interface Operations {
       expires_in_minutes?: number | null;
       /** Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere. */
       return_url?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: PartnerPayment;
   };
@@ -778,6 +848,8 @@ export interface Operations {
       bank_account_number?: string | null;
       /** The holder's name as the bank has it. */
       beneficiary_name?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: Refund;
   };
@@ -867,6 +939,8 @@ export interface Operations {
       beneficiary_name?: string | null;
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: Payout;
   };
@@ -1194,12 +1268,12 @@ export interface Operations {
     body: {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
-      /** The events that it receives. Types that it does not name are not sent to it. */
-      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+      /** The events that it receives, or `["*"]` for all. Others are not sent to it. */
+      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
     };
-    answer: WebhookEndpointWithSecret;
+    answer: CreatedWebhookEndpoint;
   };
   /** Change an endpoint. */
   'PATCH /v1/partners/webhook-endpoints/{id}': {
@@ -1211,12 +1285,12 @@ export interface Operations {
     body: {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
-      /** The events that it receives from now on. */
-      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+      /** The events that it receives from now on, or `["*"]` for all. */
+      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
       /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';
     };
-    answer: WebhookEndpoint;
+    answer: ChangedWebhookEndpoint;
   };
   /** Delete an endpoint. */
   'DELETE /v1/partners/webhook-endpoints/{id}': {
@@ -1245,7 +1319,10 @@ export interface Operations {
       id: string;
     };
     query: Record<string, never>;
-    body: undefined;
+    body: {
+      /** What is sent an example of. */
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test' | null;
+    };
     answer: WebhookDelivery;
   };
 }
@@ -1257,6 +1334,8 @@ export interface Webhooks {
     type: 'payment.succeeded';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
@@ -1265,6 +1344,8 @@ export interface Webhooks {
     type: 'payment.failed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
@@ -1273,6 +1354,8 @@ export interface Webhooks {
     type: 'payment.expired';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
@@ -1281,6 +1364,8 @@ export interface Webhooks {
     type: 'payout.succeeded';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
@@ -1289,6 +1374,8 @@ export interface Webhooks {
     type: 'payout.failed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
@@ -1297,6 +1384,8 @@ export interface Webhooks {
     type: 'payout.reversed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
@@ -1305,6 +1394,8 @@ export interface Webhooks {
     type: 'refund.succeeded';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookRefund;
   };
@@ -1313,6 +1404,8 @@ export interface Webhooks {
     type: 'refund.failed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookRefund;
   };
@@ -1321,6 +1414,8 @@ export interface Webhooks {
     type: 'payment.available';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
   };
@@ -1329,6 +1424,8 @@ export interface Webhooks {
     type: 'payment.unmatched';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookUnmatchedPayment;
   };
@@ -1337,6 +1434,8 @@ export interface Webhooks {
     type: 'payout.delayed';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
   };
@@ -1345,6 +1444,8 @@ export interface Webhooks {
     type: 'endpoint.test';
     /** When it happened. */
     timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookTest;
   };

@@ -43,6 +43,12 @@ export const outcomeEvents = [
 export const webhookEvents = [...outcomeEvents, 'payment.available', 'payment.unmatched', 'payout.delayed'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
+/** Stands for every event, those that come later too. */
+export const allEvents = '*';
+/** What an endpoint may name. */
+export const askableEvents = [...webhookEvents, allEvents] as const;
+export type AskedEvent = (typeof askableEvents)[number];
+
 /** The event that tests an endpoint, whatever that endpoint asks for. */
 export const endpointTest = 'endpoint.test';
 /** Every type of webhook. */

@@ -1,14 +1,25 @@
 import { z } from 'zod';
 import { timestamp, uuid } from '../platform/http/fields.ts';
-import { webhookEvents } from './partner.ts';
+import { allEvents, askableEvents } from './partner.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { disabledReasons, webhookEndpointLaw } from './webhook-endpoint.ts';
+import type { TwinnedEndpoint } from './webhooks/find-endpoints.ts';
+
+/** The events that an endpoint asks for: some by name, or all. */
+export const askedEvents = () =>
+  z
+    .array(z.enum(askableEvents))
+    .min(1, 'must name at least one event')
+    .refine(
+      (events) => !events.includes(allEvents) || new Set(events).size === 1,
+      'must be ["*"] alone, or name events',
+    );
 
 export const EndpointShape = z
   .object({
     id: uuid(),
     url: z.string().meta({ examples: ['https://partner.example/webhooks'] }),
-    events: z.array(z.enum(webhookEvents)).meta({ description: 'The events that it receives.' }),
+    events: z.array(z.enum(askableEvents)).meta({ description: 'The events that it receives; `*` is all of them.' }),
     status: z.enum(webhookEndpointLaw.statuses).meta({ description: 'A disabled one collects nothing.' }),
     disabled_reason: z.enum(disabledReasons).nullable().meta({
       description:
@@ -38,11 +49,25 @@ export const presentEndpoint = (endpoint: WebhookEndpoint) => ({
   updated_at: endpoint.updated_at.toISOString(),
 });
 
+const warnings = z.array(z.string()).meta({
+  description: 'What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too.',
+});
+
+export const ChangedEndpointShape = EndpointShape.extend({ warnings }).meta({ id: 'ChangedWebhookEndpoint' });
+
+/** An endpoint that was made or changed: its partner is told of others with the same URL. */
+export const presentChangedEndpoint = ({ endpoint, twins }: TwinnedEndpoint) => ({
+  ...presentEndpoint(endpoint),
+  warnings: twins.map((id) => `The endpoint ${id} has the same URL: what both ask for is sent there twice`),
+});
+
 export const SecretEndpointShape = EndpointShape.extend({
   secret: z
     .string()
     .meta({ description: 'In this answer only.', examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] }),
 }).meta({ id: 'WebhookEndpointWithSecret' });
+
+export const CreatedEndpointShape = SecretEndpointShape.extend({ warnings }).meta({ id: 'CreatedWebhookEndpoint' });
 
 /** An endpoint with its secret, for the only answer that shows it. */
 export const presentSecretEndpoint = ({ endpoint, secret }: { endpoint: WebhookEndpoint; secret: string }) => ({

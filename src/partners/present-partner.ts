@@ -3,7 +3,7 @@ import { amount, timestamp, uuid } from '../platform/http/fields.ts';
 import type { describePartner } from './find-partner.ts';
 import type { IssuedKey } from './issue-key.ts';
 import type { Partner } from './partner.entity.ts';
-import { feeMethods, feeModes, partnerLaw, partnerPermissions, webhookEvents } from './partner.ts';
+import { askableEvents, feeMethods, feeModes, partnerLaw, partnerPermissions } from './partner.ts';
 import type { PartnerKey } from './partner-key.entity.ts';
 import { EndpointShape, presentEndpoint } from './present-endpoint.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
@@ -120,7 +120,7 @@ export const PartnerDetailShape = PartnerShape.extend({
   organization_ids: z.array(uuid()),
   fees: z.array(FeeShape),
   webhook: z
-    .object({ url: z.string(), events: z.array(z.enum(webhookEvents)) })
+    .object({ url: z.string(), events: z.array(z.enum(askableEvents)) })
     .nullable()
     .meta({
       description: 'The endpoint that operators have set.',

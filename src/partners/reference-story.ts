@@ -42,7 +42,7 @@ const atPayout = { parameters: { id: payoutId } };
 const operations: Readonly<Record<string, OperationExample>> = {
   createWebhookEndpoint: {
     body: { url: endpoint.url, events: endpoint.events },
-    answer: { ...endpoint, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
+    answer: { ...endpoint, warnings: [], secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
   },
   listWebhookEndpoints: { answer: page(endpoint) },
   updateWebhookEndpoint: {
@@ -54,6 +54,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
       disabled_reason: 'requested',
       disabled_at: '2026-01-20T01:00:00.000Z',
       updated_at: '2026-01-20T01:00:00.000Z',
+      warnings: [],
     },
   },
   deleteWebhookEndpoint: { ...atEndpoint, answer: endpoint },
@@ -65,7 +66,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
       secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=',
     },
   },
-  testWebhookEndpoint: { ...atEndpoint, answer: testDelivery },
+  testWebhookEndpoint: { ...atEndpoint, body: { type: 'endpoint.test' }, answer: testDelivery },
 
   createQuote: {
     body: { method: 'virtual_account', channel: 'BCA', amount: '500000' },
@@ -86,6 +87,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
       amount: '500000',
       external_ref: 'invoice-2026-0042',
       customer_name: 'Budi Santoso',
+      metadata: newPayment.metadata,
     },
     answer: { ...newPayment, status_url: `/v1/partners/payments/${paymentId}` },
   },

@@ -169,9 +169,9 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   // Webhook endpoints
   url: 'Where webhooks go: public and https.',
   updated_at: 'When it was changed last.',
-  'createWebhookEndpoint.events': 'The events that it receives. Types that it does not name are not sent to it.',
+  'createWebhookEndpoint.events': 'The events that it receives, or `["*"]` for all. Others are not sent to it.',
   'createWebhookEndpoint.status': '`enabled`, which is the default, or `disabled`.',
-  'updateWebhookEndpoint.events': 'The events that it receives from now on.',
+  'updateWebhookEndpoint.events': 'The events that it receives from now on, or `["*"]` for all.',
   'updateWebhookEndpoint.status':
     'A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed.',
   'WebhookDelivery.endpoint_id': 'The endpoint that it goes to.',

@@ -21,7 +21,7 @@ const told = (type: WebhookType, timestamp: string, version: number, data: objec
 export const paymentSucceeded = told('payment.succeeded', '2026-01-15T03:02:10.000Z', 1, paidPayment);
 
 /** The body of each webhook, about the resources of the story. */
-export const storyWebhooks: Readonly<Record<WebhookType, unknown>> = {
+export const storyWebhooks: Readonly<Record<WebhookType, { data: object; test?: true }>> = {
   'payment.succeeded': paymentSucceeded,
   'payment.failed': told('payment.failed', '2026-01-15T03:07:40.000Z', 1, declinedPayment),
   'payment.expired': told('payment.expired', '2026-01-15T03:08:40.000Z', 1, cancelledPayment),
@@ -56,5 +56,5 @@ export const storyWebhooks: Readonly<Record<WebhookType, unknown>> = {
     ...otherPayout(slowPayoutId, 'payout-2026-0009'),
     created_at: '2026-01-15T03:15:01.000Z',
   }),
-  'endpoint.test': told('endpoint.test', '2026-01-14T02:31:00.000Z', 1, endpoint),
+  'endpoint.test': { ...told('endpoint.test', '2026-01-14T02:31:00.000Z', 1, endpoint), test: true },
 };

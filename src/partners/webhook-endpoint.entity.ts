@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { WebhookEvent } from './partner.ts';
+import type { AskedEvent } from './partner.ts';
 import type { DisabledReason, WebhookEndpointStatus } from './webhook-endpoint.ts';
 
 const WebhookEndpointSchema = defineEntity({
@@ -9,7 +9,7 @@ const WebhookEndpointSchema = defineEntity({
     id: p.uuid().primary(),
     partner_id: p.uuid(),
     url: p.string().length(2000),
-    events: p.array().$type<WebhookEvent[]>(),
+    events: p.array().$type<AskedEvent[]>(),
     status: p.text().$type<WebhookEndpointStatus>().default('enabled'),
     disabled_reason: p.text().$type<DisabledReason>().nullable(),
     disabled_at: p.datetime().nullable(),

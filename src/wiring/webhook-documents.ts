@@ -50,6 +50,9 @@ export const webhookDocuments: readonly WebhookDocument[] = webhookTypes.map((ty
   body: z.object({
     type: z.literal(type),
     timestamp: timestamp(),
+    test: z.literal(true).optional().meta({
+      description: 'Somebody on your side asked for an example: nothing happened. Absent from every other webhook.',
+    }),
     data: type === 'payment.unmatched' ? UnmatchedTold : told[type.split('.')[0] as WebhookResource],
   }),
 }));

@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 3cac79fc6b66a1cd4093443c4e727f94bc0a1fd0ab82bdcba8fd555a96321c1e
+# Made of 9f9016ded3d5568ef6b8536b1f81bafe53e5927c8cb6586678231d6fa2bae65f
 # ruff: noqa
 
 from __future__ import annotations
@@ -78,6 +78,10 @@ class WebhookPayment(TypedDict):
     next_action: NextAction | None
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     status_url: NotRequired[str]
     """
@@ -158,6 +162,10 @@ class WebhookPayout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -174,9 +182,9 @@ class WebhookPayout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
     bank_account_number: str
     """
@@ -236,6 +244,10 @@ class WebhookRefund(TypedDict):
     beneficiary_name: str | None
     """
     As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     failure_code: str | None
     """
@@ -335,6 +347,10 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -382,9 +398,9 @@ class WebhookTest(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
-    The events that it receives.
+    The events that it receives; `*` is all of them.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -420,7 +436,7 @@ class WebhookTest(TypedDict):
     """
 
 
-class WebhookEndpointWithSecret(TypedDict):
+class CreatedWebhookEndpoint(TypedDict):
     id: str
     """
     Made by the platform; never changes.
@@ -429,9 +445,9 @@ class WebhookEndpointWithSecret(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
-    The events that it receives.
+    The events that it receives; `*` is all of them.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -464,6 +480,10 @@ class WebhookEndpointWithSecret(TypedDict):
     secret: str
     """
     In this answer only.
+    """
+    warnings: list[str]
+    """
+    What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too.
     """
 
 
@@ -506,9 +526,9 @@ class WebhookEndpoint(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
-    The events that it receives.
+    The events that it receives; `*` is all of them.
     """
     status: Literal['enabled', 'disabled']
     """
@@ -537,6 +557,100 @@ class WebhookEndpoint(TypedDict):
     updated_at: str
     """
     When it was changed last.
+    """
+
+
+class ChangedWebhookEndpoint(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    url: str
+    """
+    Where webhooks go: public and https.
+    """
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    """
+    The events that it receives; `*` is all of them.
+    """
+    status: Literal['enabled', 'disabled']
+    """
+    A disabled one collects nothing.
+    """
+    disabled_reason: Literal['requested', 'failing'] | None
+    """
+    `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """
+    Null while it is enabled.
+    """
+    failing_since: str | None
+    """
+    Since when no request to it has succeeded; null when the last one did, or there was none.
+    """
+    set_by_operator: bool
+    """
+    Whether it is the one that the operator has set.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    updated_at: str
+    """
+    When it was changed last.
+    """
+    warnings: list[str]
+    """
+    What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too.
+    """
+
+
+class WebhookEndpointWithSecret(TypedDict):
+    id: str
+    """
+    Made by the platform; never changes.
+    """
+    url: str
+    """
+    Where webhooks go: public and https.
+    """
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    """
+    The events that it receives; `*` is all of them.
+    """
+    status: Literal['enabled', 'disabled']
+    """
+    A disabled one collects nothing.
+    """
+    disabled_reason: Literal['requested', 'failing'] | None
+    """
+    `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """
+    Null while it is enabled.
+    """
+    failing_since: str | None
+    """
+    Since when no request to it has succeeded; null when the last one did, or there was none.
+    """
+    set_by_operator: bool
+    """
+    Whether it is the one that the operator has set.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    updated_at: str
+    """
+    When it was changed last.
+    """
+    secret: str
+    """
+    In this answer only.
     """
 
 
@@ -699,6 +813,10 @@ class Payout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -715,9 +833,9 @@ class Payout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
     bank_account_number: str
     """
@@ -774,6 +892,10 @@ class ListedPayout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -790,9 +912,9 @@ class ListedPayout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
 
 
@@ -894,6 +1016,10 @@ class PartnerPayment(TypedDict):
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -969,6 +1095,10 @@ class Refund(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     failure_code: str | None
     """
     On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.
@@ -996,9 +1126,9 @@ class CreateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
-    The events that it receives. Types that it does not name are not sent to it.
+    The events that it receives, or `["*"]` for all. Others are not sent to it.
     """
     status: NotRequired[Literal['enabled', 'disabled'] | None]
     """
@@ -1053,13 +1183,20 @@ class UpdateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]]
+    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]]
     """
-    The events that it receives from now on.
+    The events that it receives from now on, or `["*"]` for all.
     """
     status: NotRequired[Literal['enabled', 'disabled']]
     """
     A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed.
+    """
+
+
+class TestWebhookEndpointBody(TypedDict):
+    type: NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test'] | None]
+    """
+    What is sent an example of.
     """
 
 
@@ -1307,6 +1444,10 @@ class CreatePayoutBody(TypedDict):
     external_ref: NotRequired[str | None]
     """
     Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
     """
 
 
@@ -1895,6 +2036,10 @@ class CreatePaymentBody(TypedDict):
     """
     Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.
     """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
 
 
 class ListPaymentsAnswer(TypedDict):
@@ -1963,6 +2108,10 @@ class CreatePaymentRefundBody(TypedDict):
     """
     The holder's name as the bank has it.
     """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
 
 
 class ListPaymentRefundsAnswer(TypedDict):
@@ -2016,6 +2165,10 @@ class PaymentSucceededWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayment
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2030,6 +2183,10 @@ class PaymentFailedWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookPayment
     """
@@ -2046,6 +2203,10 @@ class PaymentExpiredWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayment
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2060,6 +2221,10 @@ class PayoutSucceededWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookPayout
     """
@@ -2076,6 +2241,10 @@ class PayoutFailedWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayout
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2090,6 +2259,10 @@ class PayoutReversedWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookPayout
     """
@@ -2106,6 +2279,10 @@ class RefundSucceededWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookRefund
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2120,6 +2297,10 @@ class RefundFailedWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookRefund
     """
@@ -2136,6 +2317,10 @@ class PaymentAvailableWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayment
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2150,6 +2335,10 @@ class PaymentUnmatchedWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookUnmatchedPayment
     """
@@ -2166,6 +2355,10 @@ class PayoutDelayedWebhook(TypedDict):
     """
     When it happened.
     """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
     data: WebhookPayout
     """
     The resource as its read endpoint shows it, with its `version`.
@@ -2180,6 +2373,10 @@ class EndpointTestWebhook(TypedDict):
     timestamp: str
     """
     When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
     """
     data: WebhookTest
     """

@@ -7,6 +7,7 @@ import {
   findPayoutBank,
 } from '../../people/bank-accounts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Metadata } from '../../shared/metadata.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { readPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
@@ -21,6 +22,7 @@ export interface RefundRequest {
   bank_code?: string | undefined;
   bank_account_number?: string | undefined;
   beneficiary_name?: string | undefined;
+  metadata?: Metadata | undefined;
 }
 
 interface Preparing {
@@ -57,6 +59,7 @@ export async function prepareRefund(
     beneficiary_name: bank === null ? null : (body.beneficiary_name ?? null),
     external_ref: null,
     reason: body.reason,
+    metadata: body.metadata ?? null,
   };
   return {
     partnerId,

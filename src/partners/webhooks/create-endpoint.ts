@@ -4,16 +4,17 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { lockPartner } from '../find-partner.ts';
-import type { WebhookEvent } from '../partner.ts';
+import type { AskedEvent } from '../partner.ts';
 import { newWebhookSecret } from '../partner-secrets.ts';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import { endpointSecretPlace, mostEndpoints, type WebhookEndpointStatus } from '../webhook-endpoint.ts';
+import { type TwinnedEndpoint, withTwins } from './find-endpoints.ts';
 import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
 export interface NewEndpoint extends EndpointChange {
   url: string;
-  events: readonly WebhookEvent[];
+  events: readonly AskedEvent[];
   status: WebhookEndpointStatus;
 }
 
@@ -31,11 +32,12 @@ export async function createEndpoint(
   em: EntityManager,
   { sealer, rules }: { sealer: Sealer; rules: TargetRules },
   input: NewEndpoint,
-): Promise<SecretEndpoint> {
+): Promise<SecretEndpoint & TwinnedEndpoint> {
   await requireTarget(input.url, rules);
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
-    return insertEndpoint(tx, sealer, input);
+    const made = await insertEndpoint(tx, sealer, input);
+    return { ...made, ...(await withTwins(tx, made.endpoint)) };
   });
 }
 

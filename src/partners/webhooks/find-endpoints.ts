@@ -16,6 +16,19 @@ export function findEndpoints(
   return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window);
 }
 
+/** An endpoint, and the ids of the partner's others with the same URL: each of them is sent what it asks for. */
+export interface TwinnedEndpoint {
+  endpoint: WebhookEndpoint;
+  twins: string[];
+}
+
+/** The endpoint with its twins. */
+export async function withTwins(tx: EntityManager, endpoint: WebhookEndpoint): Promise<TwinnedEndpoint> {
+  const { id, partner_id, url } = endpoint;
+  const twins = await tx.find(WebhookEndpoint, { partner_id, url, id: { $ne: id } }, { orderBy: { id: 'asc' } });
+  return { endpoint, twins: twins.map((twin) => twin.id) };
+}
+
 /**
  * An endpoint of this partner, by the `id` in its path; locks the partner's row until the transaction ends. Throws
  * NOT_FOUND.

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Place, Sealer } from '../../platform/encryption/sealer.ts';
 import { must } from '../../shared/assert.ts';
 import { sha256 } from '../../shared/digest.ts';
-import type { WebhookType } from '../partner.ts';
+import { allEvents, type WebhookType } from '../partner.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { WebhookResource } from './webhook-delivery.ts';
 
@@ -16,6 +16,8 @@ export interface NewWebhook {
   at: Date;
   /** The resource as the read endpoint shows it now. */
   data: object;
+  /** That nothing happened: somebody tries an endpoint. */
+  isTest?: true;
 }
 
 /** Where a frozen body is stored, sealed as it may name a bank account: then under the key of its order. */
@@ -31,9 +33,9 @@ export const webhookBodyPlace = (deliveryId: string): Place => ({
  */
 export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string[]> {
   const asking = await tx.execute<{ id: string }[]>(
-    `select id from webhook_endpoints where partner_id = ? and status = 'enabled' and ? = any(events)
+    `select id from webhook_endpoints where partner_id = ? and status = 'enabled' and events && array[?, ?]
      order by created_at, id`,
-    [webhook.partnerId, webhook.type],
+    [webhook.partnerId, webhook.type, allEvents],
   );
   const ids: string[] = [];
   for (const { id } of asking) ids.push(await recordDelivery(tx, sealer, webhook, id));
@@ -47,8 +49,9 @@ export async function recordDelivery(
   webhook: NewWebhook,
   endpointId: string,
 ): Promise<string> {
-  const { partnerId, resourceType, resourceId, type, version, at } = webhook;
-  const body = JSON.stringify({ type, timestamp: at.toISOString(), data: { ...webhook.data, version } });
+  const { partnerId, resourceType, resourceId, type, version, at, isTest } = webhook;
+  const mark = isTest && { test: true };
+  const body = JSON.stringify({ type, timestamp: at.toISOString(), ...mark, data: { ...webhook.data, version } });
   // An id by the database's clock, which says in which month it is kept.
   const [key] = await tx.execute<{ id: string }[]>(
     `insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)
@@ -73,9 +76,11 @@ export async function recordDelivery(
   return id;
 }
 
-/** A payout or refund is shown with its beneficiary; nothing else names anybody. */
-const orderNamedBy = ({ resourceType, resourceId }: NewWebhook): Place['order'] =>
-  resourceType === 'payout' || resourceType === 'refund' ? { id: resourceId } : null;
+/** A payout or refund is shown with its beneficiary, and metadata may name anybody; nothing else does. */
+const orderNamedBy = ({ resourceType, resourceId, data }: NewWebhook): Place['order'] =>
+  resourceType === 'payout' || resourceType === 'refund' || ('metadata' in data && data.metadata !== null)
+    ? { id: resourceId }
+    : null;
 
 /**
  * The webhooks of a resource that are still pending, oldest first: the result of a step that is repeated because the

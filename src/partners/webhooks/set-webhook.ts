@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { refuse } from '../../shared/errors.ts';
 import { lockPartner } from '../find-partner.ts';
-import type { WebhookEvent } from '../partner.ts';
+import type { AskedEvent } from '../partner.ts';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import { insertEndpoint } from './create-endpoint.ts';
 import type { EndpointChange } from './record-endpoint.ts';
@@ -21,8 +21,8 @@ const findOperators = (tx: EntityManager, partnerId: string): Promise<WebhookEnd
 export async function setWebhook(
   em: EntityManager,
   { sealer, rules }: { sealer: Sealer; rules: TargetRules },
-  input: EndpointChange & { url: string; events: readonly WebhookEvent[]; secret?: string },
-): Promise<{ url: string; events: WebhookEvent[]; secret: string | null }> {
+  input: EndpointChange & { url: string; events: readonly AskedEvent[]; secret?: string },
+): Promise<{ url: string; events: AskedEvent[]; secret: string | null }> {
   await requireTarget(input.url, rules);
   const { partnerId, url } = input;
   return em.transactional(async (tx) => {

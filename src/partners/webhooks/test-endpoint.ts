@@ -2,8 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { endpointTest } from '../partner.ts';
+import { endpointTest, type WebhookType } from '../partner.ts';
 import { presentEndpoint } from '../present-endpoint.ts';
+import { storyWebhooks } from '../story-webhooks.ts';
 import { lockEndpoint, requireEnabled } from './find-endpoints.ts';
 import type { EndpointChange } from './record-endpoint.ts';
 import { recordDelivery } from './record-webhook.ts';
@@ -11,15 +12,15 @@ import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { DeliveryWorkflows } from './webhook-delivery.ts';
 
 /**
- * Sends `endpoint.test` to an endpoint like any webhook: signed, stored and retried. Its data is the endpoint as the
- * API shows it. Throws NOT_FOUND for another partner's endpoint, REQUEST_INVALID for a disabled one.
+ * Sends an example of a webhook to an endpoint, whatever that asks for, like any other: signed, stored and retried, but
+ * marked as a test. The data is that of the reference, of `endpoint.test` the endpoint as the API shows it. Throws NOT_FOUND for another partner's endpoint, REQUEST_INVALID for a disabled one.
  */
 export async function testEndpoint(
   em: EntityManager,
   { sealer, workflows }: { sealer: Sealer; workflows: Pick<DeliveryWorkflows, 'hastenWebhookDeliveries'> },
-  input: EndpointChange & { endpointId: string },
+  input: EndpointChange & { endpointId: string; type: WebhookType },
 ): Promise<WebhookDelivery> {
-  const { caller, requestId, partnerId } = input;
+  const { caller, requestId, partnerId, type } = input;
   const delivery = await em.transactional(async (tx) => {
     const endpoint = await lockEndpoint(tx, input);
     requireEnabled(endpoint, 'id');
@@ -30,9 +31,10 @@ export async function testEndpoint(
       resourceType: 'endpoint',
       resourceId: endpoint.id,
       version: endpoint.tests,
-      type: endpointTest,
+      type,
       at: await readDatabaseClock(tx),
-      data: presentEndpoint(endpoint),
+      data: type === endpointTest ? presentEndpoint(endpoint) : storyWebhooks[type].data,
+      isTest: true,
     } as const;
     const id = await recordDelivery(tx, sealer, test, endpoint.id);
     await recordEvent(tx, {

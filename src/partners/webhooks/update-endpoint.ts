@@ -3,7 +3,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { type Changes, changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
-import { rotationOverlapHours, type WebhookEvent } from '../partner.ts';
+import { type AskedEvent, rotationOverlapHours } from '../partner.ts';
 import { newWebhookSecret } from '../partner-secrets.ts';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import {
@@ -13,13 +13,13 @@ import {
   type WebhookEndpointStatus,
 } from '../webhook-endpoint.ts';
 import type { SecretEndpoint } from './create-endpoint.ts';
-import { lockEndpoint, openEarlierSecrets } from './find-endpoints.ts';
+import { lockEndpoint, openEarlierSecrets, type TwinnedEndpoint, withTwins } from './find-endpoints.ts';
 import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
 interface Changeable {
   url: string;
-  events: WebhookEvent[];
+  events: AskedEvent[];
   status: WebhookEndpointStatus;
 }
 
@@ -31,10 +31,12 @@ export async function updateEndpoint(
   em: EntityManager,
   { rules }: { rules: TargetRules },
   input: EndpointChange & { endpointId: string; changes: Changes<Changeable> },
-): Promise<WebhookEndpoint> {
+): Promise<TwinnedEndpoint> {
   const { url } = input.changes;
   if (url !== undefined) await requireTarget(url, rules);
-  return em.transactional(async (tx) => changeEndpoint(tx, await lockEndpoint(tx, input), input, input.changes));
+  return em.transactional(async (tx) =>
+    withTwins(tx, await changeEndpoint(tx, await lockEndpoint(tx, input), input, input.changes)),
+  );
 }
 
 /**

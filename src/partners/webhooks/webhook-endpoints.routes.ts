@@ -3,9 +3,18 @@ import { partner } from '../../platform/http/access.ts';
 import { text, uuid } from '../../platform/http/fields.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { webhookEvents } from '../partner.ts';
+import { endpointTest, webhookTypes } from '../partner.ts';
 import { partnerAnswer } from '../partner-answer.ts';
-import { EndpointShape, presentEndpoint, presentSecretEndpoint, SecretEndpointShape } from '../present-endpoint.ts';
+import {
+  askedEvents,
+  ChangedEndpointShape,
+  CreatedEndpointShape,
+  EndpointShape,
+  presentChangedEndpoint,
+  presentEndpoint,
+  presentSecretEndpoint,
+  SecretEndpointShape,
+} from '../present-endpoint.ts';
 import { aboutWebhooks } from '../reference-tags.ts';
 import { webhookEndpointLaw } from '../webhook-endpoint.ts';
 import { createEndpoint } from './create-endpoint.ts';
@@ -27,7 +36,7 @@ const url = text(2000).meta({
   description: 'A public https address without credentials. It is asked by POST, redirects are not followed.',
   examples: ['https://partner.example/webhooks'],
 });
-const events = z.array(z.enum(webhookEvents)).min(1, 'must name at least one event');
+const events = askedEvents();
 const status = z.enum(webhookEndpointLaw.statuses);
 
 /** The change as the partner's own, made with its key by no platform user. */
@@ -46,11 +55,12 @@ routes.post(
       'idempotency key: when the answer is lost, delete the endpoint or rotate its secret. An eleventh is refused.',
     access,
     body: z.strictObject({ url, events, status: status.default('enabled') }),
-    answers: { 200: partnerAnswer(SecretEndpointShape) },
+    answers: { 200: partnerAnswer(CreatedEndpointShape) },
   },
   async ({ em, deps, body, ...call }) => {
     const ports = { sealer: deps.sealer, rules: targetRules(deps.config) };
-    return presentSecretEndpoint(await createEndpoint(em, ports, { ...changeOf(call), ...body }));
+    const made = await createEndpoint(em, ports, { ...changeOf(call), ...body });
+    return { ...presentSecretEndpoint(made), ...presentChangedEndpoint(made) };
   },
 );
 
@@ -78,11 +88,11 @@ routes.patch(
     access,
     params,
     body: z.strictObject({ url: url.optional(), events: events.optional(), status: status.optional() }),
-    answers: { 200: partnerAnswer(EndpointShape) },
+    answers: { 200: partnerAnswer(ChangedEndpointShape) },
   },
   async ({ em, deps, body, params: { id }, ...call }) => {
     const input = { ...changeOf(call), endpointId: id, changes: body };
-    return presentEndpoint(await updateEndpoint(em, { rules: targetRules(deps.config) }, input));
+    return presentChangedEndpoint(await updateEndpoint(em, { rules: targetRules(deps.config) }, input));
   },
 );
 
@@ -119,14 +129,18 @@ routes.post(
   {
     summary: 'Send a test to an endpoint',
     description:
-      'Sends `endpoint.test`, whatever events it asks for, and answers the delivery, which is tried as any other. A ' +
-      'disabled endpoint is refused. Takes no idempotency key.',
+      'Sends an example of a webhook with `"test": true` at its top, whatever events it asks for, and answers the ' +
+      'delivery, which is tried as any other. What the example names does not exist. A disabled endpoint is refused. ' +
+      'Takes no idempotency key.',
     access,
     params,
+    body: z.strictObject({
+      type: z.enum(webhookTypes).default(endpointTest).meta({ description: 'What is sent an example of.' }),
+    }),
     answers: { 200: partnerAnswer(DeliveryShape) },
   },
-  async ({ em, deps, params: { id }, ...call }) =>
-    presentDelivery(await testEndpoint(em, deps, { ...changeOf(call), endpointId: id })),
+  async ({ em, deps, body: { type }, params: { id }, ...call }) =>
+    presentDelivery(await testEndpoint(em, deps, { ...changeOf(call), endpointId: id, type })),
 );
 
 export const webhookEndpointsRoutes = routes;

@@ -3,8 +3,9 @@ import { text, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { getPartner } from '../find-partner.ts';
-import { webhookEvents } from '../partner.ts';
+import { askableEvents } from '../partner.ts';
 import { managesPartners } from '../partner-accounts.routes.ts';
+import { askedEvents } from '../present-endpoint.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
@@ -26,10 +27,10 @@ routes.put(
       'Anything but a 2xx within 15 seconds is tried again at growing intervals for three days, then parked.',
     access: managesPartners,
     params: partnerId,
-    body: z.strictObject({ url: text(2000), events: z.array(z.enum(webhookEvents)).min(1) }),
+    body: z.strictObject({ url: text(2000), events: askedEvents() }),
     answers: {
       200: answerOf(
-        z.object({ url: z.string(), events: z.array(z.enum(webhookEvents)), secret: z.string().optional() }),
+        z.object({ url: z.string(), events: z.array(z.enum(askableEvents)), secret: z.string().optional() }),
       ),
     },
   },

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { webhookTypes } from '../../../src/partners/partner.ts';
 import { WebhookEndpoint } from '../../../src/partners/webhook-endpoint.entity.ts';
 import { endpointSecretPlace } from '../../../src/partners/webhook-endpoint.ts';
 import { must } from '../../../src/shared/assert.ts';
+import { webhookDocuments } from '../../../src/wiring/webhook-documents.ts';
 import { type BuiltPartner, buildPartner, everyEvent } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -63,7 +65,8 @@ const failingSince = (id: string, interval: string) =>
 describe('An endpoint', () => {
   it('is added with a secret that is shown once, listed, changed and deleted, each with its event', async () => {
     const body = { url: at(0).url, events: ['payment.succeeded', 'payment.succeeded', 'payout.failed'] };
-    const { secret, ...made } = await added(body);
+    const { secret, warnings, ...made } = await added(body);
+    expect(warnings).toEqual([]);
     expect(secret).toMatch(/^whsec_[\w+/]+=*$/);
     expect(made).toEqual({
       id: expect.any(String),
@@ -92,7 +95,7 @@ describe('An endpoint', () => {
     expect((await change(made.id, { url, events, status })).body.data).toEqual(changed.body.data);
     expect((await change(made.id, {})).body.data).toEqual(changed.body.data);
     const deleted = await partner.send('delete', `/webhook-endpoints/${made.id}`);
-    expect([deleted.status, deleted.body.data]).toEqual([200, changed.body.data]);
+    expect([deleted.status, { ...deleted.body.data, warnings }]).toEqual([200, changed.body.data]);
     expect((await list()).items).toEqual([]);
     for (const again of [
       change(made.id, {}),
@@ -417,7 +420,7 @@ describe('An endpoint that fails', () => {
     const items = (await list()).items;
     expect(items).toMatchObject([{ id, url: at(0).url, status: 'enabled', failing_since: null }]);
     const own = await partner.send('post', '/webhook-endpoints', { url: at(1).url, events: ['payout.failed'] });
-    const { secret, ...made } = own.body.data;
+    const { secret, warnings, ...made } = own.body.data;
     expect((await partner.administer('get', '')).body.data).toMatchObject({
       webhook: { url: at(0).url, events: ['payment.succeeded'] },
       webhook_endpoints: [items[0], made],
@@ -449,5 +452,53 @@ describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
     );
     const refused = await partner.send('post', `/webhook-endpoints/${id}/test`, { url: elsewhere });
     expect([refused.status, refused.body.error.message]).toEqual([400, 'url: unknown field']);
+  });
+
+  it('sends an example of any type, marked as a test, whatever the endpoint asks for', async () => {
+    const { id, secret } = await added({ url: at(0).url, events: ['payout.failed'] });
+    for (const type of webhookTypes) {
+      const { status, body } = await partner.send('post', `/webhook-endpoints/${id}/test`, { type });
+      expect([type, status, body.data?.type]).toEqual([type, 200, type]);
+    }
+    await deliveriesWhen('?limit=100', allDelivered(webhookTypes.length));
+    const told = new Map(at(0).received.map((one) => [verified(secret, one).type, verified(secret, one)]));
+    const schemas = new Map(webhookDocuments.map(({ type, body }) => [type, body]));
+    for (const type of webhookTypes) {
+      expect(told.get(type)).toMatchObject({ type, test: true });
+      expect([type, schemas.get(type)?.safeParse(told.get(type)).error]).toEqual([type, undefined]);
+    }
+    const refused = await partner.send('post', `/webhook-endpoints/${id}/test`, { type: 'payment.lost' });
+    expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'type']);
+  });
+});
+
+describe('An endpoint for all events', () => {
+  it('is told of each, by `*` alone', async () => {
+    const { id, secret, events } = await added({ url: at(0).url, events: ['*'] });
+    expect(events).toEqual(['*']);
+    const settled = await settle();
+    await eventually(
+      async () => at(0).received.map((one) => verified(secret, one)),
+      (told) => told.some(({ type, data }) => type === 'payment.succeeded' && data.id === settled),
+    );
+    expect((await change(id, { events: ['payment.failed'] })).body.data.events).toEqual(['payment.failed']);
+    expect((await change(id, { events: ['*'] })).body.data.events).toEqual(['*']);
+    const mixed = await change(id, { events: ['*', 'payment.failed'] });
+    expect([mixed.status, mixed.body.error.message]).toEqual([400, 'events: must be ["*"] alone, or name events']);
+    const operators = await partner.administer('put', '/webhook', { url: at(1).url, events: ['*'] });
+    expect([operators.status, operators.body.data.events]).toEqual([200, ['*']]);
+  });
+});
+
+describe('Two endpoints of one URL', () => {
+  it('are told to who makes or changes one so', async () => {
+    const first = await added({ url: at(0).url, events: ['payout.failed'] });
+    expect(first.warnings).toEqual([]);
+    const second = await added({ url: at(0).url, events: ['payout.failed'] });
+    expect(second.warnings).toEqual([expect.stringContaining(first.id)]);
+    expect((await change(second.id, { url: at(1).url })).body.data.warnings).toEqual([]);
+    expect((await change(first.id, { url: at(1).url })).body.data.warnings).toEqual([
+      expect.stringContaining(second.id),
+    ]);
   });
 });
