@@ -178,6 +178,8 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/decisions/:/reject': needs('approve-decision', ofPlatform),
   'GET /v1/receipts': needs('read-event', ofPlatform),
   'GET /v1/operations/overview': needs('read-event', ofPlatform),
+  'GET /v1/operations/payouts': needs('read-event', ofPlatform),
+  'PUT /v1/operations/payouts': needs('read-event', ofSuperAdmin),
   // Partner accounts
   'GET /v1/reconciliations': needs('read-event', ofPlatform),
   'GET /v1/exports/balances': needs('read-event', ofPlatform),
