@@ -19,10 +19,6 @@ export type ListedPayout = {
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
-  bank_code: string;
-  /** As sent; null without one. */
-  beneficiary_name: string | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -33,6 +29,10 @@ export type ListedPayout = {
   booked_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+  bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
 };
 
 export type PartnerError = {
@@ -137,10 +137,6 @@ export type Payout = {
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
-  bank_code: string;
-  /** As sent; null without one. */
-  beneficiary_name: string | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -151,6 +147,10 @@ export type Payout = {
   booked_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+  bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
@@ -371,10 +371,6 @@ export type WebhookPayout = {
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
-  bank_code: string;
-  /** As sent; null without one. */
-  beneficiary_name: string | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -385,6 +381,10 @@ export type WebhookPayout = {
   booked_at: string | null;
   /** The provider's, passed on; on failed payouts. */
   failure_code?: string;
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+  bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */

@@ -7,6 +7,7 @@ import { savingCirclesRoutes } from '../circles/saving-circles.routes.ts';
 import { erasureRoutes } from '../control/erasure/erasure.routes.ts';
 import { operationsRoutes } from '../control/operations/operations.routes.ts';
 import { operationsPages } from '../control/operations/pages/pages.routes.ts';
+import { searchRoutes } from '../control/operations/search.routes.ts';
 import { reconciliationsRoutes } from '../control/reconciliation/reconciliations.routes.ts';
 import { settlementsRoutes } from '../control/settlements/settlements.routes.ts';
 import { causeSummaryRoutes } from '../giving/causes/cause-summary.routes.ts';
@@ -127,6 +128,7 @@ export const routeGroups: readonly RouteGroup[] = [
   exportsRoutes,
   decisionsRoutes,
   operationsRoutes,
+  searchRoutes,
   collectionsRoutes,
   refundsRoutes,
 ];

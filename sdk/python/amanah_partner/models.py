@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 3cac79fc6b66a1cd4093443c4e727f94bc0a1fd0ab82bdcba8fd555a96321c1e
+# Made of 5f2f6d8d3f9ca5f3c63701825950a245e0974901d63a9f05b6a3e50549b8f5d1
 # ruff: noqa
 
 from __future__ import annotations
@@ -150,14 +150,6 @@ class WebhookPayout(TypedDict):
     """
     Always `IDR`.
     """
-    bank_code: str
-    """
-    The short code of the bank, as `GET /v1/partners/channels` lists it.
-    """
-    beneficiary_name: str | None
-    """
-    As sent; null without one.
-    """
     created_at: str
     """
     When it was made.
@@ -177,6 +169,14 @@ class WebhookPayout(TypedDict):
     failure_code: NotRequired[str]
     """
     The provider's, passed on; on failed payouts.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
     """
     bank_account_number: str
     """
@@ -691,14 +691,6 @@ class Payout(TypedDict):
     """
     Always `IDR`.
     """
-    bank_code: str
-    """
-    The short code of the bank, as `GET /v1/partners/channels` lists it.
-    """
-    beneficiary_name: str | None
-    """
-    As sent; null without one.
-    """
     created_at: str
     """
     When it was made.
@@ -718,6 +710,14 @@ class Payout(TypedDict):
     failure_code: NotRequired[str]
     """
     The provider's, passed on; on failed payouts.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
     """
     bank_account_number: str
     """
@@ -766,14 +766,6 @@ class ListedPayout(TypedDict):
     """
     Always `IDR`.
     """
-    bank_code: str
-    """
-    The short code of the bank, as `GET /v1/partners/channels` lists it.
-    """
-    beneficiary_name: str | None
-    """
-    As sent; null without one.
-    """
     created_at: str
     """
     When it was made.
@@ -793,6 +785,14 @@ class ListedPayout(TypedDict):
     failure_code: NotRequired[str]
     """
     The provider's, passed on; on failed payouts.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
     """
 
 

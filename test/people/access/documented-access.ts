@@ -177,6 +177,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/decisions/:/approve': needs('approve-decision', ofPlatform),
   'POST /v1/decisions/:/reject': needs('approve-decision', ofPlatform),
   'GET /v1/receipts': needs('read-event', ofPlatform),
+  'GET /v1/search': needs('read-event', ofPlatform),
   'GET /v1/operations/overview': needs('read-event', ofPlatform),
   'GET /v1/operations/payouts': needs('read-event', ofPlatform),
   'PUT /v1/operations/payouts': needs('read-event', ofSuperAdmin),
