@@ -7,6 +7,7 @@ import { savingCirclesRoutes } from '../circles/saving-circles.routes.ts';
 import { erasureRoutes } from '../control/erasure/erasure.routes.ts';
 import { operationsRoutes } from '../control/operations/operations.routes.ts';
 import { operationsPages } from '../control/operations/pages/pages.routes.ts';
+import { searchRoutes } from '../control/operations/search.routes.ts';
 import { reconciliationsRoutes } from '../control/reconciliation/reconciliations.routes.ts';
 import { settlementsRoutes } from '../control/settlements/settlements.routes.ts';
 import { causeSummaryRoutes } from '../giving/causes/cause-summary.routes.ts';
@@ -23,14 +24,15 @@ import { statementsRoutes } from '../ledger/statements.routes.ts';
 import { transactionsRoutes } from '../ledger/transactions.routes.ts';
 import { callbacksRoutes } from '../money-in/callbacks/callbacks.routes.ts';
 import { collectionsRoutes } from '../money-in/collections/collections.routes.ts';
+import { operatorsPaymentsRoutes } from '../money-in/collections/operators-payments.routes.ts';
 import { paidPages } from '../money-in/payments/paid-page.routes.ts';
 import { paymentsRoutes } from '../money-in/payments/payments.routes.ts';
 import { receiptsRoutes } from '../money-in/payments/receipts.routes.ts';
 import { transfersRoutes } from '../money-in/payments/transfers.routes.ts';
 import { decisionsRoutes } from '../money-out/decisions/decisions.routes.ts';
 import { limitsRoutes } from '../money-out/payouts/limits.routes.ts';
+import { operatorsPayoutsRoutes } from '../money-out/payouts/operators-payouts.routes.ts';
 import { payoutsRoutes } from '../money-out/payouts/payouts.routes.ts';
-import { stuckPayoutsRoutes } from '../money-out/payouts/stuck-payouts.routes.ts';
 import { refundsRoutes } from '../money-out/refunds/refunds.routes.ts';
 import { accountWithdrawalsRoutes } from '../money-out/withdrawals/account-withdrawals.routes.ts';
 import { disbursementsRoutes } from '../money-out/withdrawals/disbursements.routes.ts';
@@ -119,12 +121,14 @@ export const routeGroups: readonly RouteGroup[] = [
   payoutsRoutes,
   limitsRoutes,
   settlementsRoutes,
-  stuckPayoutsRoutes,
+  operatorsPayoutsRoutes,
+  operatorsPaymentsRoutes,
   receiptsRoutes,
   reconciliationsRoutes,
   exportsRoutes,
   decisionsRoutes,
   operationsRoutes,
+  searchRoutes,
   collectionsRoutes,
   refundsRoutes,
 ];

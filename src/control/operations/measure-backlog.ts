@@ -21,7 +21,10 @@ const count = (what: string, rows: string): string =>
  * the `since` of each waiting row.
  */
 const waiting: Record<string, string> = {
-  unknown_payouts: 'select unknown_since as since from payouts where unknown_since is not null',
+  // What was not sent waits for the switch while that holds it, which has an alarm of its own.
+  unknown_payouts: `select unknown_since as since from payouts
+    where unknown_since is not null and (last_word is distinct from 'unsent' or not payouts_held())`,
+  payouts_held: 'select changed_at as since from payout_switch where not enabled',
   contradicted_payouts: 'select contradicted_at as since from payouts where contradicted_at is not null',
   // A payout is sent after it was created: the index of pending ones by creation narrows the search.
   accepted_payouts: `select since from (select ${acceptedSince} as since from payouts
@@ -31,7 +34,7 @@ const waiting: Record<string, string> = {
   // decision does not count.
   unsent_payouts: `select created_at as since from payouts
     where look_again_at is not null and status = 'pending' and (last_word is null or last_word = 'unsent')
-      and created_at < now() - interval '1 hour'
+      and created_at < now() - interval '1 hour' and not payouts_held()
       and not exists (select from decisions d where d.withdrawal_id = payouts.id and d.status = 'pending')`,
   overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",

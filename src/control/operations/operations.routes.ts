@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { type PayoutSwitch, readPayoutSwitch, switchPayouts } from '../../money-out/payouts/payout-switch.ts';
 import { allow } from '../../platform/http/access.ts';
-import { amount, isoDate, timestamp } from '../../platform/http/fields.ts';
+import { amount, isoDate, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import type { Backlog } from './measure-backlog.ts';
 import { readOverview } from './read-overview.ts';
@@ -88,6 +89,50 @@ routes.get(
         versions,
       },
     };
+  },
+);
+
+const PayoutSwitchShape = z
+  .object({
+    enabled: z.boolean().meta({ description: 'Whether transfers and refunds leave.' }),
+    reason: z.string().nullable().meta({ description: 'Null before anybody has switched.' }),
+    changed_by: uuid().nullable().meta({ description: 'The user who switched last.' }),
+    changed_at: timestamp().nullable(),
+  })
+  .meta({ id: 'PayoutSwitch' });
+const presentSwitch = ({ changed_at, ...rest }: PayoutSwitch): z.input<typeof PayoutSwitchShape> => ({
+  ...rest,
+  changed_at: changed_at?.toISOString() ?? null,
+});
+
+routes.get(
+  '/payouts',
+  {
+    summary: 'Read whether transfers and refunds leave',
+    access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
+    answers: { 200: z.object({ message: z.string(), data: PayoutSwitchShape }) },
+  },
+  async ({ em }) => ({ message: 'Switch read', data: presentSwitch(await readPayoutSwitch(em)) }),
+);
+
+routes.put(
+  '/payouts',
+  {
+    summary: 'Hold all transfers and refunds, or let them go',
+    description:
+      'While `enabled` is false nothing is sent that was not sent yet, repetitions included: payouts of partners, ' +
+      'withdrawals, disbursements and refunds. New ones are accepted, reserve their money and stay `pending`. What was ' +
+      'sent before goes on. Needs no second person.',
+    access: allow('read-event', { userTypes: ['platform'], role: 'platform_super_admin', scope: 'all' }),
+    body: z.strictObject({
+      enabled: z.boolean(),
+      reason: text(300, 3).meta({ description: 'References, never personal data.', examples: ['incident 4711'] }),
+    }),
+    answers: { 200: z.object({ message: z.string(), data: PayoutSwitchShape }) },
+  },
+  async ({ em, caller, body, requestId }) => {
+    const switched = await switchPayouts(em, { ...body, caller, requestId });
+    return { message: switched.enabled ? 'Payouts let go' : 'Payouts held', data: presentSwitch(switched) };
   },
 );
 

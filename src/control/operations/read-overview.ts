@@ -12,6 +12,7 @@ import { type Backlog, readBacklog } from './measure-backlog.ts';
  * for its operators.
  */
 const forPeople: ReadonlySet<string> = new Set([
+  'payouts_held',
   'unknown_payouts',
   'contradicted_payouts',
   'accepted_payouts',

@@ -50,8 +50,12 @@ create index partner_payments_of_partner on partner_payments (partner_id, create
 create index partner_payments_of_channel on partner_payments (partner_id, channel_id, created_at desc, id desc);
 create index partner_payments_of_organization on partner_payments (partner_id, organization_id, created_at desc, id desc)
   where organization_id is not null;
-create index partner_payments_by_reference on partner_payments (partner_id, external_ref)
+-- For operators, who look at all of them, and search.
+create index partner_payments_by_creation on partner_payments (created_at desc, id desc) include (status);
+create index partner_payments_by_reference on partner_payments (external_ref, partner_id)
   where external_ref is not null;
+create index partner_payments_by_provider_id on partner_payments (provider_payment_request_id)
+  where provider_payment_request_id is not null;
 create index partner_payments_open on partner_payments ((coalesce(cancelled_at, expires_at)))
   where status in ('PENDING', 'WAITING_PAYMENT');
 create index partner_payments_unreleased on partner_payments (available_at)

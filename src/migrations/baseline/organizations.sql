@@ -26,6 +26,8 @@ create table organizations (
   updated_at timestamptz not null default now()
 );
 create index organizations_by_creation on organizations (created_at, id);
+-- For search.
+create index organizations_by_email on organizations (lower(email));
 create trigger organizations_status_law before insert or update of status on organizations
   for each row execute function keep_status('status', '>pending', '*');
 

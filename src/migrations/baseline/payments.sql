@@ -57,6 +57,9 @@ create table payment_orders (
   finalized_at timestamptz,
   check (status <> 'PAID' or cancelled_at is null)
 );
+-- For search.
+create index payment_orders_by_provider_id on payment_orders (provider_payment_request_id)
+  where provider_payment_request_id is not null;
 create index payment_orders_of_user on payment_orders (user_id, created_at desc, id desc);
 create index payment_orders_open on payment_orders ((coalesce(cancelled_at, expires_at)))
   where status in ('PENDING', 'WAITING_PAYMENT');

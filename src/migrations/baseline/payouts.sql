@@ -86,7 +86,10 @@ create table payouts (
 );
 create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (kind, status, amount)
   where partner_id is not null;
-create index payouts_by_external_ref on payouts (partner_id, external_ref) where external_ref is not null;
+-- For operators, who look at all of them, and search.
+create index payouts_by_creation on payouts (created_at desc, id desc) include (kind, status);
+create index payouts_by_external_ref on payouts (external_ref, partner_id) where external_ref is not null;
+create index payouts_by_provider_id on payouts (provider_transfer_id) where provider_transfer_id is not null;
 -- For the checks, as of payment orders.
 create index payouts_by_time on payouts using brin (created_at, updated_at) with (pages_per_range = 16, autosummarize = on);
 create index payouts_unknown on payouts (unknown_since) where unknown_since is not null;
@@ -97,6 +100,21 @@ create index payouts_failed on payouts (finalized_at) where status = 'failed';
 create trigger payouts_status_law before insert or update of status on payouts
   for each row execute function keep_status('status', '>pending', 'pending>succeeded', 'pending>failed',
     'succeeded>reversed');
+
+-- Whether transfers and refunds leave at all, of every kind and partner: one row, which a super admin switches.
+create table payout_switch (
+  id boolean primary key default true check (id),
+  enabled boolean not null default true,
+  reason varchar(300),
+  changed_by uuid references users (id),
+  changed_at timestamptz,
+  check (enabled or num_nulls(reason, changed_by, changed_at) = 0)
+);
+insert into payout_switch default values;
+create function payouts_held() returns boolean language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select not s.enabled from payout_switch s
+$$;
 
 -- An attempt without an outcome may have reached the provider. One that may have is open until the provider, asked two
 -- minutes or more after it, does not know it: not_known_at is when it was last asked with that answer. Another follows
@@ -185,7 +203,8 @@ end $$;
 create trigger payouts_say_what_has_left before insert or update on payouts
   for each row execute function say_what_has_left();
 
--- Begins an attempt of a pending payout and answers its number; the index refuses one beside another that is open.
+-- Begins an attempt of a pending payout and answers its number; the index refuses one beside another that is open. Null
+-- while transfers are held, of one that the provider has not got already.
 create function open_payout_attempt(p_payout_id uuid, p_is_made boolean default false) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -195,6 +214,9 @@ begin
   if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')
     or not p_is_made and standing_of_refund(p_payout_id) <> 'fits' then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
+  end if;
+  if not p_is_made and payouts_held() then
+    return null;
   end if;
   insert into payout_attempts (payout_id, number)
     select p_payout_id, count(*) + 1 from payout_attempts a where a.payout_id = p_payout_id

@@ -28,6 +28,8 @@ create table reconciliations (
   unique (day, resource_type, subject),
   check ((state = 'explained') <= (note is not null))
 );
+-- For search: a transfer or payment that nobody here knows has the provider's id only.
+create index reconciliations_by_subject on reconciliations (subject);
 create index reconciliations_by_creation on reconciliations (created_at desc, id desc);
 create index reconciliations_open on reconciliations (day) where state = 'open';
 create index reconciliations_of_transfers on reconciliations (created_at, id)

@@ -107,6 +107,7 @@ grant insert, update (status, attempts, body_sealed, last_status, last_error, ne
 -- The provider, and what waits.
 grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;
 grant update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
+grant update (enabled, reason, changed_by, changed_at) on payout_switch to amanah_app;
 grant insert, update (calls, counted_at) on provider_callers to amanah_app;
 grant insert, update (looks, look_again_at) on sweep_looks to amanah_app;
 grant insert, update (proved_at) on proved_checks to amanah_app;
@@ -133,7 +134,7 @@ grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,
   outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, unbooked_of_cause, kept_for_cause,
   kept_for_causes,
-  refund_account, refunded_of_payment, standing_of_refund, transfers_beyond_ours, owner_of_disbursement,
+  payouts_held, refund_account, refunded_of_payment, standing_of_refund, transfers_beyond_ours, owner_of_disbursement,
   why_disbursement_ends, hold_of_person, first_id_at, is_archived, find_month_problems, checks_since, checks_since_time,
   checks_read_all
   to amanah_app, amanah_reader;

@@ -31,6 +31,11 @@ export async function findPartnerPayment(em: EntityManager, id: string): Promise
   return { payment: em.fork().map(PartnerPayment, columns), channel: { method, channel_code }, refunded };
 }
 
+/** A payment of any partner. Throws NOT_FOUND. */
+export async function getAnyPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel> {
+  return (await findPartnerPayment(em, id)) ?? refuse('NOT_FOUND', 'The payment was not found', { field: 'id' });
+}
+
 /** A payment of this partner. Throws RESOURCE_NOT_FOUND alike for a missing one and another partner's. */
 export async function getPartnerPayment(
   em: EntityManager,
@@ -42,10 +47,11 @@ export async function getPartnerPayment(
 }
 
 export interface PaymentFilter extends ListWindow {
-  partnerId: string;
+  /** Those of every partner without it. */
+  partnerId?: string | undefined;
   status?: PartnerPaymentStatus | undefined;
   externalRef?: string | undefined;
-  /** As a payment shows it: `external_ref`, or the id of one without. */
+  /** As a payment shows it: `external_ref`, or the id of one without; of every partner's also the id of the others. */
   reference?: string | undefined;
   method?: PaymentMethodKind | undefined;
   channel?: string | undefined;
@@ -56,12 +62,12 @@ export interface PaymentFilter extends ListWindow {
   to?: Date | undefined;
 }
 
-/** A page of a partner's payments, newest first, and the number of all that match. */
+/** A page of payments, newest first, and the number of all that match. */
 export function findPartnerPayments(
   em: EntityManager,
   { partnerId, status, externalRef, reference, method, channel, organizationId, from, to, ...window }: PaymentFilter,
 ): Promise<Listed & { items: PaymentWithChannel[] }> {
-  const within = { partner_id: partnerId };
+  const within = partnerId === undefined ? {} : { partner_id: partnerId };
   return readFresh(em, async (reader) => {
     const through = { ...(method && { method }), ...(channel !== undefined && { channel_code: channel }) };
     const ids =
@@ -70,7 +76,7 @@ export function findPartnerPayments(
       ...within,
       ...(status && { status: { $in: statesShownAs(status) } }),
       ...(externalRef !== undefined && { external_ref: externalRef }),
-      ...(reference !== undefined && { $or: referredAs(reference) }),
+      ...(reference !== undefined && { $or: referredAs(reference, partnerId) }),
       ...(ids && { channel_id: { $in: ids } }),
       ...(organizationId && { organization_id: organizationId }),
       ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
@@ -93,7 +99,7 @@ export function findPartnerPayments(
   });
 }
 
-const referredAs = (reference: string): FilterQuery<PartnerPayment>[] => [
+const referredAs = (reference: string, partnerId: string | undefined): FilterQuery<PartnerPayment>[] => [
   { external_ref: reference },
-  ...(isUuid(reference) ? [{ external_ref: null, id: reference }] : []),
+  ...(isUuid(reference) ? [{ id: reference, ...(partnerId && { external_ref: null }) }] : []),
 ];

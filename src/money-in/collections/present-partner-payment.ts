@@ -114,3 +114,27 @@ export const PartnerPaymentShape = z
     failure_code: z.string().nullable(),
   })
   .meta({ id: 'PartnerPayment' });
+
+/** A payment as operators see it. */
+export function presentOperatorsPayment(shown: PaymentWithChannel) {
+  const { payment } = shown;
+  return {
+    ...presentPartnerPayment(shown),
+    channel: shown.channel.channel_code,
+    partner_id: payment.partner_id,
+    organization_id: payment.organization_id ?? null,
+    provider_payment_request_id: payment.provider_payment_request_id ?? null,
+    settling_since: payment.settling_since?.toISOString() ?? null,
+  };
+}
+
+export const OperatorsPaymentShape = PartnerPaymentShape.omit({ status_url: true })
+  .extend({
+    partner_id: uuid(),
+    organization_id: uuid().nullable().meta({ description: "Of a partner's customer that it collected for." }),
+    provider_payment_request_id: z.string().nullable().meta({ description: "The provider's id of the instrument." }),
+    settling_since: timestamp().nullable().meta({
+      description: 'Since when the provider reports it paid or pending without a payment that can be settled.',
+    }),
+  })
+  .meta({ id: 'OperatorsPayment' });

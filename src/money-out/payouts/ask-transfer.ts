@@ -8,6 +8,7 @@ import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, noReasonGiven, type ProviderReport } from './payout.ts';
+import { arePayoutsHeld } from './payout-switch.ts';
 import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
 import { mayRepeat } from './repeating.ts';
 
@@ -77,5 +78,6 @@ async function concludeFromIgnorance(
   if (made.length > 0 && !isFrozen(payout)) return nothing;
   if ((await handlings[payout.kind].heldBy?.(tx, payout))?.isBarred) return nothing;
   if ((await buildRequest(sending, payout)) === null) return { said: 'request differs' };
-  return mayRepeat(made, sending.resendHours) ? { said: 'not known', repeat: true } : nothing;
+  const repeats = mayRepeat(made, sending.resendHours) && !(await arePayoutsHeld(tx));
+  return repeats ? { said: 'not known', repeat: true } : nothing;
 }

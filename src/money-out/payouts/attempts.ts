@@ -38,25 +38,29 @@ export async function closeAttempt(
 }
 
 /**
- * Opens an attempt and returns its number. `isMade` is for one that the provider has got already. The database refuses one
- * while another is open, and one that may not be sent any more.
+ * Opens an attempt and returns its number; null while transfers are held. `isMade` is for one that the provider has got
+ * already, which is never held. The database refuses one while another is open, and one that may not be sent any more.
  */
-export async function openAttempt(tx: EntityManager, payoutId: string, { isMade = false } = {}): Promise<number> {
-  const [row] = await tx.execute<{ number: number }[]>('select open_payout_attempt(?, ?) as number', [
+export async function openAttempt(
+  tx: EntityManager,
+  payoutId: string,
+  { isMade = false } = {},
+): Promise<number | null> {
+  const [row] = await tx.execute<{ number: number | null }[]>('select open_payout_attempt(?, ?) as number', [
     payoutId,
     isMade,
   ]);
   return must(row, 'a function answers').number;
 }
 
-/** Whether the attempt may still be sent: it is recent enough, and its payout is pending. */
+/** Whether the attempt may still be sent: it is recent enough, its payout is pending, and transfers are not held. */
 export async function maySend(
   em: EntityManager,
   { payoutId, number, withinMs }: { payoutId: string; number: number; withinMs: number },
 ): Promise<boolean> {
   const found = await em.execute<unknown[]>(
     `select 1 from payout_attempts a join payouts p on p.id = a.payout_id
-     where a.payout_id = ? and a.number = ? and p.status = 'pending'
+     where a.payout_id = ? and a.number = ? and p.status = 'pending' and not payouts_held()
        and a.sent_at > clock_timestamp() - make_interval(secs => ?)`,
     [payoutId, number, withinMs / 1000],
   );

@@ -1,13 +1,17 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
+import { findPage, type ListWindow, readPage } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
+import { readFresh } from '../../platform/database/replica.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
+import { textArray } from '../../shared/postgres.ts';
 import { Payout } from './payout.entity.ts';
-import type { PayoutStatus } from './payout.ts';
+import type { PayoutKind, PayoutStatus } from './payout.ts';
 
 export interface PayoutFilter {
+  partner_id?: string | undefined;
+  kind?: PayoutKind | undefined;
   status?: PayoutStatus | undefined;
   external_ref?: string | undefined;
   /** The platform's own. */
@@ -18,22 +22,61 @@ export interface PayoutFilter {
   to?: Date | undefined;
 }
 
+const whereOf = ({ from, to, ...columns }: PayoutFilter): FilterQuery<Payout> => ({
+  ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)),
+  ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
+});
+
 /** A partner's own payouts, newest first. */
 export function findPayouts(
   em: EntityManager,
   partnerId: string,
-  { from, to, ...columns }: PayoutFilter,
+  filter: PayoutFilter,
   window: ListWindow,
 ): Promise<Listed & { items: Payout[] }> {
   const within = { partner_id: partnerId, kind: 'partner_payout' } as const;
-  const where: FilterQuery<Payout> = {
-    ...within,
-    ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)),
-    ...(from === undefined && to === undefined
-      ? {}
-      : { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
-  };
-  return findPage(em, Payout, where, window, { within });
+  return findPage(em, Payout, whereOf({ ...filter, ...within }), window, { within });
+}
+
+/** A payout of any kind, and what belongs to its kind: null for the others. */
+export interface OwnedPayout {
+  payout: Payout;
+  /** Whose withdrawal it is. */
+  user_id: string | null;
+  organization_id: string | null;
+  /** Whose disbursement it is. */
+  cause_id: string | null;
+  /** The payment that it refunds. */
+  payment_id: string | null;
+}
+
+/** Payouts of every kind and owner, newest first. */
+export function findAllPayouts(
+  em: EntityManager,
+  filter: PayoutFilter,
+  window: ListWindow,
+): Promise<Listed & { items: OwnedPayout[] }> {
+  return readFresh(em, async (reader) => {
+    const { items, ...listed } = await readPage(reader, Payout, whereOf(filter), window, { within: {} });
+    return { items: await withOwners(reader, items), ...listed };
+  });
+}
+
+/** A payout of any kind. Throws NOT_FOUND. */
+export async function getAnyPayout(em: EntityManager, id: string): Promise<OwnedPayout> {
+  const payout = (await em.findOne(Payout, { id })) ?? refuse('NOT_FOUND', 'The payout was not found', { field: 'id' });
+  const [owned] = await withOwners(em, [payout]);
+  return must(owned, 'each payout is answered');
+}
+
+async function withOwners(em: EntityManager, payouts: readonly Payout[]): Promise<OwnedPayout[]> {
+  const rows = await em.execute<(Omit<OwnedPayout, 'payout'> & { id: string })[]>(
+    `select p.id, w.user_id, w.organization_id, w.cause_id, r.payment_id from unnest(?::uuid[]) p (id)
+     left join withdrawals w on w.id = p.id left join payment_refunds r on r.id = p.id`,
+    [textArray(payouts.map(({ id }) => id))],
+  );
+  const byId = new Map(rows.map(({ id, ...owner }) => [id, owner]));
+  return payouts.map((payout) => ({ payout, ...must(byId.get(payout.id), 'each payout is answered') }));
 }
 
 /** A partner's payout. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */

@@ -20,6 +20,7 @@ import {
   payoutFamilyOf,
   settledByOperator,
 } from './payout.ts';
+import { arePayoutsHeld } from './payout-switch.ts';
 import { mayRepeatInMs } from './repeating.ts';
 
 /**
@@ -108,11 +109,16 @@ async function findNext(
       text: `${asked}${it} is not sent any more: an earlier refund of the payment was made after all.`,
     };
   }
+  const made = await findMadeAttempts(em, id);
+  const isHeld = await arePayoutsHeld(em);
+  if (isHeld && made.length === 0 && last_word !== 'request differs') {
+    const text = `The platform holds all transfers for now, and the ${it} is sent once it lets them go. The money stays reserved.`;
+    return { at: null, text };
+  }
   if (!asked_at) {
     return { at: look_again_at ?? null, text: `The ${it} is being sent; it is checked again by then.` };
   }
   const at = look_again_at ? new Date(look_again_at.getTime() - overdueGraceMs) : null;
-  const made = await findMadeAttempts(em, id);
   if (made.length === 0 && (!last_word || last_word === 'unsent')) {
     return {
       at,
@@ -125,7 +131,7 @@ async function findNext(
       text: 'Nothing was sent to the provider, and nothing is: our operators look into it. The money stays reserved.',
     };
   }
-  if (last_word === 'not known' && isFrozen(payout) && !payout.provider_transfer_id) {
+  if (!isHeld && last_word === 'not known' && isFrozen(payout) && !payout.provider_transfer_id) {
     const inMs = mayRepeatInMs(made, resendHours);
     if (inMs !== null) return { at, text: repeatText(inMs, it) };
   }

@@ -7,8 +7,8 @@ import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import { isFinalPayout, payoutLaw } from './payout.ts';
 
-/** A payout without whom it pays. */
-function presentPayout(payout: Payout) {
+/** What every kind of payout shows, without whom it pays. */
+export function presentPayout(payout: Payout) {
   return {
     id: payout.id,
     reference: payout.reference,
@@ -19,7 +19,6 @@ function presentPayout(payout: Payout) {
     fee: payout.fee,
     net_amount: payout.net_amount,
     currency: 'IDR' as const,
-    bank_code: must(payout.bank_code, 'a payout goes to a bank'),
     created_at: payout.created_at.toISOString(),
     succeeded_at: payout.succeeded_at?.toISOString() ?? null,
     finalized_at: payout.finalized_at?.toISOString() ?? null,
@@ -31,7 +30,12 @@ function presentPayout(payout: Payout) {
 /** A payout as partners read it in lists (docs/contract.md 8): with the beneficiary's name, without their account. */
 export async function presentListedPayout(sealer: Sealer, payout: Payout) {
   const { beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
-  return { ...presentPayout(payout), beneficiary_name: beneficiary_name ?? null, metadata: metadata ?? null };
+  return {
+    ...presentPayout(payout),
+    bank_code: bankOf(payout),
+    beneficiary_name: beneficiary_name ?? null,
+    metadata: metadata ?? null,
+  };
 }
 
 /** As the answer to creation, the detail and the webhooks show it: with the beneficiary decrypted. */
@@ -39,6 +43,8 @@ export async function presentWholePayout(sealer: Sealer, payout: Payout) {
   const { bank_account_number } = await showPayoutTexts(sealer, payout);
   return { ...(await presentListedPayout(sealer, payout)), bank_account_number };
 }
+
+const bankOf = ({ bank_code }: Payout): string => must(bank_code, 'a payout goes to a bank');
 
 /** A payout as of its creation: its transfer goes on meanwhile, and may have ended before the answer was sent. */
 export async function presentReservation(sealer: Sealer, payout: Payout) {
@@ -52,7 +58,8 @@ export async function presentReservation(sealer: Sealer, payout: Payout) {
   return { ...(await presentWholePayout(sealer, payout)), ...pending };
 }
 
-const listed = {
+/** The shape of `presentPayout`. */
+export const payoutFields = {
   id: uuid(),
   reference: z.string().meta({ description: "The platform's own reference." }),
   external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
@@ -62,9 +69,6 @@ const listed = {
   fee: amount(),
   net_amount: amount().meta({ description: 'What reaches the bank.' }),
   currency: z.literal('IDR'),
-  bank_code: z.string(),
-  beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
-  metadata: shownMetadata(),
   created_at: timestamp(),
   succeeded_at: timestamp().nullable().meta({
     description: 'When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.',
@@ -77,6 +81,13 @@ const listed = {
     .string()
     .nullable()
     .meta({ description: "The provider's, passed on, of a failed payout; otherwise null." }),
+};
+
+const listed = {
+  ...payoutFields,
+  bank_code: z.string(),
+  beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+  metadata: shownMetadata(),
 };
 
 export const ListedPayoutShape = z.object(listed).meta({ id: 'ListedPayout' });

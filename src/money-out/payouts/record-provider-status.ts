@@ -63,13 +63,18 @@ export async function recordProviderStatus(
   } else {
     if (payout.last_word && !isUnknown(payout.last_word)) payout.unknown_since = null;
     else payout.unknown_since ??= at;
-    const wait = nextPayoutWaitMs(at.getTime() - (await readAskedSince(tx, payout)).getTime(), restMs);
-    payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
+    await lookAgainLater(tx, payout, at, restMs);
   }
   payout.updated_at = now;
   await tx.flush();
   await noteFurtherTransfers(tx, payout, report.further ?? []);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
+}
+
+/** A pending payout is looked at again some time after `at`, and after the workflow asks by itself. */
+export async function lookAgainLater(tx: EntityManager, payout: Payout, at: Date, restMs = 0): Promise<void> {
+  const wait = nextPayoutWaitMs(at.getTime() - (await readAskedSince(tx, payout)).getTime(), restMs);
+  payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import {
   type CallOptions,
   type Gateway,
@@ -8,6 +9,7 @@ import {
   restAfter,
   type TransferRequest,
 } from '../../platform/gateway/gateway.ts';
+import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { compareMoney } from '../../shared/money.ts';
@@ -17,7 +19,8 @@ import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, type ProviderReport, restOf } from './payout.ts';
-import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
+import { arePayoutsHeld } from './payout-switch.ts';
+import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provider-status.ts';
 import { mayRepeat } from './repeating.ts';
 
 /**
@@ -33,9 +36,11 @@ export async function sendTransfer(
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<ProviderReport> {
   await failpoint('send-transfer.before');
+  if (await arePayoutsHeld(em.fork())) return holdBack(em, sending, { payoutId, at, signal });
   const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
   if (earlier !== null && earlier.said !== 'not known') return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
   const begun = await em.transactional((tx) => beginAttempt(tx, sending, payoutId, new Date(at)));
+  if (begun === 'held') return holdBack(em, sending, { payoutId, at, signal });
   if (begun === 'ask') return askTransfer(em.fork(), sending, { payoutId, at, signal });
   if ('said' in begun) return begun;
   await failpoint('send-transfer.attempt-written');
@@ -50,6 +55,25 @@ export async function sendTransfer(
   const report = await em.fork().transactional((tx) => keepAnswer(tx, { payoutId, number, heard, at: new Date(at) }));
   await failpoint('send-transfer.noted');
   return report;
+}
+
+/**
+ * While transfers are held: a payout that was requested is asked about, and another waits. The provider says nothing of
+ * it, so nothing is recorded but when it is looked at again.
+ */
+async function holdBack(
+  em: EntityManager,
+  sending: Sending,
+  { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
+): Promise<ProviderReport> {
+  if ((await findMadeAttempts(em.fork(), payoutId)).length > 0) {
+    return askTransfer(em.fork(), sending, { payoutId, at, signal });
+  }
+  return em.fork().transactional(async (tx) => {
+    const payout = await lockPayout(tx, payoutId);
+    if (!isFinalPayout(payout.status)) await lookAgainLater(tx, payout, await readDatabaseClock(tx));
+    return { said: 'unsent' };
+  });
 }
 
 /**
@@ -73,7 +97,7 @@ function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport
   return em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     if (report.said !== 'unsent' && (await findMadeAttempts(tx, payoutId)).length === 0) {
-      const number = await openAttempt(tx, payoutId, { isMade: true });
+      const number = must(await openAttempt(tx, payoutId, { isMade: true }), 'what was made is not held');
       await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
     }
     await recordProviderStatus(tx, payout, report, at);
@@ -89,15 +113,15 @@ interface Begun {
 
 /**
  * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
- * the provider and may not be repeated now, no request may leave any more, or the payout is final; a status when nothing
- * may be sent, because people have not approved it, or `buildRequest` gives none.
+ * the provider and may not be repeated now, no request may leave any more, or the payout is final; `held` while
+ * transfers are held; a status when nothing may be sent, because people have not approved it, or `buildRequest` gives none.
  */
 async function beginAttempt(
   tx: EntityManager,
   sending: Sending,
   payoutId: string,
   at: Date,
-): Promise<Begun | ProviderReport | 'ask'> {
+): Promise<Begun | ProviderReport | 'ask' | 'held'> {
   const payout = await lockPayout(tx, payoutId);
   if (isFinalPayout(payout.status)) return 'ask';
   // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
@@ -115,9 +139,11 @@ async function beginAttempt(
     await recordProviderStatus(tx, payout, report, at);
     return report;
   }
+  const number = await openAttempt(tx, payoutId);
+  if (number === null) return 'held';
   payout.request_digest = built.digest;
   await tx.flush();
-  return { number: await openAttempt(tx, payoutId), request: built.request, partnerId: payout.partner_id ?? null };
+  return { number, request: built.request, partnerId: payout.partner_id ?? null };
 }
 
 async function makeRequest(

@@ -1,14 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
+import { either, type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import { must } from '../../shared/assert.ts';
 import type { PayoutPlace, PayoutWorkflows } from './payout.ts';
 
 /** Payouts that are due for a look; each look sets the time of the next. */
 export const overduePayouts = 'select id, look_again_at as since from payouts where look_again_at < now()';
 
+/** Payouts that were held, and that nobody has looked at since they were let go. */
+const releasedPayouts = `select p.id, s.changed_at as since from payouts p join payout_switch s on s.enabled
+  where p.status = 'pending' and (p.last_word is null or p.last_word in ('unsent', 'not known'))
+    and coalesce(p.asked_at, p.created_at) < s.changed_at
+    and not exists (select from decisions d where d.withdrawal_id = p.id and d.status = 'pending')`;
+
 /**
  * Wakes payouts that are due for a look: pending ones whose workflow is late (Temporal may have lost it), and final
- * ones that may still be reversed. Returns how many.
+ * ones that may still be reversed; and those that were held until now. Returns how many.
  */
 export function sweepPayouts(
   em: EntityManager,
@@ -19,5 +25,5 @@ export function sweepPayouts(
     const [payout] = await em.fork().execute<PayoutPlace[]>('select id, kind from payouts where id = ?', [id]);
     await workflows.hintPayout(must(payout, 'a payout is kept'));
   };
-  return sweepRows(em, [{ kind: 'payout', due: overduePayouts, wake }], failed);
+  return sweepRows(em, [{ kind: 'payout', due: either(overduePayouts, releasedPayouts), wake }], failed);
 }

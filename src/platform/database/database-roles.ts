@@ -149,6 +149,7 @@ const ownFunctions = [
   'kept_for_cause',
   'kept_for_causes',
   'refund_account',
+  'payouts_held',
   'refunded_of_payment',
   'standing_of_refund',
   'transfers_beyond_ours',

@@ -17,12 +17,19 @@ const singular = (segment: string): string =>
         .replace(/(?<!s)s$/, '')
     : segment;
 
+/** What operators read under a name that partners' routes have: ids are of one document. */
+const alsoPartners: Readonly<Record<string, string>> = { payouts: 'operators-payouts' };
+
 /**
  * The name of an operation, as a client's method would be called: `createPayment`, `listPayments`, `getPayment`,
  * `cancelPayment`, `getPaymentTimeline`. A POST to a last segment that is no plural is an action on what precedes it.
  */
 export function operationId({ method, path }: { method: string; path: string }): string {
-  const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'v1' && segment !== 'partners');
+  const isPartners = path.startsWith('/v1/partners/');
+  const segments = path
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== 'v1' && segment !== 'partners')
+    .map((segment, index) => (isPartners || index > 0 ? segment : (alsoPartners[segment] ?? segment)));
   const last = segments.at(-1) ?? '';
   const isAction = method === 'post' && segments.length > 1 && !isParameter(last) && !isPlural(last);
   const named = (isAction ? segments.slice(0, -1) : segments)

@@ -149,6 +149,8 @@ async function withdrawal(stack: Stack, owner: Owner): Promise<Ids> {
   const { accountId, id: userId } = owner.user;
   const id = newId();
   await stack.owner().execute('update bank_accounts set usable_at = created_at where id = ?', [bankAccount]);
+  const texts = JSON.stringify({ bank_account_number: '1234567890', beneficiary_name: 'Ani' });
+  const sealed = await stack.deps.sealer.seal({ table: 'payouts', column: 'texts_sealed', row: id }, texts);
   await stack.em().transactional(async (tx) => {
     const [held] = await tx.execute<{ id: string }[]>(
       "select id from accounts where owner_id = ? and kind = 'withdrawal_reserved'",
@@ -159,8 +161,8 @@ async function withdrawal(stack: Stack, owner: Owner): Promise<Ids> {
     await tx.execute(
       `insert into payouts (id, kind, source_account_id, reserved_account_id, reference, fee_mode, amount, fee,
          net_amount, bank_code, texts_sealed, status, created_at, updated_at)
-       values (?, 'withdrawal', ?, ?, ?, 'DEDUCTED', 10, 1, 9, 'BCA', 'x', 'pending', now(), now())`,
-      [id, accountId, reserved, `WD-${id.slice(-20)}`],
+       values (?, 'withdrawal', ?, ?, ?, 'DEDUCTED', 10, 1, 9, 'BCA', ?, 'pending', now(), now())`,
+      [id, accountId, reserved, `WD-${id.slice(-20)}`, sealed],
     );
     await tx.execute(
       `insert into withdrawals (id, user_id, organization_id, bank_account_id, transaction_id, created_at)
@@ -380,6 +382,8 @@ const things: Record<string, Things> = {
     make: async (stack, { user }) => ({ id: await buildTransaction(stack, user) }),
   },
   '/v1/withdrawals/': { foreign: 403, make: withdrawal },
+  '/v1/payouts/': { foreign: 'shared', make: partnerPayout },
+  '/v1/partner-payments/': { foreign: 'shared', make: (stack, owner) => partnerPayment(stack, owner) },
   '/v1/users/': { foreign: 403, make: beingErased },
   '/v1/users/invitations/': { foreign: 403, make: invitation },
 };

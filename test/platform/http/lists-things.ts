@@ -217,6 +217,8 @@ export const lists: Record<string, List> = {
     leave: 'delete from webhook_endpoints where id = ?',
   },
   '/v1/payments/orders': { as: 'person', make: ofMatrix },
+  '/v1/payouts': { as: 'platform', make: ofEverybody },
+  '/v1/partner-payments': { as: 'platform', make: ofEverybody },
   '/v1/payouts/stuck': {
     as: 'platform',
     make: stuckPayouts,

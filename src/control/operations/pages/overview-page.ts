@@ -50,6 +50,7 @@ interface SideShown {
   amount: string | null;
 }
 const caseWords: Record<string, string> = {
+  payouts_held: 'All payouts held',
   unknown_payouts: 'Payouts with an unknown outcome',
   contradicted_payouts: 'Payouts that the provider contradicts',
   accepted_payouts: 'Payouts accepted for more than a day',

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { TimelineShape } from '../../partners/timeline.ts';
+import { allow } from '../../platform/http/access.ts';
+import { externalRef, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
+import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { findPartnerPayments, getAnyPartnerPayment } from './find-partner-payments.ts';
+import { partnerPaymentStatuses } from './partner-payment.ts';
+import { tellPartnerPayment } from './payment-timeline.ts';
+import { OperatorsPaymentShape, presentOperatorsPayment } from './present-partner-payment.ts';
+
+const routes = createRouteGroup({ prefix: '/v1/partner-payments', tag: 'Operations' });
+const reads = allow('read-event', { userTypes: ['platform'], scope: 'all' });
+const params = z.object({ id: uuid() });
+
+routes.get(
+  '/',
+  {
+    summary: "List every partner's payments, newest first",
+    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    access: reads,
+    query: listQuery().extend({
+      partner_id: uuid().optional(),
+      status: z.enum(partnerPaymentStatuses).optional(),
+      reference: externalRef().optional().meta({ description: "The payment's id, or the partner's own reference." }),
+      external_ref: externalRef().optional().meta({ description: "The partner's own." }),
+      kind: z.literal('partner_payment').optional().meta({ description: 'There is one.' }),
+      from: periodStart().optional(),
+      to: periodEnd().optional(),
+    }),
+    answers: {
+      200: z.object({ message: z.string(), data: z.object({ items: z.array(OperatorsPaymentShape), ...pageFields }) }),
+    },
+  },
+  async ({ em, query }) => {
+    const { partner_id: partnerId, external_ref: externalRef, kind: _, ...rest } = query;
+    const { items, ...listed } = await findPartnerPayments(em, { ...rest, partnerId, externalRef });
+    return {
+      message: 'Payments found',
+      data: { items: items.map(presentOperatorsPayment), ...presentPage(query, listed) },
+    };
+  },
+);
+
+routes.get(
+  '/:id',
+  {
+    summary: "Read a partner's payment",
+    access: reads,
+    params,
+    answers: { 200: z.object({ message: z.string(), data: OperatorsPaymentShape }) },
+    refusals: [404],
+  },
+  async ({ em, params: { id } }) => ({
+    message: 'Payment found',
+    data: presentOperatorsPayment(await getAnyPartnerPayment(em, id)),
+  }),
+);
+
+routes.get(
+  '/:id/timeline',
+  {
+    summary: "What happened to a partner's payment, and what happens next",
+    access: reads,
+    params,
+    answers: { 200: z.object({ message: z.string(), data: TimelineShape }) },
+    refusals: [404],
+  },
+  async ({ em, params: { id } }) => {
+    const { payment } = await getAnyPartnerPayment(em, id);
+    return { message: 'Timeline found', data: await tellPartnerPayment(em, payment) };
+  },
+);
+
+export const operatorsPaymentsRoutes = routes;

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { timestamp, uuid } from '../../platform/http/fields.ts';
+import { maskName, maskNumber } from '../../shared/mask.ts';
+import type { OwnedPayout } from './find-payouts.ts';
+import { showPayoutTexts } from './open-payout-texts.ts';
+import { payoutKinds } from './payout.ts';
+import { payoutFields, presentPayout } from './present-payout.ts';
+
+/** A payout of any kind as operators see it: the beneficiary masked, as they compare it and need not know it. */
+export async function presentOperatorsPayout(sealer: Sealer, { payout, ...owner }: OwnedPayout) {
+  const { bank_account_number, beneficiary_name } = await showPayoutTexts(sealer, payout);
+  return {
+    ...presentPayout(payout),
+    kind: payout.kind,
+    partner_id: payout.partner_id ?? null,
+    ...owner,
+    bank_code: payout.bank_code ?? null,
+    bank_account_number: payout.bank_code ? maskNumber(bank_account_number) : null,
+    beneficiary_name: beneficiary_name ? maskName(beneficiary_name) : null,
+    failure_code: payout.failure_code ?? null,
+    provider_transfer_id: payout.provider_transfer_id ?? null,
+    provider_says: payout.last_word ?? null,
+    provider_asked_at: payout.asked_at?.toISOString() ?? null,
+    unknown_since: payout.unknown_since?.toISOString() ?? null,
+    contradicted_at: payout.contradicted_at?.toISOString() ?? null,
+  };
+}
+
+export const OperatorsPayoutShape = z
+  .object({
+    ...payoutFields,
+    kind: z.enum(payoutKinds).meta({ description: 'A disbursement is a withdrawal with a `cause_id`.' }),
+    partner_id: uuid().nullable().meta({ description: 'Null for a withdrawal.' }),
+    user_id: uuid().nullable().meta({ description: 'Who asked for a withdrawal.' }),
+    organization_id: uuid().nullable().meta({ description: "Of a withdrawal from an organization's account." }),
+    cause_id: uuid().nullable().meta({ description: 'Of a disbursement.' }),
+    payment_id: uuid().nullable().meta({ description: 'The payment that a refund gives back.' }),
+    bank_code: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
+    bank_account_number: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Its last four characters; null for a refund to the wallet that paid.',
+        examples: ['*********1111'],
+      }),
+    beneficiary_name: z
+      .string()
+      .nullable()
+      .meta({ description: 'Initials; null without a name.', examples: ['B*** S******'] }),
+    failure_code: z.string().nullable().meta({ description: "The provider's, passed on; on failed payouts." }),
+    provider_transfer_id: z.string().nullable().meta({ description: "The provider's id of the transfer." }),
+    provider_says: z.string().nullable().meta({ description: "The provider's last status; null before it was asked." }),
+    provider_asked_at: timestamp().nullable().meta({ description: 'When it was asked last.' }),
+    unknown_since: timestamp().nullable().meta({ description: 'Since when the outcome is unknown.' }),
+    contradicted_at: timestamp()
+      .nullable()
+      .meta({ description: 'Since when the provider says otherwise than the final status.' }),
+  })
+  .meta({ id: 'OperatorsPayout' });

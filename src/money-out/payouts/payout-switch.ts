@@ -1,0 +1,56 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Caller } from '../../shared/caller.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { must } from '../../shared/assert.ts';
+
+/** Whether transfers and refunds leave, and who said so last, why and when: null before anybody has. */
+export interface PayoutSwitch {
+  enabled: boolean;
+  reason: string | null;
+  changed_by: string | null;
+  changed_at: Date | null;
+}
+
+interface Row extends Omit<PayoutSwitch, 'changed_at'> {
+  changed_at: Date | string | null;
+}
+
+async function read(em: EntityManager, lock = ''): Promise<PayoutSwitch> {
+  const [row] = await em.execute<Row[]>(`select enabled, reason, changed_by, changed_at from payout_switch ${lock}`);
+  const { changed_at, ...rest } = must(row, 'there is one switch');
+  return { ...rest, changed_at: changed_at === null ? null : new Date(changed_at) };
+}
+
+/** How the switch for all payouts stands. */
+export const readPayoutSwitch = (em: EntityManager): Promise<PayoutSwitch> => read(em);
+
+/** Whether transfers and refunds that were not sent are held. */
+export const arePayoutsHeld = async (em: EntityManager): Promise<boolean> => !(await read(em)).enabled;
+
+/**
+ * Holds all transfers and refunds that were not sent yet, repetitions included, or lets them go: no attempt begins after
+ * this, and one that has begun makes no request. The next sweep wakes what was held. Saying the same again changes nothing.
+ */
+export function switchPayouts(
+  em: EntityManager,
+  { enabled, reason, caller, requestId }: { enabled: boolean; reason: string; caller: Caller; requestId: string },
+): Promise<PayoutSwitch> {
+  return em.transactional(async (tx) => {
+    const before = await read(tx, 'for update');
+    if (before.enabled === enabled && before.reason === reason) return before;
+    await tx.execute(
+      'update payout_switch set enabled = ?, reason = ?, changed_by = ?, changed_at = clock_timestamp()',
+      [enabled, reason, caller.userId],
+    );
+    await recordEvent(tx, {
+      event: enabled ? 'PAYOUTS_RELEASED' : 'PAYOUTS_HELD',
+      impact: 'HIGH',
+      resourceType: 'payout_switch',
+      resourceId: null,
+      actorId: caller.userId,
+      requestId,
+      data: { reason },
+    });
+    return read(tx);
+  });
+}

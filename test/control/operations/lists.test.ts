@@ -1,0 +1,114 @@
+import { buildPayer, magicAccount, pay } from '../../money-out/payouts/build-payouts.ts';
+import { type BuiltUser, buildSuperAdmin } from '../../support/build.ts';
+import type { BuiltPartner } from '../../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+let operator: BuiltUser;
+let partner: BuiltPartner;
+let payout: { id: string; reference: string };
+let payment: { id: string };
+beforeAll(async () => {
+  stack = await startStack({ worker: true });
+  operator = await buildSuperAdmin(stack);
+  partner = await buildPayer(stack);
+  payout = await pay(partner, { external_ref: `invoice ${partner.id}` });
+  const { status, body } = await partner.post('/payments', {
+    method: 'virtual_account',
+    channel: 'BCA',
+    amount: '150000',
+    external_ref: `order ${partner.id}`,
+  });
+  expect({ status, body }).toMatchObject({ status: 200 });
+  payment = body.data;
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const read = async (path: string) => {
+  const { status, body } = await stack.get(`/v1${path}`, { token: operator.token });
+  expect({ path, status }).toEqual({ path, status: 200 });
+  return body.data;
+};
+const idsOf = async (path: string): Promise<string[]> => (await read(path)).items.map(({ id }: { id: string }) => id);
+const ofPartner = () => `partner_id=${partner.id}`;
+
+describe('GET /v1/payouts', () => {
+  it('finds a payout by everything that people have of it, and nothing by what is another’s', async () => {
+    const found: [string, boolean][] = [
+      [ofPartner(), true],
+      [`reference=${payout.reference}`, true],
+      [`external_ref=${encodeURIComponent(`invoice ${partner.id}`)}`, true],
+      [`${ofPartner()}&kind=partner_payout&from=2020-01-01&to=2999-01-01`, true],
+      [`${ofPartner()}&kind=withdrawal`, false],
+      [`${ofPartner()}&status=reversed`, false],
+      [`${ofPartner()}&to=2020-01-01`, false],
+      [`reference=${payout.reference.toLowerCase()}`, false],
+    ];
+    const answers = await Promise.all(found.map(async ([query]) => [query, await idsOf(`/payouts?${query}`)]));
+    expect(answers).toEqual(found.map(([query, isFound]) => [query, isFound ? [payout.id] : []]));
+  });
+
+  it('shows whose it is and how it stands at the provider, with the beneficiary masked', async () => {
+    const [listed] = (await read(`/payouts?${ofPartner()}`)).items;
+    expect(listed).toMatchObject({
+      id: payout.id,
+      reference: payout.reference,
+      kind: 'partner_payout',
+      partner_id: partner.id,
+      cause_id: null,
+      payment_id: null,
+      amount: '100000.0000',
+      bank_code: 'BRI',
+      bank_account_number: `${'*'.repeat(magicAccount('111111').length - 4)}1111`,
+      beneficiary_name: 'B*** S******',
+    });
+    expect(await read(`/payouts/${payout.id}`)).toMatchObject({ id: payout.id, beneficiary_name: 'B*** S******' });
+  });
+
+  it('tells the timeline without the beneficiary', async () => {
+    const timeline = await read(`/payouts/${payout.id}/timeline`);
+    expect(timeline.items[0].text).toContain('to BRI was requested');
+    expect(JSON.stringify(timeline)).not.toContain('Budi');
+  });
+});
+
+describe('GET /v1/partner-payments', () => {
+  it('finds a payment by everything that people have of it, and nothing by what is another’s', async () => {
+    const found: [string, boolean][] = [
+      [ofPartner(), true],
+      [`reference=${payment.id}`, true],
+      [`reference=${encodeURIComponent(`order ${partner.id}`)}`, true],
+      [`external_ref=${encodeURIComponent(`order ${partner.id}`)}`, true],
+      [`${ofPartner()}&status=pending`, true],
+      [`${ofPartner()}&status=succeeded`, false],
+      [`${ofPartner()}&to=2020-01-01`, false],
+      ['external_ref=nobody', false],
+    ];
+    const answers = await Promise.all(found.map(async ([query]) => [query, await idsOf(`/partner-payments?${query}`)]));
+    expect(answers).toEqual(found.map(([query, isFound]) => [query, isFound ? [payment.id] : []]));
+  });
+
+  it('shows whose it is, and what happened to it', async () => {
+    expect(await read(`/partner-payments/${payment.id}`)).toMatchObject({
+      id: payment.id,
+      partner_id: partner.id,
+      status: 'pending',
+      method: 'virtual_account',
+      channel: 'BCA',
+      provider_payment_request_id: expect.any(String),
+    });
+    const { items } = await read(`/partner-payments/${payment.id}/timeline`);
+    expect(items[0].text).toBe('A payment of IDR 150000.0000 was requested.');
+  });
+});
+
+it.each(['/payouts', '/partner-payments'])(
+  '%s/:id and its timeline are not found where nothing has the id',
+  async (path) => {
+    for (const rest of ['', '/timeline']) {
+      const answer = await stack.get(`/v1${path}/${partner.id}${rest}`, { token: operator.token });
+      expect([rest, answer.status]).toEqual([rest, 404]);
+    }
+  },
+);
