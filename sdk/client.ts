@@ -191,6 +191,9 @@ export function createPartnerClient(options: PartnerClientOptions) {
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payouts/{id}/timeline', { params: { id }, ...options }),
     },
+    /** Whether a bank account exists, and whether it is whose it should be. Moves no money. */
+    checkBankAccount: (body: Body<'POST /v1/partners/bank-account-checks'>, options?: CallOptions) =>
+      call('POST /v1/partners/bank-account-checks', { body, ...options }),
     /** The balance owed to you, and how much of it can be paid out now. */
     balance: (options?: CallOptions) => call('GET /v1/partners/balance', options),
     /** The channels, banks, fees and limits of this partner. */

@@ -1,5 +1,18 @@
 // Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
 
+export type BankAccountCheck = {
+  /** Names the result, as long as it is kept. */
+  id: string;
+  /** `valid`: the account exists. `invalid`: the bank has no such account. `unknown`: nobody has said within a few seconds; ask again later. */
+  status: 'valid' | 'invalid' | 'unknown';
+  /** The name as the bank has it, where `name_match` is `match` or `partial`; otherwise null. */
+  account_holder: string | null;
+  /** How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` when they share a word of four letters or more. Null without `name`, and where no holder is known. */
+  name_match: 'match' | 'partial' | 'mismatch' | null;
+  /** When the provider was asked: a result is kept for a day. */
+  checked_at: string;
+};
+
 export type ListedPayout = {
   /** Made by the platform; never changes. */
   id: string;
@@ -531,6 +544,20 @@ export interface Operations {
       /** Always `IDR`. */
       currency: 'IDR';
     };
+  };
+  /** Check whose bank account it is. */
+  'POST /v1/partners/bank-account-checks': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      /** A `bank_code` of `GET /v1/partners/channels`. */
+      bank_code: string;
+      /** The account to look up. */
+      bank_account_number: string;
+      /** Whose account it should be. */
+      name?: string | null;
+    };
+    answer: BankAccountCheck;
   };
   /** List what is open to this partner. */
   'GET /v1/partners/channels': {

@@ -1,6 +1,7 @@
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
+import { bankAccountBody, findBankAccount } from './bank-accounts.ts';
 import { createInstrument, createPaymentRequestBody } from './create-instrument.ts';
 import { readFaults } from './faults.ts';
 import {
@@ -173,6 +174,12 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
       ({ created }) => Date.parse(created) <= listedUntil,
     );
     ctx.body = { ...presentList(found, limit, presentTransfer), links: {} };
+  });
+
+  router.post('/bank_account_data_requests', ...door, async (ctx) => {
+    const account = findBankAccount(await readJson(ctx, bankAccountBody));
+    if (account === null) return leaveUnanswered(ctx);
+    ctx.body = account;
   });
 
   router.get('/payouts_channels', ...door, (ctx) => {

@@ -182,6 +182,16 @@ const operations: Readonly<Record<string, OperationExample>> = {
     },
   },
 
+  createBankAccountCheck: {
+    body: { bank_code: 'BCA', bank_account_number: beneficiary.bank_account_number, name: 'Siti Rahayu' },
+    answer: {
+      id: '019bbfa0-4b38-7c61-9d07-3e8f5a1b2c94',
+      status: 'valid',
+      account_holder: 'SITI RAHAYU',
+      name_match: 'match',
+      checked_at: '2026-01-15T03:09:41.000Z',
+    },
+  },
   createPayout: {
     parameters: { 'X-Idempotency-Key': 'payout-2026-0007' },
     body: { amount: '200000', bank_code: 'BCA', ...beneficiary, external_ref: 'payout-2026-0007' },

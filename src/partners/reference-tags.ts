@@ -42,7 +42,7 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
   {
     name: 'Payouts and limits',
     description: `${aboutPayouts} The limits are those of payouts.`,
-    covers: /^(payouts|limits)/,
+    covers: /^(payouts|limits|bank-account-checks)/,
   },
   {
     name: 'Webhooks',

@@ -27,6 +27,7 @@ import { paidPages } from '../money-in/payments/paid-page.routes.ts';
 import { paymentsRoutes } from '../money-in/payments/payments.routes.ts';
 import { receiptsRoutes } from '../money-in/payments/receipts.routes.ts';
 import { transfersRoutes } from '../money-in/payments/transfers.routes.ts';
+import { accountChecksRoutes } from '../money-out/account-checks/account-checks.routes.ts';
 import { decisionsRoutes } from '../money-out/decisions/decisions.routes.ts';
 import { limitsRoutes } from '../money-out/payouts/limits.routes.ts';
 import { payoutsRoutes } from '../money-out/payouts/payouts.routes.ts';
@@ -117,6 +118,7 @@ export const routeGroups: readonly RouteGroup[] = [
   partnerWebhooksRoutes,
   partnerRoutes,
   payoutsRoutes,
+  accountChecksRoutes,
   limitsRoutes,
   settlementsRoutes,
   stuckPayoutsRoutes,

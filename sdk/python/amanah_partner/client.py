@@ -43,6 +43,11 @@ class PartnerClient:
         """The balance owed to you, and how much of it can be paid out now."""
         return cast(models.GetBalanceAnswer, self._transport.call("GET", "/v1/partners/balance"))
 
+    def check_bank_account(self, body: models.CreateBankAccountCheckBody) -> models.BankAccountCheck:
+        """Whether a bank account exists, and whether it is whose it should be. Moves no money."""
+        checked = self._transport.call("POST", "/v1/partners/bank-account-checks", body=body)
+        return cast(models.BankAccountCheck, checked)
+
     def channels(self) -> models.ListChannelsAnswer:
         """The channels, banks and fees of this partner."""
         return cast(models.ListChannelsAnswer, self._transport.call("GET", "/v1/partners/channels"))

@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 3cac79fc6b66a1cd4093443c4e727f94bc0a1fd0ab82bdcba8fd555a96321c1e
+# Made of 2d6f60db3e0dac77d42c378dafc0fa4a3d339edde8f31a84dd04bf43e0c2d4ff
 # ruff: noqa
 
 from __future__ import annotations
@@ -837,6 +837,29 @@ class PartnerTimeline(TypedDict):
     """
 
 
+class BankAccountCheck(TypedDict):
+    id: str
+    """
+    Names the result, as long as it is kept.
+    """
+    status: Literal['valid', 'invalid', 'unknown']
+    """
+    `valid`: the account exists. `invalid`: the bank has no such account. `unknown`: nobody has said within a few seconds; ask again later.
+    """
+    account_holder: str | None
+    """
+    The name as the bank has it, where `name_match` is `match` or `partial`; otherwise null.
+    """
+    name_match: Literal['match', 'partial', 'mismatch'] | None
+    """
+    How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` when they share a word of four letters or more. Null without `name`, and where no holder is known.
+    """
+    checked_at: str
+    """
+    When the provider was asked: a result is kept for a day.
+    """
+
+
 class PartnerPayment(TypedDict):
     id: str
     """
@@ -1351,6 +1374,21 @@ ListPayoutsQuery = TypedDict(
         'to': NotRequired[str],
     },
 )
+
+
+class CreateBankAccountCheckBody(TypedDict):
+    bank_code: str
+    """
+    A `bank_code` of `GET /v1/partners/channels`.
+    """
+    bank_account_number: str
+    """
+    The account to look up.
+    """
+    name: NotRequired[str | None]
+    """
+    Whose account it should be.
+    """
 
 
 class MaxPayoutAmount(TypedDict):

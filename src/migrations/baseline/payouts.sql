@@ -98,6 +98,25 @@ create trigger payouts_status_law before insert or update of status on payouts
   for each row execute function keep_status('status', '>pending', 'pending>succeeded', 'pending>failed',
     'succeeded>reversed');
 
+-- What the provider said of a bank account that a partner asked about, and how often the partner asked: for a day. The
+-- account is found by its keyed digest. Whose account it is, is sealed.
+create table bank_account_checks (
+  id uuid not null unique,
+  partner_id uuid not null references partners (id),
+  account_digest text not null,
+  bank_code text not null references payout_banks (bank_code),
+  asks integer not null default 1 check (asks > 0),
+  asked_at timestamptz not null default clock_timestamp(),
+  -- Null until the provider has said.
+  exists_at_bank boolean,
+  holder_sealed text,
+  checked_at timestamptz,
+  primary key (partner_id, account_digest),
+  check ((exists_at_bank is null) = (checked_at is null)),
+  check (holder_sealed is null or exists_at_bank)
+);
+create index bank_account_checks_by_age on bank_account_checks (asked_at);
+
 -- An attempt without an outcome may have reached the provider. One that may have is open until the provider, asked two
 -- minutes or more after it, does not know it: not_known_at is when it was last asked with that answer. Another follows
 -- only one that provably never left, or that the provider does not know.

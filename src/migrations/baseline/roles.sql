@@ -28,7 +28,7 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
-grant delete on addresses, cause_managers, document_uploads, invitations, official_documents, partner_fees, proved_checks,
+grant delete on addresses, bank_account_checks, cause_managers, document_uploads, invitations, official_documents, partner_fees, proved_checks,
   reconciled_records, recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
   users, webhook_endpoints
   to amanah_app;
@@ -93,6 +93,7 @@ grant insert, update (signing_secret_sealed, require_signature_v2, valid_until, 
 grant insert, update (revoked_at) on partner_organizations to amanah_app;
 grant insert, update (answer_status, answer_sealed, answered_at) on partner_idempotency_keys to amanah_app;
 grant insert on used_signatures to amanah_app;
+grant insert, update (asks, exists_at_bank, holder_sealed, checked_at) on bank_account_checks to amanah_app;
 grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
   customer_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;

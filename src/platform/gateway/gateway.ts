@@ -94,6 +94,16 @@ export type TransferOutcome =
   | { outcome: 'accepted'; transfer: TransferState }
   | { outcome: 'refused'; code: string; message: string };
 
+export interface BankAccountQuestion {
+  bankCode: string;
+  accountNumber: string;
+  /** Whose account it is said to be. */
+  name?: string | undefined;
+}
+
+/** What the provider knows of a bank account; `holder` is null where it does not say whose a valid one is. */
+export type BankAccountState = { status: 'valid'; holder: string | null } | { status: 'invalid'; holder: null };
+
 /** A movement of money at the provider: one entry of its own books. */
 export interface ProviderRecord {
   /** The provider's id of the entry itself, from which its list continues. */
@@ -177,6 +187,8 @@ export interface Gateway {
     period: { from: Date; to: Date; after?: string },
     options?: CallOptions,
   ): AsyncIterable<(ProviderRecord | UnreadableRecord)[]>;
+  /** Whether a bank account exists, and whose it is. Throws ProviderUnknown when the provider does not say. */
+  checkBankAccount(question: BankAccountQuestion, options?: CallOptions): Promise<BankAccountState>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
   /** Reads the bytes of a callback; never throws. When unreadable, the reason names fields, not their values. */

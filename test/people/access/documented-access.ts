@@ -207,6 +207,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/partners/payments/:/timeline': partner('read-gateway'),
   'POST /v1/partners/quotes': partner('collect-payment'),
   'POST /v1/partners/payouts': partner('request-payout'),
+  'POST /v1/partners/bank-account-checks': partner('request-payout'),
   'POST /v1/partners/payments/:/refunds': partner('refund-payment'),
   'GET /v1/partners/payments/:/refunds': partner('read-gateway'),
   'GET /v1/partners/payments/:/refunds/:': partner('read-gateway'),

@@ -218,6 +218,8 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
     ({ status }) => status === 'succeeded',
     endsWithinMs,
   );
+  const account = { bank_code: 'BCA', bank_account_number: '1234567890', name: 'Budi Santoso' };
+  await done(() => partner.send('post', '/bank-account-checks', account));
   const payout = await pay(partner);
   await payoutWhen(partner, payout.id, 'succeeded', endsWithinMs);
   const bankAccount = { bank_code: 'BRI', account_number: magicAccount('654321'), account_holder: 'Budi Santoso' };

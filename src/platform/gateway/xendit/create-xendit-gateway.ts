@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { budgets } from '../../../shared/budgets.ts';
 import { type CallBudget, unlimited } from '../call-budget.ts';
 import type { Gateway } from '../gateway.ts';
+import { checkBankAccount } from './bank-account-checks.ts';
 import { readCallback } from './callback.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
 import { listRecords } from './records.ts';
@@ -50,6 +51,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
         ? findRefund(settings, { reference, refundOf }, callOptions)
         : findTransfer(settings, reference, callOptions),
     listRecords: (period, callOptions) => listRecords(settings, period, callOptions),
+    checkBankAccount: (question, callOptions) => checkBankAccount(settings, question, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),
     readCallback,
     // Digests have equal length, so the time reveals neither the token's length nor its absence.
