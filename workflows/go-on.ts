@@ -11,6 +11,7 @@ const lookAfterMoney: ReadonlySet<string> = new Set([
   'gatewayPayment',
   'partnerPayment',
   'partnerPayout',
+  'partnerPayoutBatch',
   'withdrawal',
   'paymentRefund',
   'savingCircle',

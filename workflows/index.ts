@@ -4,6 +4,7 @@ export { donationSubscription } from './donation-subscription.ts';
 export { gatewayPayment } from './gateway-payment.ts';
 export { partnerPayment } from './partner-payment.ts';
 export { partnerPayout } from './partner-payout.ts';
+export { partnerPayoutBatch } from './partner-payout-batch.ts';
 export { paymentRefund } from './payment-refund.ts';
 export { personErasure } from './person-erasure.ts';
 export { reconciliation } from './reconciliation.ts';

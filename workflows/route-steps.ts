@@ -48,6 +48,8 @@ const queues: Record<keyof Activities, StepQueue> = {
   resolvePayout: 'ledger',
   settlePayout: 'provider',
   sweepPayouts: 'background',
+  lookAtPayoutBatch: 'ledger',
+  beginBatchPayouts: 'ledger',
   findDaysToReconcile: 'background',
   reconcileDay: 'background',
   measureClearing: 'background',

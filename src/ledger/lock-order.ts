@@ -39,6 +39,7 @@ export const lockOrder: readonly LockedRows[] = [
   { name: 'partners', table: 'partners', modes: ['share', 'no key update', 'update'] },
   { name: 'orders', table: 'payment_orders' },
   { name: 'payments of partners', table: 'partner_payments' },
+  { name: 'batches of payouts', table: 'payout_batches' },
   { name: 'payouts', table: 'payouts' },
   { name: 'receipts', table: 'receipts' },
   { name: 'donations', table: 'donations' },

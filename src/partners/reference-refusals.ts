@@ -35,6 +35,7 @@ const [reused, keyRequired, alreadyPaid, notPaid, inactive, notLinked] = [
   new DomainError('AUTH_PARTNER_INACTIVE', 'The partner account is suspended'),
   new DomainError('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' }),
 ] as const;
+const decided = new DomainError('PAYOUT_BATCH_DECIDED', 'The batch is completed', { details: { status: 'completed' } });
 const payoutsOff = new DomainError('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
 const notCovered = new DomainError(
   'FUNDS_INSUFFICIENT_BALANCE',
@@ -76,6 +77,8 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   replayWebhookDeliveries: {
     404: [new DomainError('RESOURCE_NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' })],
   },
+  approvePayoutBatch: { 409: [decided], 422: [beyondLimit, notCovered, payoutsOff] },
+  rejectPayoutBatch: { 409: [decided] },
   createPayout: { 422: [beyondLimit, notCovered, payoutsOff] },
 };
 

@@ -2,14 +2,19 @@ import { exampleRequestId } from '../platform/http/answer-headers.ts';
 import type { OperationExample, WrittenExamples } from '../platform/http/place-examples.ts';
 import { partnerRefusals } from './reference-refusals.ts';
 import {
+  approvedBatch,
   arrived,
+  batchId,
+  batchItem,
   beneficiary,
   cancelledPayment,
+  completedBatch,
   delivery,
   deliveryId,
   endpoint,
   endpointId,
   line,
+  newBatch,
   newPayment,
   newPayout,
   newRefund,
@@ -37,6 +42,7 @@ const atEndpoint = { parameters: { id: endpointId } };
 const atDelivery = { parameters: { id: deliveryId } };
 const atPayment = { parameters: { id: paymentId } };
 const atRefund = { parameters: { id: paymentId, refund_id: refundId } };
+const atBatch = { parameters: { id: batchId } };
 const atPayout = { parameters: { id: payoutId } };
 
 const operations: Readonly<Record<string, OperationExample>> = {
@@ -182,6 +188,29 @@ const operations: Readonly<Record<string, OperationExample>> = {
     },
   },
 
+  createPayoutBatch: {
+    parameters: { 'X-Idempotency-Key': 'payroll-2026-01' },
+    body: {
+      items: [{ amount: '150000', bank_code: 'BCA', ...beneficiary, external_ref: batchItem.external_ref }],
+      external_ref: newBatch.external_ref,
+    },
+    answer: { ...newBatch, status_url: `/v1/partners/payout-batches/${batchId}` },
+  },
+  listPayoutBatches: { parameters: { status: 'completed' }, answer: page(completedBatch) },
+  getPayoutBatch: { ...atBatch, answer: completedBatch },
+  listPayoutBatchItems: { ...atBatch, answer: page(batchItem) },
+  approvePayoutBatch: { ...atBatch, answer: approvedBatch },
+  rejectPayoutBatch: {
+    ...atBatch,
+    answer: {
+      ...newBatch,
+      status: 'rejected',
+      is_final: true,
+      decided_at: '2026-01-15T03:40:02.000Z',
+      finalized_at: '2026-01-15T03:40:02.000Z',
+    },
+  },
+
   createBankAccountCheck: {
     body: { bank_code: 'BCA', bank_account_number: beneficiary.bank_account_number, name: 'Siti Rahayu' },
     answer: {
@@ -239,6 +268,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
         'collect-payment',
         'read-gateway',
         'request-payout',
+        'approve-payout',
         'refund-payment',
         'manage-webhooks',
         'manage-keys',

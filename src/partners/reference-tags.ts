@@ -45,6 +45,11 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
     covers: /^(payouts|limits|bank-account-checks)/,
   },
   {
+    name: 'Batches of payouts',
+    description: 'Many payouts that one key makes and another releases, all or none.',
+    covers: /^payout-batches/,
+  },
+  {
     name: 'Webhooks',
     description: aboutWebhooks,
     covers: /^webhook-(endpoints|deliveries)/,

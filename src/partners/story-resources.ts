@@ -97,6 +97,7 @@ export const newPayout = {
   id: payoutId,
   reference: payoutReferenceOf(payoutId),
   external_ref: 'payout-2026-0007',
+  batch_id: null,
   status: 'pending',
   is_final: false,
   amount: '200000.0000',
@@ -124,6 +125,49 @@ export const otherPayout = (id: string, externalRef: string) => ({
   reference: payoutReferenceOf(id),
   external_ref: externalRef,
 });
+
+export const batchId = '019bbfb2-6c10-7e84-8a35-0f4d9c7b2e61';
+export const newBatch = {
+  id: batchId,
+  external_ref: 'payroll-2026-01',
+  status: 'needs_approval',
+  is_final: false,
+  count: 1,
+  total_amount: '150000.0000',
+  total_fee: '2500.0000',
+  currency: 'IDR',
+  lapses_at: '2026-01-18T03:28:20.000Z',
+  created_at: '2026-01-15T03:28:20.000Z',
+  decided_at: null,
+  finalized_at: null,
+};
+export const approvedBatch = { ...newBatch, status: 'processing', decided_at: '2026-01-15T03:40:02.000Z' };
+export const completedBatch = {
+  ...approvedBatch,
+  status: 'completed',
+  is_final: true,
+  finalized_at: '2026-01-15T03:40:09.000Z',
+};
+const batchPayoutId = '5b0c6f2e-7d14-5a39-9e82-c1f04b6d7a28';
+export const batchItem = {
+  id: batchPayoutId,
+  batch_id: batchId,
+  reference: payoutReferenceOf(batchPayoutId),
+  external_ref: 'payroll-2026-01-siti',
+  status: 'needs_approval',
+  is_final: false,
+  amount: '150000.0000',
+  fee: '2500.0000',
+  net_amount: '147500.0000',
+  currency: 'IDR',
+  bank_code: 'BCA',
+  ...beneficiary,
+  failure_code: null,
+  created_at: '2026-01-15T03:28:20.000Z',
+  succeeded_at: null,
+  finalized_at: null,
+  booked_at: null,
+};
 
 export const refundId = '019bc4d2-7e18-7a53-8c40-6f1b2d9e0a74';
 export const newRefund = {

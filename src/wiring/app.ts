@@ -29,6 +29,7 @@ import { receiptsRoutes } from '../money-in/payments/receipts.routes.ts';
 import { transfersRoutes } from '../money-in/payments/transfers.routes.ts';
 import { accountChecksRoutes } from '../money-out/account-checks/account-checks.routes.ts';
 import { decisionsRoutes } from '../money-out/decisions/decisions.routes.ts';
+import { payoutBatchesRoutes } from '../money-out/payout-batches/payout-batches.routes.ts';
 import { limitsRoutes } from '../money-out/payouts/limits.routes.ts';
 import { payoutsRoutes } from '../money-out/payouts/payouts.routes.ts';
 import { stuckPayoutsRoutes } from '../money-out/payouts/stuck-payouts.routes.ts';
@@ -118,6 +119,7 @@ export const routeGroups: readonly RouteGroup[] = [
   partnerWebhooksRoutes,
   partnerRoutes,
   payoutsRoutes,
+  payoutBatchesRoutes,
   accountChecksRoutes,
   limitsRoutes,
   settlementsRoutes,

@@ -20,6 +20,7 @@ import { PaymentChannel } from '../money-in/payments/payment-channel.entity.ts';
 import { PaymentOrder } from '../money-in/payments/payment-order.entity.ts';
 import { Receipt } from '../money-in/payments/receipt.entity.ts';
 import { Decision } from '../money-out/decisions/decision.entity.ts';
+import { PayoutBatch } from '../money-out/payout-batches/payout-batch.entity.ts';
 import { Payout } from '../money-out/payouts/payout.entity.ts';
 import { PaymentRefund } from '../money-out/refunds/payment-refund.entity.ts';
 import { Withdrawal } from '../money-out/withdrawals/withdrawal.entity.ts';
@@ -63,6 +64,7 @@ export const entities = [
   PaymentOrder,
   PaymentRefund,
   Payout,
+  PayoutBatch,
   Product,
   Receipt,
   Reconciliation,

@@ -10,6 +10,7 @@ import { transactionLaw } from '../../src/ledger/transaction.ts';
 import { paymentOrderLaw } from '../../src/money-in/payments/payment-order.ts';
 import { receiptLaw } from '../../src/money-in/payments/receipt.ts';
 import { decisionLaw } from '../../src/money-out/decisions/decision.ts';
+import { payoutBatchLaw } from '../../src/money-out/payout-batches/payout-batch.ts';
 import { payoutAttemptLaw, payoutLaw } from '../../src/money-out/payouts/payout.ts';
 import { partnerLaw } from '../../src/partners/partner.ts';
 import { webhookDeliveryLaw } from '../../src/partners/webhooks/webhook-delivery.ts';
@@ -33,6 +34,7 @@ export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'partners.status': partnerLaw,
   'payment_orders.status': paymentOrderLaw,
   'payout_attempts.outcome': payoutAttemptLaw,
+  'payout_batches.status': payoutBatchLaw,
   'payouts.status': payoutLaw,
   'products.status': productLaw,
   'receipts.state': receiptLaw,

@@ -36,6 +36,7 @@ class PartnerClient:
         )
         self.payments = Payments(self._transport)
         self.payouts = Payouts(self._transport)
+        self.payout_batches = PayoutBatches(self._transport)
         self.webhook_endpoints = WebhookEndpoints(self._transport)
         self.webhook_deliveries = WebhookDeliveries(self._transport)
 
@@ -168,6 +169,41 @@ class Payouts(_Resource):
     def timeline(self, id: str) -> models.PartnerTimeline:
         """What happened to a payout in plain words, and what happens next."""
         return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payouts/{in_path(id)}/timeline"))
+
+
+class PayoutBatches(_Resource):
+    """Many payouts that one key makes and another releases, all or none."""
+
+    def create(self, body: models.CreatePayoutBatchBody, *, idempotency_key: str) -> models.PayoutBatch:
+        """Makes a batch of up to 1,000 payouts, which another key has to approve; reserves nothing yet."""
+        made = self._call("POST", "/v1/partners/payout-batches", body=body, idempotency_key=idempotency_key)
+        return cast(models.PayoutBatch, made)
+
+    def get(self, id: str) -> models.PayoutBatch:
+        """A batch, as it is now."""
+        return cast(models.PayoutBatch, self._call("GET", f"/v1/partners/payout-batches/{in_path(id)}"))
+
+    def list(self, query: models.ListPayoutBatchesQuery | None = None) -> models.ListPayoutBatchesAnswer:
+        """One page of the batches that match, newest first."""
+        listed = self._call("GET", "/v1/partners/payout-batches", query=query)
+        return cast(models.ListPayoutBatchesAnswer, listed)
+
+    def list_items(
+        self, id: str, query: models.ListPayoutBatchItemsQuery | None = None
+    ) -> models.ListPayoutBatchItemsAnswer:
+        """One page of the items of a batch, in the order in which they were sent."""
+        listed = self._call("GET", f"/v1/partners/payout-batches/{in_path(id)}/items", query=query)
+        return cast(models.ListPayoutBatchItemsAnswer, listed)
+
+    def approve(self, id: str) -> models.PayoutBatch:
+        """Reserves the money of all its items, or of none, and has them sent. By another key than the one that made it."""
+        path = f"/v1/partners/payout-batches/{in_path(id)}/approve"
+        return cast(models.PayoutBatch, self._call("POST", path, once=True))
+
+    def reject(self, id: str) -> models.PayoutBatch:
+        """Ends it unpaid. By another key than the one that made it."""
+        path = f"/v1/partners/payout-batches/{in_path(id)}/reject"
+        return cast(models.PayoutBatch, self._call("POST", path, once=True))
 
 
 class WebhookEndpoints(_Resource):

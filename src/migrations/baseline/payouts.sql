@@ -40,6 +40,8 @@ create table payouts (
   -- Of a refund that the provider makes to the wallet that paid: the provider's id of the payment request.
   refund_of text,
   texts_sealed text not null,
+  -- The batch that it was an item of.
+  batch_id uuid,
   -- What is sent is frozen by a digest.
   request_digest text check (request_digest ~ '^[0-9a-f]{64}$'),
   status text not null check (status in ('pending', 'succeeded', 'failed', 'reversed')),
@@ -170,9 +172,9 @@ create function keep_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   if (new.kind, new.source_account_id, new.reserved_account_id, new.partner_id, new.amount, new.fee, new.net_amount,
-        new.bank_code, new.refund_of, new.created_at)
+        new.bank_code, new.refund_of, new.batch_id, new.created_at)
       is distinct from (old.kind, old.source_account_id, old.reserved_account_id, old.partner_id, old.amount, old.fee,
-        old.net_amount, old.bank_code, old.refund_of, old.created_at) then
+        old.net_amount, old.bank_code, old.refund_of, old.batch_id, old.created_at) then
     raise exception 'what a payout pays is never changed' using errcode = 'AM003';
   end if;
   return new;

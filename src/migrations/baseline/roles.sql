@@ -100,6 +100,9 @@ grant insert, update (status, provider_payment_request_id, provider_payment_meth
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
   last_word_at, asked_at, asks, unknown_since, delay_told_at, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
+grant insert, update (status, decided_by, decided_at, look_again_at, version, finalized_at, updated_at)
+  on payout_batches to amanah_app;
+grant insert on payout_batch_items to amanah_app;
 grant insert, update (url, events, status, disabled_reason, disabled_at, failing_since, tests, secret_sealed,
   earlier_secrets_sealed, updated_at) on webhook_endpoints to amanah_app;
 grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at,

@@ -17,6 +17,7 @@ export const sweptKinds = [
   'payment_order',
   'payment_order_instrument',
   'payout',
+  'payout_batch',
   'receipt',
   'reconciliation',
   'saving_circle',

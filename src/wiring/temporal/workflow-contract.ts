@@ -6,6 +6,7 @@ import type { PartnerPaymentInput } from '../../money-in/collections/partner-pay
 import type { GatewayPaymentInput, StrayPayment } from '../../money-in/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../../money-in/payments/payment-order.ts';
 import type { ReceiptState } from '../../money-in/payments/receipt.ts';
+import type { PayoutBatchInput, PayoutBatchStatus } from '../../money-out/payout-batches/payout-batch.ts';
 import type { PartnerPayoutInput, PayoutStatus } from '../../money-out/payouts/payout.ts';
 import type { RefundInput } from '../../money-out/refunds/refund.ts';
 import type { WithdrawalInput } from '../../money-out/withdrawals/withdrawal.ts';
@@ -31,6 +32,7 @@ export interface WorkflowContract {
     updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
     signals: 'callbackArrived';
   };
+  partnerPayoutBatch: { input: PayoutBatchInput; result: PayoutBatchStatus; signals: 'batchChanged' };
   withdrawal: {
     input: WithdrawalInput;
     updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };

@@ -5,6 +5,7 @@ import type { AllocationWorkflows } from '../../giving/donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../../giving/donations/subscription.ts';
 import type { PartnerPaymentWorkflows } from '../../money-in/collections/partner-payment.ts';
 import type { GatewayPaymentWorkflows, ReceiptWorkflows } from '../../money-in/payments/payment-contract.ts';
+import type { PayoutBatchWorkflows } from '../../money-out/payout-batches/payout-batch.ts';
 import type { PayoutWorkflows } from '../../money-out/payouts/payout.ts';
 import type { RefundWorkflows } from '../../money-out/refunds/refund.ts';
 import type { WithdrawalWorkflows } from '../../money-out/withdrawals/withdrawal.ts';
@@ -15,6 +16,7 @@ import { createSubscriptionWorkflows } from './donation-subscriptions.ts';
 import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
 import { createHints } from './hints.ts';
 import { createPartnerPaymentWorkflows } from './partner-payments.ts';
+import { createPayoutBatchWorkflows } from './payout-batches.ts';
 import { createPayoutWorkflows } from './payouts.ts';
 import { createErasureWorkflows } from './person-erasures.ts';
 import { createCircleWorkflows } from './saving-circles.ts';
@@ -28,6 +30,7 @@ export interface Workflows
     ReceiptWorkflows,
     PartnerPaymentWorkflows,
     PayoutWorkflows,
+    PayoutBatchWorkflows,
     WithdrawalWorkflows,
     RefundWorkflows,
     CircleWorkflows,
@@ -61,6 +64,7 @@ export function createWorkflows(client: Client, taskQueue: string, prover?: Prov
     ...createReceiptWorkflows(temporal),
     ...createPartnerPaymentWorkflows(temporal),
     ...createPayoutWorkflows(temporal),
+    ...createPayoutBatchWorkflows(temporal, hints),
     ...createCircleWorkflows(temporal, hints),
     ...createAllocationWorkflows(temporal),
     ...createSubscriptionWorkflows(temporal, hints),

@@ -3,6 +3,7 @@ import type { UpdatesOf, WorkflowContract, WorkflowName } from '../../../src/wir
 import * as collecting from '../../../workflows/collect-payment.ts';
 import * as subscription from '../../../workflows/donation-subscription.ts';
 import * as workflows from '../../../workflows/index.ts';
+import * as batch from '../../../workflows/partner-payout-batch.ts';
 import * as payout from '../../../workflows/pay-out.ts';
 import * as circle from '../../../workflows/saving-circle.ts';
 import * as receipt from '../../../workflows/unmatched-receipt.ts';
@@ -38,6 +39,7 @@ const awaited: { [Name in WorkflowName]: AsAwaited<Name> } = {
   unmatchedReceipt: { settleReceipt: receipt.settleReceipt },
   webhookDelivery: {},
   personErasure: {},
+  partnerPayoutBatch: {},
 };
 const signals: Signals = {
   gatewayPayment: ['callbackArrived'],
@@ -51,6 +53,7 @@ const signals: Signals = {
   donationAllocation: [],
   unmatchedReceipt: [],
   personErasure: [],
+  partnerPayoutBatch: ['batchChanged'],
 };
 const definedSignals: Record<WorkflowName, { name: string }[]> = {
   gatewayPayment: [collecting.callbackArrived],
@@ -64,6 +67,7 @@ const definedSignals: Record<WorkflowName, { name: string }[]> = {
   donationAllocation: [],
   unmatchedReceipt: [],
   personErasure: [],
+  partnerPayoutBatch: [batch.batchChanged],
 };
 const names = Object.keys(awaited) as WorkflowName[];
 
