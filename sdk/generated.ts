@@ -20,6 +20,8 @@ export type ListedPayout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** The batch that it was an item of; null for one made by itself. */
+  batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
@@ -36,6 +38,8 @@ export type ListedPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -44,15 +48,15 @@ export type ListedPayout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
 };
 
 export type PartnerError = {
   /** Why the request was refused, or what is not known. */
   error: {
     /** For programs: branch on this, not on the message. The error catalogue says what to do about each. */
-    code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
+    code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'PAYOUT_BATCH_DECIDED' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
     /** For people: says what is wrong, and names the field where there is one. */
     message: string;
     /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, what to poll. */
@@ -96,6 +100,8 @@ export type PartnerPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -138,6 +144,8 @@ export type Payout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** The batch that it was an item of; null for one made by itself. */
+  batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
@@ -154,6 +162,8 @@ export type Payout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -162,12 +172,80 @@ export type Payout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
   status_url?: string;
+};
+
+export type PayoutBatch = {
+  /** Names the batch. */
+  id: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
+  /** `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended. */
+  status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
+  /** Whether the status changes no more. */
+  is_final: boolean;
+  /** How many items it has. */
+  count: number;
+  /** The amounts of its items together, in IDR. */
+  total_amount: string;
+  /** Their fees together, in IDR, as they were when it was made. */
+  total_fee: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** Until when it can be approved. */
+  lapses_at: string;
+  /** When it was made. */
+  created_at: string;
+  /** When it was approved or rejected; null before. */
+  decided_at: string | null;
+  /** When it reached its last status; null before. */
+  finalized_at: string | null;
+  /** Where to read it; after creation only. */
+  status_url?: string;
+};
+
+export type PayoutBatchItem = {
+  /** The id of its payout, which is there once the batch is approved. */
+  id: string;
+  /** The batch. */
+  batch_id: string;
+  /** The platform's own reference. */
+  reference: string;
+  /** The partner's own reference as sent. */
+  external_ref: string;
+  /** The batch's until that is approved, and if it never is; then that of the payout. */
+  status: 'needs_approval' | 'rejected' | 'lapsed' | 'pending' | 'succeeded' | 'failed' | 'reversed';
+  /** Whether nothing more happens to it, unless a bank returns it. */
+  is_final: boolean;
+  /** As requested, in IDR. */
+  amount: string;
+  /** The platform's fee in IDR, by your fee table at the moment of creation. */
+  fee: string;
+  /** What reaches the bank. */
+  net_amount: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+  bank_code: string;
+  /** Digits only, as the bank prints it. */
+  bank_account_number: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
+  /** The provider's, passed on; null unless it failed. */
+  failure_code: string | null;
+  /** When the payout was made; before that, when the batch was. */
+  created_at: string;
+  /** When the money had left to the bank; otherwise null. */
+  succeeded_at: string | null;
+  /** When the payout ended; null before. */
+  finalized_at: string | null;
+  /** When a failed payout that the provider made after all was booked. */
+  booked_at: string | null;
 };
 
 export type Refund = {
@@ -193,6 +271,8 @@ export type Refund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
   failure_code: string | null;
   /** When it was made. */
@@ -213,7 +293,7 @@ export type WebhookDelivery = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
   /** The id of the payment, payout or refund that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
@@ -242,7 +322,7 @@ export type WebhookDeliveryWithBody = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
   /** The id of the payment, payout or refund that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
@@ -271,7 +351,7 @@ export type WebhookEndpoint = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -294,7 +374,7 @@ export type WebhookEndpointWithSecret = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -347,6 +427,8 @@ export type WebhookPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -372,6 +454,8 @@ export type WebhookPayout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** The batch that it was an item of; null for one made by itself. */
+  batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
@@ -388,6 +472,8 @@ export type WebhookPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -396,11 +482,42 @@ export type WebhookPayout = {
   finalized_at: string | null;
   /** When a failed payout that the provider made after all was booked. */
   booked_at: string | null;
-  /** The provider's, passed on; on failed payouts. */
-  failure_code?: string;
+  /** The provider's, passed on, of a failed payout; otherwise null. */
+  failure_code: string | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
+  status_url?: string;
+  /** Grows with each event of the resource: a lower one came late. */
+  version: number;
+};
+
+export type WebhookPayoutBatch = {
+  /** Names the batch. */
+  id: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
+  /** `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended. */
+  status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
+  /** Whether the status changes no more. */
+  is_final: boolean;
+  /** How many items it has. */
+  count: number;
+  /** The amounts of its items together, in IDR. */
+  total_amount: string;
+  /** Their fees together, in IDR, as they were when it was made. */
+  total_fee: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** Until when it can be approved. */
+  lapses_at: string;
+  /** When it was made. */
+  created_at: string;
+  /** When it was approved or rejected; null before. */
+  decided_at: string | null;
+  /** When it reached its last status; null before. */
+  finalized_at: string | null;
+  /** Where to read it; after creation only. */
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -429,6 +546,8 @@ export type WebhookRefund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
   failure_code: string | null;
   /** When it was made. */
@@ -449,7 +568,7 @@ export type WebhookTest = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -502,6 +621,8 @@ export type WebhookUnmatchedPayment = {
     /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
     value: string | null;
   } | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
@@ -620,7 +741,7 @@ export interface Operations {
       /** The beginning of the key, by which you recognize it. */
       prefix: string;
       /** What the key may do. */
-      permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'refund-payment' | 'manage-webhooks' | 'manage-keys')[];
+      permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'approve-payout' | 'refund-payment' | 'manage-webhooks' | 'manage-keys')[];
       /** Whether calls with this key must carry the signature over the whole request. */
       require_signature_v2: boolean;
       /** When it was made. */
@@ -736,6 +857,8 @@ export interface Operations {
       expires_in_minutes?: number | null;
       /** Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere. */
       return_url?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: PartnerPayment;
   };
@@ -805,6 +928,8 @@ export interface Operations {
       bank_account_number?: string | null;
       /** The holder's name as the bank has it. */
       beneficiary_name?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: Refund;
   };
@@ -841,6 +966,122 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: PartnerTimeline;
+  };
+  /** List the partner's batches of payouts, newest first. */
+  'GET /v1/partners/payout-batches': {
+    params: Record<string, never>;
+    query: {
+      /** The page, from 1. One beyond the last is empty. */
+      page?: number;
+      /** How many rows a page has, at most 100. */
+      limit?: number;
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      after?: string;
+      /** Only those with this status. */
+      status?: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
+      /** Only those with exactly this reference of yours. */
+      external_ref?: string;
+      /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
+      from?: string;
+      /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
+      to?: string;
+    };
+    body: undefined;
+    answer: {
+      /** The rows of this page, newest first. */
+      items: PayoutBatch[];
+      /** The page, from 1. One beyond the last is empty. */
+      page: number;
+      /** How many rows a page has, at most 100. */
+      limit: number;
+      /** How many rows there are on all pages. */
+      total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
+    };
+  };
+  /** Make a batch of payouts that a second key has to approve. */
+  'POST /v1/partners/payout-batches': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      /** The payouts. */
+      items: ({
+        /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
+        amount: string;
+        /** A `bank_code` of `GET /v1/partners/channels`. */
+        bank_code: string;
+        /** Digits only, as the bank prints it. */
+        bank_account_number: string;
+        /** The holder's name as the bank has it. Without it the bank is given the account number in its place: where names are compared, the payout then fails with ACCOUNT_NAME_MISMATCH. */
+        beneficiary_name?: string | null;
+        /** Your own reference of this item; no two items have the same. */
+        external_ref: string;
+        /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+        metadata?: unknown | null;
+      })[];
+      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+      external_ref?: string | null;
+    };
+    answer: PayoutBatch;
+  };
+  /** Read a batch of payouts. */
+  'GET /v1/partners/payout-batches/{id}': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: PayoutBatch;
+  };
+  /** Approve a batch of payouts. */
+  'POST /v1/partners/payout-batches/{id}/approve': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: PayoutBatch;
+  };
+  /** List the items of a batch, in the order in which they were sent. */
+  'GET /v1/partners/payout-batches/{id}/items': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: {
+      /** The page, from 1. One beyond the last is empty. */
+      page?: number;
+      /** How many rows a page has, at most 100. */
+      limit?: number;
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      after?: string;
+    };
+    body: undefined;
+    answer: {
+      /** The items of this page. */
+      items: PayoutBatchItem[];
+      /** The page, from 1. One beyond the last is empty. */
+      page: number;
+      /** How many rows a page has, at most 100. */
+      limit: number;
+      /** How many rows there are on all pages. */
+      total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
+    };
+  };
+  /** Reject a batch of payouts. */
+  'POST /v1/partners/payout-batches/{id}/reject': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: PayoutBatch;
   };
   /** List the partner's payouts, newest first. */
   'GET /v1/partners/payouts': {
@@ -894,6 +1135,8 @@ export interface Operations {
       beneficiary_name?: string | null;
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: Payout;
   };
@@ -1126,7 +1369,7 @@ export interface Operations {
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
       /** Only those of this kind. */
-      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
       /** Only those of this endpoint. */
       endpoint_id?: string;
       /** The id of the payment, payout or refund that it tells of. */
@@ -1222,7 +1465,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
       /** The events that it receives. Types that it does not name are not sent to it. */
-      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
     };
@@ -1239,7 +1482,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
       /** The events that it receives from now on. */
-      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
+      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed')[];
       /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';
     };
@@ -1342,6 +1585,14 @@ export interface Webhooks {
     timestamp: string;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookRefund;
+  };
+  'payout_batch.completed': {
+    /** What happened. */
+    type: 'payout_batch.completed';
+    /** When it happened. */
+    timestamp: string;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookPayoutBatch;
   };
   'payment.available': {
     /** What happened. */

@@ -154,12 +154,15 @@ async function answerOnce(
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 
-/** The id of the payout or refund that this answer shows with its beneficiary; null for anything else. */
+/** The id of the order that this answer shows with its beneficiary or with metadata; null for anything else. */
 function orderShownIn(body: unknown): string | null {
   const shown = shownOrder.safeParse(body);
   return shown.success ? shown.data.id : null;
 }
-const shownOrder = z.object({ id: z.uuid(), bank_account_number: z.string().nullable() });
+const shownOrder = z.union([
+  z.object({ id: z.uuid(), bank_account_number: z.string().nullable() }),
+  z.object({ id: z.uuid(), metadata: z.looseObject({}) }),
+]);
 
 /** `{ data, request_id }` as bytes: the same are sent and kept. */
 function envelope({ status, body, headers }: Answer, requestId: string): Answer & { body: Buffer } {

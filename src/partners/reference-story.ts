@@ -92,6 +92,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
       amount: '500000',
       external_ref: 'invoice-2026-0042',
       customer_name: 'Budi Santoso',
+      metadata: newPayment.metadata,
     },
     answer: { ...newPayment, status_url: `/v1/partners/payments/${paymentId}` },
   },

@@ -17,6 +17,7 @@ create table partner_payments (
   payment_code text,
   failure_code text,
   customer_sealed text,
+  metadata_sealed text,
   version integer not null default 0,
   request_id text,
   expires_at timestamptz not null,

@@ -15,6 +15,7 @@ import {
   timestamp,
   uuid,
 } from '../../platform/http/fields.ts';
+import { metadata } from '../../platform/http/metadata.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
@@ -122,6 +123,7 @@ routes.post(
             'Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.',
           examples: ['https://partner.example/orders/2026-0042'],
         }),
+      metadata: metadata(),
     }),
     idempotent: true,
     answers: { 200: partnerAnswer(PartnerPaymentShape) },
@@ -131,7 +133,7 @@ routes.post(
     const { partnerId } = caller;
     const idempotency = must(caller.idempotency, 'the route is idempotent');
     const created = await createPartnerPayment(em, deps, { partnerId, body, idempotency, requestId });
-    return { ...presentPartnerPayment(created), status_url: paymentPath(created.payment.id) };
+    return { ...(await presentPartnerPayment(deps.sealer, created)), status_url: paymentPath(created.payment.id) };
   },
 );
 
@@ -157,11 +159,12 @@ routes.get(
     }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(PartnerPaymentShape), ...pageFields })) },
   },
-  async ({ query, caller, em }) => {
+  async ({ query, caller, em, deps }) => {
     const { external_ref: externalRef, organization_id: organizationId, ...rest } = query;
     const filter = { ...rest, externalRef, organizationId, partnerId: caller.partnerId };
     const { items, ...listed } = await findPartnerPayments(em, filter);
-    return { items: items.map(presentPartnerPayment), ...presentPage(query, listed) };
+    const shown = await Promise.all(items.map((item) => presentPartnerPayment(deps.sealer, item)));
+    return { items: shown, ...presentPage(query, listed) };
   },
 );
 
@@ -175,8 +178,11 @@ routes.get(
     params: paymentParams,
     answers: { 200: partnerAnswer(PartnerPaymentShape) },
   },
-  async ({ params, caller, em }) =>
-    presentPartnerPayment(await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId: params.id })),
+  async ({ params, caller, em, deps }) =>
+    presentPartnerPayment(
+      deps.sealer,
+      await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId: params.id }),
+    ),
 );
 
 routes.post(
@@ -195,6 +201,7 @@ routes.post(
   },
   async ({ params, caller, em, deps, requestId }) =>
     presentPartnerPayment(
+      deps.sealer,
       await cancelPartnerPayment(em, deps.workflows, {
         partnerId: caller.partnerId,
         paymentId: params.id,

@@ -137,9 +137,10 @@ function paymentInsert(opening: PartnerPaymentOpening, texts: PartnerTexts, open
   const expiresAt = new Date(openedAt.getTime() + opening.lifetimeMinutes * 60_000);
   const sql = `payment as (
        insert into partner_payments (id, partner_id, organization_id, external_ref, channel_id, fee_mode, amount, fee,
-         net_amount, provider_fee, status, customer_sealed, request_id, expires_at, created_at, updated_at)
+         net_amount, provider_fee, status, customer_sealed, metadata_sealed, request_id, expires_at, created_at,
+         updated_at)
        select resource_id, ?::uuid, ?::uuid, ?, ?::integer, ?, ?::numeric, ?::numeric, ?::numeric, ?::numeric,
-         'PENDING', ?, ?, ?::timestamptz, ?::timestamptz, ?::timestamptz from claim returning id
+         'PENDING', ?, ?, ?, ?::timestamptz, ?::timestamptz, ?::timestamptz from claim returning id
      )
      insert into events (event, impact, resource_type, resource_id, request_id, data)
      select 'RESOURCE_CREATED', 'MEDIUM', 'partner_payment', id::text, ?, ?::jsonb from payment returning 1`;
@@ -154,6 +155,7 @@ function paymentInsert(opening: PartnerPaymentOpening, texts: PartnerTexts, open
     opening.net,
     opening.providerFee,
     opening.textsSealed,
+    opening.metadataSealed,
     requestId,
     expiresAt,
     openedAt,

@@ -24,6 +24,7 @@ const PartnerPaymentSchema = defineEntity({
     payment_code: p.text().nullable(),
     failure_code: p.text().nullable(),
     customer_sealed: p.text().nullable(),
+    metadata_sealed: p.text().nullable(),
     /** Grows when the payment ends and with each further event that a webhook reports. */
     version: p.integer().default(0),
     request_id: p.text().nullable(),

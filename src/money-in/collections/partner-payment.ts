@@ -44,6 +44,13 @@ export const partnerTextsPlace = (paymentId: string) => ({
   row: paymentId,
 });
 
+/** Where `metadata` is stored, apart from the texts: lists show it, and most payments have none. */
+export const partnerMetadataPlace = (paymentId: string) => ({
+  table: 'partner_payments',
+  column: 'metadata_sealed',
+  row: paymentId,
+});
+
 /** The request as the workflow gets it: ids and amounts, and texts only sealed (docs/contract.md 9). */
 export interface PartnerPaymentOpening {
   partnerId: string;
@@ -56,6 +63,7 @@ export interface PartnerPaymentOpening {
   net: Money;
   providerFee: Money;
   textsSealed: string;
+  metadataSealed: string | null;
   lifetimeMinutes: number;
   requestId: string;
   idempotency: { keyHash: string; fingerprint: string };

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sealForOrder } from '../../partners/seal-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Metadata } from '../../shared/metadata.ts';
 import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import type { Money } from '../../shared/money.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
@@ -8,6 +9,7 @@ import {
   defaultLifetimeMinutes,
   type PartnerPaymentOpening,
   type PartnerTexts,
+  partnerMetadataPlace,
   partnerTextsPlace,
 } from './partner-payment.ts';
 import { priceRequest } from './price-request.ts';
@@ -23,6 +25,7 @@ export interface PartnerPaymentRequest {
   customer_phone?: string | undefined;
   expires_in_minutes?: number | undefined;
   return_url?: string | undefined;
+  metadata?: Metadata | undefined;
 }
 
 /** Checks everything that can be refused before a payment exists; returns the input of its workflow. */
@@ -60,6 +63,9 @@ export async function preparePartnerPayment(
     textsSealed: await (namesCustomer(texts)
       ? sealForOrder(sealer, partnerTextsPlace(paymentId), paymentId, texts)
       : sealer.seal(partnerTextsPlace(paymentId), JSON.stringify(texts))),
+    metadataSealed: body.metadata
+      ? await sealForOrder(sealer, partnerMetadataPlace(paymentId), paymentId, body.metadata)
+      : null,
     lifetimeMinutes: body.expires_in_minutes ?? defaultLifetimeMinutes,
     requestId,
     idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },

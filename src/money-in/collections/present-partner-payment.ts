@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { collectionMethods } from '../../partners/partner.ts';
+import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { shownMetadata } from '../../platform/http/metadata.ts';
+import type { Metadata } from '../../shared/metadata.ts';
 import type { Money } from '../../shared/money.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
-import { isFinalPayment, partnerPaymentStatuses, shownStatuses } from './partner-payment.ts';
+import { isFinalPayment, partnerMetadataPlace, partnerPaymentStatuses, shownStatuses } from './partner-payment.ts';
 
 export interface PaymentChannelName {
   method: PaymentMethodKind;
@@ -19,7 +23,7 @@ export interface PaymentWithChannel {
 }
 
 /** A payment as partners see it (docs/contract.md 8): the same in the detail, the list and the webhooks. */
-export function presentPartnerPayment({ payment, channel, refunded }: PaymentWithChannel) {
+export async function presentPartnerPayment(sealer: Sealer, { payment, channel, refunded }: PaymentWithChannel) {
   return {
     id: payment.id,
     reference: payment.external_ref ?? payment.id,
@@ -35,6 +39,7 @@ export function presentPartnerPayment({ payment, channel, refunded }: PaymentWit
     currency: 'IDR' as const,
     payment_code: payment.payment_code ?? null,
     next_action: nextActionOf(payment, channel),
+    metadata: await showMetadata(sealer, payment),
     expires_at: payment.expires_at.toISOString(),
     created_at: payment.created_at.toISOString(),
     finalized_at: payment.finalized_at?.toISOString() ?? null,
@@ -42,6 +47,12 @@ export function presentPartnerPayment({ payment, channel, refunded }: PaymentWit
     available_at: payment.available_at?.toISOString() ?? null,
     failure_code: payment.status === 'FAILED' ? (payment.failure_code ?? 'PAYMENT_FAILED') : null,
   };
+}
+
+/** As it was sent; null without, and once nobody can read it any more. */
+async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: PartnerPayment): Promise<Metadata | null> {
+  const opened = sealed ? await openUnlessGone(sealer, partnerMetadataPlace(id), sealed) : null;
+  return opened === null ? null : JSON.parse(opened);
 }
 
 /** Wallets in which the payer is asked: there is nothing to show. */
@@ -89,6 +100,7 @@ export const PartnerPaymentShape = z
     next_action: NextActionShape.nullable().meta({
       description: 'What to show the customer; null while the provider has not made it, and once the payment is final.',
     }),
+    metadata: shownMetadata(),
     status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
     expires_at: timestamp(),
     created_at: timestamp(),

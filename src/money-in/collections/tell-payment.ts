@@ -50,7 +50,7 @@ export async function recordPaymentWebhook(
     version,
     type,
     at,
-    data: { ...presentPartnerPayment({ payment, channel, refunded }), ...data },
+    data: { ...(await presentPartnerPayment(sealer, { payment, channel, refunded })), ...data },
   });
 }
 

@@ -1,6 +1,7 @@
 import type { FeeMode } from '../../partners/partner.ts';
 import type { TransferState } from '../../platform/gateway/gateway.ts';
 import type { OpeningStamp } from '../../platform/openings/opening.ts';
+import type { Metadata } from '../../shared/metadata.ts';
 import type { Money } from '../../shared/money.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
@@ -72,6 +73,8 @@ export interface PayoutTexts {
   external_ref: string | null;
   /** For a refund. */
   reason?: string;
+  /** The partner's own; absent from withdrawals. */
+  metadata?: Metadata | null;
 }
 export const payoutTextsPlace = (payoutId: string) => ({ table: 'payouts', column: 'texts_sealed', row: payoutId });
 

@@ -12,6 +12,7 @@ import {
   text,
   uuid,
 } from '../../platform/http/fields.ts';
+import { metadata } from '../../platform/http/metadata.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
@@ -40,6 +41,7 @@ export const NewPayout = z.strictObject({
         'are compared, the payout then fails with ACCOUNT_NAME_MISMATCH.',
     }),
   external_ref: externalRef().optional(),
+  metadata: metadata(),
 });
 
 const routes = createRouteGroup({

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sealForOrder } from '../../partners/seal-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Metadata } from '../../shared/metadata.ts';
 import type { Money } from '../../shared/money.ts';
 import { formatMoney } from '../../shared/money.ts';
 import { type PayoutOpening, type PayoutTexts, payoutTextsPlace } from './payout.ts';
@@ -13,6 +14,7 @@ export interface PayoutRequest {
   bank_account_number: string;
   beneficiary_name?: string | undefined;
   external_ref?: string | undefined;
+  metadata?: Metadata | undefined;
 }
 
 /**
@@ -38,6 +40,7 @@ export async function preparePayout(
     bank_account_number: accountNumber,
     beneficiary_name: body.beneficiary_name ?? null,
     external_ref: body.external_ref ?? null,
+    metadata: body.metadata ?? null,
   };
   return {
     partnerId,

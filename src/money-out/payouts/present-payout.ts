@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { shownMetadata } from '../../platform/http/metadata.ts';
 import { must } from '../../shared/assert.ts';
 import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
@@ -24,26 +25,32 @@ function presentPayout(payout: Payout) {
     succeeded_at: payout.succeeded_at?.toISOString() ?? null,
     finalized_at: payout.finalized_at?.toISOString() ?? null,
     booked_at: payout.booked_at?.toISOString() ?? null,
-    ...(payout.failure_code == null ? {} : { failure_code: payout.failure_code }),
+    failure_code: payout.failure_code ?? null,
   };
 }
 
 /** A payout as partners read it in lists (docs/contract.md 8): with the beneficiary's name, without their account. */
 export async function presentListedPayout(sealer: Sealer, payout: Payout) {
-  const { beneficiary_name } = await showPayoutTexts(sealer, payout);
-  return { ...presentPayout(payout), beneficiary_name: beneficiary_name ?? null };
+  const { beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
+  return { ...presentPayout(payout), beneficiary_name: beneficiary_name ?? null, metadata: metadata ?? null };
 }
 
 /** As the answer to creation, the detail and the webhooks show it: with the beneficiary decrypted. */
 export async function presentWholePayout(sealer: Sealer, payout: Payout) {
-  const { bank_account_number, beneficiary_name } = await showPayoutTexts(sealer, payout);
-  return { ...presentPayout(payout), bank_account_number, beneficiary_name: beneficiary_name ?? null };
+  const { bank_account_number } = await showPayoutTexts(sealer, payout);
+  return { ...(await presentListedPayout(sealer, payout)), bank_account_number };
 }
 
 /** A payout as of its creation: its transfer goes on meanwhile, and may have ended before the answer was sent. */
 export async function presentReservation(sealer: Sealer, payout: Payout) {
-  const { failure_code: _, ...whole } = await presentWholePayout(sealer, payout);
-  return { ...whole, status: 'pending' as const, is_final: false, succeeded_at: null, finalized_at: null };
+  const pending = {
+    status: 'pending',
+    is_final: false,
+    succeeded_at: null,
+    finalized_at: null,
+    failure_code: null,
+  } as const;
+  return { ...(await presentWholePayout(sealer, payout)), ...pending };
 }
 
 const listed = {
@@ -59,6 +66,7 @@ const listed = {
   currency: z.literal('IDR'),
   bank_code: z.string(),
   beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+  metadata: shownMetadata(),
   created_at: timestamp(),
   succeeded_at: timestamp().nullable().meta({
     description: 'When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.',
@@ -67,7 +75,10 @@ const listed = {
   booked_at: timestamp()
     .nullable()
     .meta({ description: 'When a failed payout that the provider made after all was booked.' }),
-  failure_code: z.string().optional().meta({ description: "The provider's, passed on; on failed payouts." }),
+  failure_code: z
+    .string()
+    .nullable()
+    .meta({ description: "The provider's, passed on, of a failed payout; otherwise null." }),
 };
 
 export const ListedPayoutShape = z.object(listed).meta({ id: 'ListedPayout' });

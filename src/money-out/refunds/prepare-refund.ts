@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuseField } from '../../partners/refuse-field.ts';
 import { sealForOrder } from '../../partners/seal-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Metadata } from '../../shared/metadata.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { complainOfAccountNumber, complainOfBankAmount, findPayoutBank } from '../payouts/payout-bank.ts';
@@ -17,6 +18,7 @@ export interface RefundRequest {
   bank_code?: string | undefined;
   bank_account_number?: string | undefined;
   beneficiary_name?: string | undefined;
+  metadata?: Metadata | undefined;
 }
 
 interface Preparing {
@@ -53,6 +55,7 @@ export async function prepareRefund(
     beneficiary_name: bank === null ? null : (body.beneficiary_name ?? null),
     external_ref: null,
     reason: body.reason,
+    metadata: body.metadata ?? null,
   };
   return {
     partnerId,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { shownMetadata } from '../../platform/http/metadata.ts';
 import { showPayoutTexts } from '../payouts/open-payout-texts.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 import { isFinalPayout } from '../payouts/payout.ts';
@@ -14,7 +15,7 @@ export interface WholeRefund {
 
 /** A refund as partners see it: the same in the detail, the list and the webhooks. */
 export async function presentRefund(sealer: Sealer, { payout, paymentId }: WholeRefund) {
-  const { reason, bank_account_number, beneficiary_name } = await showPayoutTexts(sealer, payout);
+  const { reason, bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
   return {
     id: payout.id,
     payment_id: paymentId,
@@ -27,6 +28,7 @@ export async function presentRefund(sealer: Sealer, { payout, paymentId }: Whole
     bank_code: payout.bank_code ?? null,
     bank_account_number: payout.bank_code ? bank_account_number : null,
     beneficiary_name,
+    metadata: metadata ?? null,
     failure_code: payout.status === 'reversed' ? returnedByBank : (payout.failure_code ?? null),
     created_at: payout.created_at.toISOString(),
     finalized_at: payout.finalized_at?.toISOString() ?? null,
@@ -53,6 +55,7 @@ export const RefundShape = z
     bank_code: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
     bank_account_number: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
     beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+    metadata: shownMetadata(),
     failure_code: z.string().nullable().meta({
       description: "On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.",
     }),

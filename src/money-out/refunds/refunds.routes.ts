@@ -4,6 +4,7 @@ import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { TimelineShape } from '../../partners/timeline.ts';
 import { partner } from '../../platform/http/access.ts';
 import { moneyString, nameAtBank, prose, text, uuid } from '../../platform/http/fields.ts';
+import { metadata } from '../../platform/http/metadata.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
@@ -37,6 +38,7 @@ routes.post(
       }),
       bank_account_number: text(34).optional().meta({ description: 'Required where the refund is a transfer.' }),
       beneficiary_name: nameAtBank(100).optional().meta({ description: "The holder's name as the bank has it." }),
+      metadata: metadata(),
     }),
     idempotent: true,
     answers: { 200: partnerAnswer(RefundShape) },

@@ -73,9 +73,11 @@ export async function recordDelivery(
   return id;
 }
 
-/** A payout or refund is shown with its beneficiary; nothing else names anybody. */
-const orderNamedBy = ({ resourceType, resourceId }: NewWebhook): Place['order'] =>
-  resourceType === 'payout' || resourceType === 'refund' ? { id: resourceId } : null;
+/** A payout or refund is shown with its beneficiary, and metadata may name anybody; nothing else does. */
+const orderNamedBy = ({ resourceType, resourceId, data }: NewWebhook): Place['order'] =>
+  resourceType === 'payout' || resourceType === 'refund' || ('metadata' in data && data.metadata !== null)
+    ? { id: resourceId }
+    : null;
 
 /**
  * The webhooks of a resource that are still pending, oldest first: the result of a step that is repeated because the

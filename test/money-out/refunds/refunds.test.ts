@@ -52,6 +52,7 @@ describe('A refund to the wallet that paid', () => {
           bank_account_number: null,
           beneficiary_name: null,
           failure_code: null,
+          metadata: null,
           booked_at: null,
           created_at: expect.stringMatching(timestamp),
           finalized_at: null,

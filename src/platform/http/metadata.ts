@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Metadata } from '../../shared/metadata.ts';
+import { isOneLine, isVisible } from '../../shared/plain-text.ts';
+
+const mostKeys = 20;
+const keyCharacters = 40;
+const valueCharacters = 500;
+const example = { order_id: '2026-0042', note: 'Gift card\nfor Siti' };
+
+/** Control characters other than line feeds, which alone are allowed in values. */
+const controlsInValue = /[^\P{Cc}\n]/u;
+
+const complainOfKey = (key: string): string | null => {
+  if (key.length > keyCharacters) return `must be at most ${keyCharacters} characters long`;
+  if (!isVisible(key)) return 'must have a visible character';
+  return isOneLine(key) && key.isWellFormed() ? null : 'must be one line, without control characters';
+};
+
+const complainOfValue = (value: unknown): string | null => {
+  if (typeof value !== 'string') return 'must be text';
+  if (value.length > valueCharacters) return `must have at most ${valueCharacters} characters`;
+  if (!value.isWellFormed()) return 'must not contain half of a character (a lone surrogate)';
+  return controlsInValue.test(value) ? 'must not contain control characters other than line feeds' : null;
+};
+
+/**
+ * `metadata` in a request, which may leave it out; kept as sent: at most 20 keys of 1 to 40 characters on one line, values strings of at most 500
+ * characters, in which line feeds are the only control characters.
+ */
+export const metadata = () =>
+  z
+    .custom<Metadata>(
+      (value) => typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype,
+      'must be an object of texts',
+    )
+    .superRefine((value, ctx) => {
+      const entries = Object.entries(value);
+      if (entries.length > mostKeys) ctx.addIssue({ code: 'custom', message: `must have at most ${mostKeys} keys` });
+      for (const [key, text] of entries.slice(0, mostKeys)) {
+        const ofKey = complainOfKey(key);
+        const ofValue = complainOfValue(text);
+        if (ofKey !== null) ctx.addIssue({ code: 'custom', message: `each key ${ofKey}` });
+        else if (ofValue !== null) ctx.addIssue({ code: 'custom', path: [key], message: ofValue });
+      }
+    })
+    .meta({
+      override: {
+        type: 'object',
+        maxProperties: mostKeys,
+        propertyNames: { type: 'string', minLength: 1, maxLength: keyCharacters },
+        additionalProperties: { type: 'string', maxLength: valueCharacters },
+        examples: [example],
+      },
+    })
+    .optional()
+    .meta({
+      description:
+        'What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, ' +
+        'in webhooks too. It is sealed as names are, and forgotten with them.',
+    });
+
+/** `metadata` in answers: as sent, null without. */
+export const shownMetadata = () =>
+  z
+    .record(z.string(), z.string())
+    .nullable()
+    .meta({ description: 'As you sent it; null without.', examples: [example] });
