@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 2d6f60db3e0dac77d42c378dafc0fa4a3d339edde8f31a84dd04bf43e0c2d4ff
+# Made of be8278120cac58040f9553506bf08e3119422e28da5053a1ad79ec16314a4a0e
 # ruff: noqa
 
 from __future__ import annotations
@@ -79,6 +79,10 @@ class WebhookPayment(TypedDict):
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -126,6 +130,10 @@ class WebhookPayout(TypedDict):
     """
     The partner's own reference as sent; null without one.
     """
+    batch_id: str | None
+    """
+    The batch that it was an item of; null for one made by itself.
+    """
     status: Literal['pending', 'succeeded', 'failed', 'reversed']
     """
     `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
@@ -158,6 +166,10 @@ class WebhookPayout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -174,9 +186,9 @@ class WebhookPayout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
     bank_account_number: str
     """
@@ -237,6 +249,10 @@ class WebhookRefund(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     failure_code: str | None
     """
     On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.
@@ -256,6 +272,65 @@ class WebhookRefund(TypedDict):
     status_url: NotRequired[str]
     """
     In the answer to creation.
+    """
+    version: int
+    """
+    Grows with each event of the resource: a lower one came late.
+    """
+
+
+class WebhookPayoutBatch(TypedDict):
+    id: str
+    """
+    Names the batch.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['needs_approval', 'processing', 'rejected', 'lapsed', 'completed']
+    """
+    `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended.
+    """
+    is_final: bool
+    """
+    Whether the status changes no more.
+    """
+    count: int
+    """
+    How many items it has.
+    """
+    total_amount: str
+    """
+    The amounts of its items together, in IDR.
+    """
+    total_fee: str
+    """
+    Their fees together, in IDR, as they were when it was made.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    lapses_at: str
+    """
+    Until when it can be approved.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    decided_at: str | None
+    """
+    When it was approved or rejected; null before.
+    """
+    finalized_at: str | None
+    """
+    When it reached its last status; null before.
+    """
+    status_url: NotRequired[str]
+    """
+    Where to read it; after creation only.
     """
     version: int
     """
@@ -335,6 +410,10 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -382,7 +461,7 @@ class WebhookTest(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
     The events that it receives.
     """
@@ -429,7 +508,7 @@ class WebhookEndpointWithSecret(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
     The events that it receives.
     """
@@ -472,7 +551,7 @@ class Error(TypedDict):
     Why the request was refused, or what is not known.
     """
 
-    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'PAYMENT_NOT_PAID', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_REFUND_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
+    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'PAYMENT_NOT_PAID', 'PAYOUT_BATCH_DECIDED', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_REFUND_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
     """
     For programs: branch on this, not on the message. The error catalogue says what to do about each.
     """
@@ -506,7 +585,7 @@ class WebhookEndpoint(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
     The events that it receives.
     """
@@ -553,7 +632,7 @@ class WebhookDelivery(TypedDict):
     """
     The `webhook-id` that your receiver sees, the same at every attempt.
     """
-    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
+    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
     """
     What happened.
     """
@@ -608,7 +687,7 @@ class WebhookDeliveryWithBody(TypedDict):
     """
     The `webhook-id` that your receiver sees, the same at every attempt.
     """
-    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
+    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
     """
     What happened.
     """
@@ -667,6 +746,10 @@ class Payout(TypedDict):
     """
     The partner's own reference as sent; null without one.
     """
+    batch_id: str | None
+    """
+    The batch that it was an item of; null for one made by itself.
+    """
     status: Literal['pending', 'succeeded', 'failed', 'reversed']
     """
     `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
@@ -699,6 +782,10 @@ class Payout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -715,9 +802,9 @@ class Payout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
     bank_account_number: str
     """
@@ -742,6 +829,10 @@ class ListedPayout(TypedDict):
     """
     The partner's own reference as sent; null without one.
     """
+    batch_id: str | None
+    """
+    The batch that it was an item of; null for one made by itself.
+    """
     status: Literal['pending', 'succeeded', 'failed', 'reversed']
     """
     `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
@@ -774,6 +865,10 @@ class ListedPayout(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     created_at: str
     """
     When it was made.
@@ -790,9 +885,9 @@ class ListedPayout(TypedDict):
     """
     When a failed payout that the provider made after all was booked.
     """
-    failure_code: NotRequired[str]
+    failure_code: str | None
     """
-    The provider's, passed on; on failed payouts.
+    The provider's, passed on, of a failed payout; otherwise null.
     """
 
 
@@ -834,6 +929,136 @@ class PartnerTimeline(TypedDict):
     next: Next | None
     """
     What happens next; null when nothing does.
+    """
+
+
+class PayoutBatch(TypedDict):
+    id: str
+    """
+    Names the batch.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['needs_approval', 'processing', 'rejected', 'lapsed', 'completed']
+    """
+    `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended.
+    """
+    is_final: bool
+    """
+    Whether the status changes no more.
+    """
+    count: int
+    """
+    How many items it has.
+    """
+    total_amount: str
+    """
+    The amounts of its items together, in IDR.
+    """
+    total_fee: str
+    """
+    Their fees together, in IDR, as they were when it was made.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    lapses_at: str
+    """
+    Until when it can be approved.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    decided_at: str | None
+    """
+    When it was approved or rejected; null before.
+    """
+    finalized_at: str | None
+    """
+    When it reached its last status; null before.
+    """
+    status_url: NotRequired[str]
+    """
+    Where to read it; after creation only.
+    """
+
+
+class PayoutBatchItem(TypedDict):
+    id: str
+    """
+    The id of its payout, which is there once the batch is approved.
+    """
+    batch_id: str
+    """
+    The batch.
+    """
+    reference: str
+    """
+    The platform's own reference.
+    """
+    external_ref: str
+    """
+    The partner's own reference as sent.
+    """
+    status: Literal['needs_approval', 'rejected', 'lapsed', 'pending', 'succeeded', 'failed', 'reversed']
+    """
+    The batch's until that is approved, and if it never is; then that of the payout.
+    """
+    is_final: bool
+    """
+    Whether nothing more happens to it, unless a bank returns it.
+    """
+    amount: str
+    """
+    As requested, in IDR.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What reaches the bank.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    bank_account_number: str
+    """
+    Digits only, as the bank prints it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    failure_code: str | None
+    """
+    The provider's, passed on; null unless it failed.
+    """
+    created_at: str
+    """
+    When the payout was made; before that, when the batch was.
+    """
+    succeeded_at: str | None
+    """
+    When the money had left to the bank; otherwise null.
+    """
+    finalized_at: str | None
+    """
+    When the payout ended; null before.
+    """
+    booked_at: str | None
+    """
+    When a failed payout that the provider made after all was booked.
     """
 
 
@@ -917,6 +1142,10 @@ class PartnerPayment(TypedDict):
     """
     What to show the customer; null while the provider has not made it, and once the payment is final.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     status_url: NotRequired[str]
     """
     In the answer to creation.
@@ -992,6 +1221,10 @@ class Refund(TypedDict):
     """
     As sent; null without one.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     failure_code: str | None
     """
     On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.
@@ -1019,7 +1252,7 @@ class CreateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed']]
     """
     The events that it receives. Types that it does not name are not sent to it.
     """
@@ -1076,7 +1309,7 @@ class UpdateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed']]]
+    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed']]]
     """
     The events that it receives from now on.
     """
@@ -1120,7 +1353,7 @@ ListWebhookDeliveriesQuery = TypedDict(
         'limit': NotRequired[int],
         'after': NotRequired[str],
         'status': NotRequired[Literal['pending', 'delivered', 'parked']],
-        'type': NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']],
+        'type': NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']],
         'endpoint_id': NotRequired[str],
         'resource_id': NotRequired[str],
         'from': NotRequired[str],
@@ -1280,7 +1513,7 @@ class RotateKeysAnswer(TypedDict):
     """
     The beginning of the key, by which you recognize it.
     """
-    permissions: list[Literal['collect-payment', 'read-gateway', 'request-payout', 'refund-payment', 'manage-webhooks', 'manage-keys']]
+    permissions: list[Literal['collect-payment', 'read-gateway', 'request-payout', 'approve-payout', 'refund-payment', 'manage-webhooks', 'manage-keys']]
     """
     What the key may do.
     """
@@ -1331,6 +1564,10 @@ class CreatePayoutBody(TypedDict):
     """
     Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
     """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
 
 
 class ListPayoutsAnswer(TypedDict):
@@ -1374,6 +1611,127 @@ ListPayoutsQuery = TypedDict(
         'to': NotRequired[str],
     },
 )
+
+
+class Item1(TypedDict):
+    amount: str
+    """
+    IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number.
+    """
+    bank_code: str
+    """
+    A `bank_code` of `GET /v1/partners/channels`.
+    """
+    bank_account_number: str
+    """
+    Digits only, as the bank prints it.
+    """
+    beneficiary_name: NotRequired[str | None]
+    """
+    The holder's name as the bank has it. Without it the bank is given the account number in its place: where names are compared, the payout then fails with ACCOUNT_NAME_MISMATCH.
+    """
+    external_ref: str
+    """
+    Your own reference of this item; no two items have the same.
+    """
+    metadata: NotRequired[Any]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
+
+
+class CreatePayoutBatcheBody(TypedDict):
+    items: list[Item1]
+    """
+    The payouts.
+    """
+    external_ref: NotRequired[str | None]
+    """
+    Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+
+
+class ListPayoutBatchesAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[PayoutBatch]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
+
+
+ListPayoutBatchesQuery = TypedDict(
+    'ListPayoutBatchesQuery',
+    {
+        'page': NotRequired[int],
+        'limit': NotRequired[int],
+        'after': NotRequired[str],
+        'status': NotRequired[Literal['needs_approval', 'processing', 'rejected', 'lapsed', 'completed']],
+        'external_ref': NotRequired[str],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+    },
+)
+
+
+class ListPayoutBatcheItemsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[PayoutBatchItem]
+    """
+    The items of this page.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
+
+
+class ListPayoutBatcheItemsQuery(TypedDict):
+    page: NotRequired[int]
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: NotRequired[int]
+    """
+    How many rows a page has, at most 100.
+    """
+    after: NotRequired[str]
+    """
+    Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused.
+    """
 
 
 class CreateBankAccountCheckBody(TypedDict):
@@ -1933,6 +2291,10 @@ class CreatePaymentBody(TypedDict):
     """
     Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.
     """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
 
 
 class ListPaymentsAnswer(TypedDict):
@@ -2000,6 +2362,10 @@ class CreatePaymentRefundBody(TypedDict):
     beneficiary_name: NotRequired[str | None]
     """
     The holder's name as the bank has it.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
     """
 
 
@@ -2165,6 +2531,21 @@ class RefundFailedWebhook(TypedDict):
     """
 
 
+class PayoutBatchCompletedWebhook(TypedDict):
+    type: Literal['payout_batch.completed']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    data: WebhookPayoutBatch
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
 class PaymentAvailableWebhook(TypedDict):
     type: Literal['payment.available']
     """
@@ -2225,4 +2606,4 @@ class EndpointTestWebhook(TypedDict):
     """
 
 
-Webhook: TypeAlias = PaymentSucceededWebhook | PaymentFailedWebhook | PaymentExpiredWebhook | PayoutSucceededWebhook | PayoutFailedWebhook | PayoutReversedWebhook | RefundSucceededWebhook | RefundFailedWebhook | PaymentAvailableWebhook | PaymentUnmatchedWebhook | PayoutDelayedWebhook | EndpointTestWebhook
+Webhook: TypeAlias = PaymentSucceededWebhook | PaymentFailedWebhook | PaymentExpiredWebhook | PayoutSucceededWebhook | PayoutFailedWebhook | PayoutReversedWebhook | RefundSucceededWebhook | RefundFailedWebhook | PayoutBatchCompletedWebhook | PaymentAvailableWebhook | PaymentUnmatchedWebhook | PayoutDelayedWebhook | EndpointTestWebhook

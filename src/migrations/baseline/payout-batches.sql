@@ -5,6 +5,7 @@ create table payout_batches (
   id uuid primary key,
   partner_id uuid not null references partners (id),
   external_ref varchar(128),
+  metadata_sealed text,
   fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
   item_count integer not null check (item_count between 1 and 1000),
   total_amount numeric(20, 4) not null check (total_amount > 0 and total_amount < 'Infinity'),

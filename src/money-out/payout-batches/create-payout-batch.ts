@@ -9,17 +9,18 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { KeyedRequest } from '../../platform/openings/opening.ts';
 import { must } from '../../shared/assert.ts';
 import { batchPayoutIdFor, payoutBatchIdFor } from '../../shared/ids.ts';
+import type { Metadata } from '../../shared/metadata.ts';
 import { addMoney, formatMoney, type Money } from '../../shared/money.ts';
 import { type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
 import { type BatchItemRequest, type JudgedItem, judgeItems } from './judge-items.ts';
 import { PayoutBatch } from './payout-batch.entity.ts';
-import { batchLivesHours, mostOpenBatches, type PayoutBatchWorkflows } from './payout-batch.ts';
+import { batchLivesHours, batchMetadataPlace, mostOpenBatches, type PayoutBatchWorkflows } from './payout-batch.ts';
 
 export interface PayoutBatchCreation {
   partnerId: string;
   /** The key that makes it: another one has to approve it. */
   keyId: string;
-  body: { items: readonly unknown[]; external_ref?: string | undefined };
+  body: { items: readonly unknown[]; external_ref?: string | undefined; metadata?: Metadata | undefined };
   idempotency: KeyedRequest;
   requestId: string;
 }
@@ -41,7 +42,9 @@ export async function createPayoutBatch(
   }
   const judged = await judgeItems(em, itemSchema, { partnerId, items: creation.body.items });
   const items = await Promise.all(judged.map((item, place) => writeItem(sealer, batchPayoutIdFor(id, place), item)));
-  const batch = await em.transactional((tx) => insertBatch(tx, { id, creation, judged, items }));
+  const { metadata } = creation.body;
+  const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
+  const batch = await em.transactional((tx) => insertBatch(tx, { id, creation, judged, items, metadataSealed }));
   void workflows.wakePayoutBatch(id);
   return batch;
 }
@@ -63,6 +66,7 @@ async function writeItem(sealer: Sealer, id: string, { request, price }: JudgedI
     bank_account_number: request.bank_account_number,
     beneficiary_name: request.beneficiary_name ?? null,
     external_ref: request.external_ref,
+    metadata: request.metadata ?? null,
   };
   return {
     id,
@@ -79,16 +83,18 @@ async function writeItem(sealer: Sealer, id: string, { request, price }: JudgedI
 
 async function insertBatch(
   tx: EntityManager,
-  {
-    id,
-    creation,
-    judged,
-    items,
-  }: { id: string; creation: PayoutBatchCreation; judged: JudgedItem[]; items: NewItem[] },
+  written: {
+    id: string;
+    creation: PayoutBatchCreation;
+    judged: JudgedItem[];
+    items: NewItem[];
+    metadataSealed: string | null;
+  },
 ): Promise<PayoutBatch> {
+  const { id, creation, judged, items, metadataSealed } = written;
   const { partnerId, keyId, body, idempotency, requestId } = creation;
-  await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
   await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payout_batch', resourceId: id });
+  await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
   // A twin in another process was first.
   const existing = await tx.findOne(PayoutBatch, { id });
   if (existing !== null) return existing;
@@ -100,6 +106,7 @@ async function insertBatch(
     id,
     partner_id: partnerId,
     external_ref: body.external_ref ?? null,
+    metadata_sealed: metadataSealed,
     fee_mode: must(judged[0], 'a batch has an item').price.feeMode,
     item_count: items.length,
     total_amount: addMoney(...items.map(({ amount }) => amount)),

@@ -81,7 +81,7 @@ async function end(
     version: batch.version,
     type: 'payout_batch.completed',
     at: now,
-    data: presentPayoutBatch(batch),
+    data: await presentPayoutBatch(sealer, batch),
   });
   return { status, waitMs: 0, deliveryIds };
 }

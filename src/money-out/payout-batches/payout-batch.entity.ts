@@ -9,6 +9,7 @@ const PayoutBatchSchema = defineEntity({
     id: p.uuid().primary(),
     partner_id: p.uuid(),
     external_ref: p.string().length(128).nullable(),
+    metadata_sealed: p.text().nullable(),
     fee_mode: p.text().$type<FeeMode>(),
     item_count: p.integer(),
     total_amount: p.decimal().precision(20).scale(4),

@@ -30,6 +30,9 @@ export const begunEveryMs = 1000;
 /** The path of a batch's detail. */
 export const payoutBatchPath = (id: string): string => `/v1/partners/payout-batches/${id}`;
 
+/** Where the metadata of a batch is stored. */
+export const batchMetadataPlace = (id: string) => ({ table: 'payout_batches', column: 'metadata_sealed', row: id });
+
 /** The input of a batch's workflow. */
 export interface PayoutBatchInput {
   batchId: string;

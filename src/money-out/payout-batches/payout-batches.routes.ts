@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { partner } from '../../platform/http/access.ts';
 import { externalRef, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
+import { metadata } from '../../platform/http/metadata.ts';
 import { nullsAsAbsent } from '../../platform/http/nulls-as-absent.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
@@ -27,7 +28,17 @@ const NewItem = nullsAsAbsent(
   }),
 );
 // Judged one by one, so that one answer has every complaint about every item.
-const item = z.unknown().meta({ override: z.toJSONSchema(NewItem, { io: 'input', unrepresentable: 'any' }) as object });
+const item = z.unknown().meta({
+  override: z.toJSONSchema(NewItem, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      const { override, ...described } = jsonSchema as { override?: object };
+      for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
+      Object.assign(jsonSchema, described, override);
+    },
+  }) as object,
+});
 
 routes.post(
   '/',
@@ -41,6 +52,7 @@ routes.post(
     body: z.strictObject({
       items: z.array(item).min(1).max(mostItems).meta({ description: 'The payouts.' }),
       external_ref: externalRef().optional(),
+      metadata: metadata(),
     }),
     idempotent: true,
     answers: { 200: partnerAnswer(PayoutBatchShape) },
@@ -50,7 +62,7 @@ routes.post(
     const { partnerId, keyId } = caller;
     const idempotency = must(caller.idempotency, 'an idempotent route has its key');
     const batch = await createPayoutBatch(em, deps, NewItem, { partnerId, keyId, body, idempotency, requestId });
-    return { ...presentPayoutBatch(batch), status_url: payoutBatchPath(batch.id) };
+    return { ...(await presentPayoutBatch(deps.sealer, batch)), status_url: payoutBatchPath(batch.id) };
   },
 );
 
@@ -68,10 +80,11 @@ routes.get(
     }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(PayoutBatchShape), ...pageFields })) },
   },
-  async ({ em, caller, query }) => {
+  async ({ em, deps, caller, query }) => {
     const { page, limit, after, ...filter } = query;
     const { items, ...listed } = await findPayoutBatches(em, caller.partnerId, filter, { page, limit, after });
-    return { items: items.map(presentPayoutBatch), ...presentPage(query, listed) };
+    const shown = await Promise.all(items.map((batch) => presentPayoutBatch(deps.sealer, batch)));
+    return { items: shown, ...presentPage(query, listed) };
   },
 );
 
@@ -84,7 +97,8 @@ routes.get(
     answers: { 200: partnerAnswer(PayoutBatchShape) },
     refusals: [404],
   },
-  async ({ em, caller, params: { id } }) => presentPayoutBatch(await getPayoutBatch(em, caller.partnerId, id)),
+  async ({ em, deps, caller, params: { id } }) =>
+    presentPayoutBatch(deps.sealer, await getPayoutBatch(em, caller.partnerId, id)),
 );
 
 routes.get(
@@ -131,7 +145,7 @@ routes.post(
     refusals: [404, 409, 422],
   },
   async ({ em, deps, caller: { partnerId, keyId }, params: { id }, requestId }) =>
-    presentPayoutBatch(await approvePayoutBatch(em, deps, { partnerId, keyId, batchId: id, requestId })),
+    presentPayoutBatch(deps.sealer, await approvePayoutBatch(em, deps, { partnerId, keyId, batchId: id, requestId })),
 );
 
 routes.post(
@@ -145,7 +159,7 @@ routes.post(
     refusals: [404, 409],
   },
   async ({ em, deps, caller: { partnerId, keyId }, params: { id }, requestId }) =>
-    presentPayoutBatch(await rejectPayoutBatch(em, deps, { partnerId, keyId, batchId: id, requestId })),
+    presentPayoutBatch(deps.sealer, await rejectPayoutBatch(em, deps, { partnerId, keyId, batchId: id, requestId })),
 );
 
 export const payoutBatchesRoutes = routes;

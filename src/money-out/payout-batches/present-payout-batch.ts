@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { shownMetadata } from '../../platform/http/metadata.ts';
+import type { Metadata } from '../../shared/metadata.ts';
 import { showPayoutTexts } from '../payouts/open-payout-texts.ts';
 import { isFinalPayout, payoutLaw } from '../payouts/payout.ts';
 import type { BatchItem } from './find-payout-batches.ts';
 import type { PayoutBatch } from './payout-batch.entity.ts';
-import { isFinalBatch, payoutBatchLaw } from './payout-batch.ts';
+import { batchMetadataPlace, isFinalBatch, payoutBatchLaw } from './payout-batch.ts';
 
 /** A batch as partners read it (docs/contract.md 8). */
-export const presentPayoutBatch = (batch: PayoutBatch) => ({
+export const presentPayoutBatch = async (sealer: Sealer, batch: PayoutBatch) => ({
   id: batch.id,
   external_ref: batch.external_ref ?? null,
   status: batch.status,
@@ -17,11 +20,18 @@ export const presentPayoutBatch = (batch: PayoutBatch) => ({
   total_amount: batch.total_amount,
   total_fee: batch.total_fee,
   currency: 'IDR' as const,
+  metadata: await showMetadata(sealer, batch),
   lapses_at: batch.lapses_at.toISOString(),
   created_at: batch.created_at.toISOString(),
   decided_at: batch.decided_at?.toISOString() ?? null,
   finalized_at: batch.finalized_at?.toISOString() ?? null,
 });
+
+/** As it was sent; null without, and once nobody can read it any more. */
+async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: PayoutBatch): Promise<Metadata | null> {
+  const opened = sealed ? await openUnlessGone(sealer, batchMetadataPlace(id), sealed) : null;
+  return opened === null ? null : JSON.parse(opened);
+}
 
 export const PayoutBatchShape = z
   .object({
@@ -37,6 +47,7 @@ export const PayoutBatchShape = z
     total_amount: amount().meta({ description: 'The amounts of its items together, in IDR.' }),
     total_fee: amount().meta({ description: 'Their fees together, in IDR, as they were when it was made.' }),
     currency: z.literal('IDR'),
+    metadata: shownMetadata(),
     lapses_at: timestamp().meta({ description: 'Until when it can be approved.' }),
     created_at: timestamp(),
     decided_at: timestamp().nullable().meta({ description: 'When it was approved or rejected; null before.' }),
@@ -49,7 +60,7 @@ const unpaid = ['needs_approval', 'rejected', 'lapsed'] as const;
 
 /** An item of a batch; until the batch is approved it has the batch's status. */
 export async function presentBatchItem(sealer: Sealer, batch: PayoutBatch, item: BatchItem) {
-  const { bank_account_number, beneficiary_name } = await showPayoutTexts(sealer, item);
+  const { bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, item);
   const at = (instant: Date | string | null) => (instant === null ? null : new Date(instant).toISOString());
   return {
     id: item.id,
@@ -65,6 +76,7 @@ export async function presentBatchItem(sealer: Sealer, batch: PayoutBatch, item:
     bank_code: item.bank_code,
     bank_account_number,
     beneficiary_name,
+    metadata: metadata ?? null,
     failure_code: item.failure_code,
     created_at: (batch.decided_at && item.status !== null ? batch.decided_at : batch.created_at).toISOString(),
     succeeded_at: at(item.succeeded_at),
@@ -90,6 +102,7 @@ export const PayoutBatchItemShape = z
     bank_code: z.string(),
     bank_account_number: z.string(),
     beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+    metadata: shownMetadata(),
     failure_code: z.string().nullable().meta({ description: "The provider's, passed on; null unless it failed." }),
     created_at: timestamp().meta({ description: 'When the payout was made; before that, when the batch was.' }),
     succeeded_at: timestamp().nullable().meta({ description: 'When the money had left to the bank; otherwise null.' }),

@@ -38,7 +38,8 @@ it('is made by one key, released by another, and each item is a payout that is s
   expect((await partner.send('post', '/webhook-endpoints', webhooks)).status).toBe(200);
   const items = [...itemsOf(11), itemBody({ bank_account_number: magicAccount('999999') })];
   const key = freshKey();
-  const made = await makeBatch(partner, items, { external_ref: 'payroll-1' }, key);
+  const metadata = { month: '2026-01' };
+  const made = await makeBatch(partner, items, { external_ref: 'payroll-1', metadata }, key);
   const { status_url: _, ...batch } = made;
   expect(batch).toEqual({
     id: expect.any(String),
@@ -49,6 +50,7 @@ it('is made by one key, released by another, and each item is a payout that is s
     total_amount: '240000.0000',
     total_fee: '30000.0000',
     currency: 'IDR',
+    metadata,
     lapses_at: expect.any(String),
     created_at: expect.any(String),
     decided_at: null,
@@ -57,7 +59,9 @@ it('is made by one key, released by another, and each item is a payout that is s
   expect(Date.parse(batch.lapses_at) - Date.parse(batch.created_at)).toBe(72 * 3_600_000);
   expect(await readBatch(partner, batch.id)).toEqual(batch);
   // The same request is the same batch, and nothing is reserved or paid before it is approved.
-  expect((await partner.post('/payout-batches', { items, external_ref: 'payroll-1' }, key)).body.data).toEqual(made);
+  expect(
+    (await partner.post('/payout-batches', { items, external_ref: 'payroll-1', metadata }, key)).body.data,
+  ).toEqual(made);
   expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
   const waiting = await itemsOfBatch(partner, batch.id);
   expect(waiting.map((item: { external_ref: string }) => item.external_ref)).toEqual(

@@ -35,6 +35,7 @@ import { routeGroups } from '../../../src/wiring/app.ts';
 import { buildActiveCircle, contribute, memberIdsOf } from '../../circles/build-circle.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
 import { sealAll, verify } from '../../ledger/seals/build-seals.ts';
+import { batchWhen, buildSecondKey, itemsOf, makeBatch } from '../../money-out/payout-batches/build-batches.ts';
 import { ageAttempts, magicAccount, pay, payoutWhen, transfersOf } from '../../money-out/payouts/build-payouts.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from '../../people/access/matrix-things.ts';
 import { asAClient } from '../../support/as-a-client.ts';
@@ -220,6 +221,10 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   );
   const account = { bank_code: 'BCA', bank_account_number: '1234567890', name: 'Budi Santoso' };
   await done(() => partner.send('post', '/bank-account-checks', account));
+  const batch = await makeBatch(partner, itemsOf(2, { amount: '10000' }));
+  const approve = await buildSecondKey(stack, partner);
+  await done(() => approve(`/payout-batches/${batch.id}/approve`));
+  await batchWhen(partner, batch.id, 'completed', endsWithinMs);
   const payout = await pay(partner);
   await payoutWhen(partner, payout.id, 'succeeded', endsWithinMs);
   const bankAccount = { bank_code: 'BRI', account_number: magicAccount('654321'), account_holder: 'Budi Santoso' };
