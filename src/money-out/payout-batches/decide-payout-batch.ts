@@ -5,7 +5,6 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { overdueGraceMs } from '../../shared/asking-intervals.ts';
 import { assert } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
-import { failpoint } from '../../shared/failpoint.ts';
 import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, type Money, negateMoney } from '../../shared/money.ts';
 import { lockPayoutHeadroom, type PayoutHeadroom, refuseBatchBeyond } from '../payouts/payout-limits.ts';
@@ -48,7 +47,6 @@ export async function approvePayoutBatch(
     await decide(tx, open, decision, { status: 'processing', at: headroom.at });
     return open;
   });
-  await failpoint('approve-payout-batch.after');
   void workflows.wakePayoutBatch(batch.id);
   return batch;
 }
