@@ -191,6 +191,19 @@ export function createPartnerClient(options: PartnerClientOptions) {
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payouts/{id}/timeline', { params: { id }, ...options }),
     },
+    instruments: {
+      /** Makes an account number or QR code that a customer keeps and pays as often as it likes. */
+      create: async (body: Body<'POST /v1/partners/instruments'>, create: PayoutOptions) =>
+        call('POST /v1/partners/instruments', { body, ...keyed(create) }),
+      get: (id: string, options?: CallOptions) =>
+        call('GET /v1/partners/instruments/{id}', { params: { id }, ...options }),
+      /** One page of the instruments that match, newest first; their payments are `payments.list({ instrument_id })`. */
+      list: (query: Query<'GET /v1/partners/instruments'> = {}, options?: CallOptions) =>
+        call('GET /v1/partners/instruments', { query, ...options }),
+      /** Ends it at the provider; what was paid before still becomes payments. */
+      close: (id: string, options?: CallOptions) =>
+        call('POST /v1/partners/instruments/{id}/close', { params: { id }, ...options }),
+    },
     payoutBatches: {
       /**
        * Makes a batch of up to 1,000 payouts, which another key has to approve; reserves nothing yet. You must provide

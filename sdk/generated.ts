@@ -197,6 +197,8 @@ export type PayoutBatch = {
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** Until when it can be approved. */
   lapses_at: string;
   /** When it was made. */
@@ -236,6 +238,8 @@ export type PayoutBatchItem = {
   bank_account_number: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** The provider's, passed on; null unless it failed. */
   failure_code: string | null;
   /** When the payout was made; before that, when the batch was. */
@@ -509,6 +513,8 @@ export type WebhookPayoutBatch = {
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** Until when it can be approved. */
   lapses_at: string;
   /** When it was made. */
@@ -1018,10 +1024,12 @@ export interface Operations {
         /** Your own reference of this item; no two items have the same. */
         external_ref: string;
         /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
-        metadata?: unknown | null;
+        metadata?: Record<string, never> | null;
       })[];
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
     };
     answer: PayoutBatch;
   };

@@ -10,6 +10,7 @@ import {
 const lookAfterMoney: ReadonlySet<string> = new Set([
   'gatewayPayment',
   'partnerPayment',
+  'partnerInstrument',
   'partnerPayout',
   'partnerPayoutBatch',
   'withdrawal',

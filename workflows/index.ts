@@ -2,6 +2,7 @@ export { compareClearing } from './compare-clearing.ts';
 export { donationAllocation } from './donation-allocation.ts';
 export { donationSubscription } from './donation-subscription.ts';
 export { gatewayPayment } from './gateway-payment.ts';
+export { partnerInstrument } from './partner-instrument.ts';
 export { partnerPayment } from './partner-payment.ts';
 export { partnerPayout } from './partner-payout.ts';
 export { partnerPayoutBatch } from './partner-payout-batch.ts';

@@ -37,6 +37,9 @@ const steps: Record<keyof Activities, string> = {
   settlePartnerPayment: 'Book the payment, and owe the net',
   closePartnerPayment: 'End the payment without money',
   releasePartnerPayment: 'Make the net available',
+  openPartnerInstrument: 'Write the instrument down',
+  obtainPaymentCode: 'Have the provider make what customers keep',
+  collectInstrumentPayments: 'Ask the provider what was paid, and book it',
   sweepPartnerAnswers: 'Forget answers kept for partners for 30 days',
   deliverWebhook: 'Send the webhook once',
   sweepDeliveries: 'Wake webhooks that wait too long',
@@ -65,6 +68,7 @@ const steps: Record<keyof Activities, string> = {
 const timers: Readonly<Record<string, string>> = {
   gatewayPayment: 'Asks the provider about the payment',
   partnerPayment: 'Asks the provider about the payment, or makes the net available',
+  partnerInstrument: 'Asks the provider what was paid',
   partnerPayout: 'Asks the provider about the transfer',
   partnerPayoutBatch: 'Looks at the batch again',
   withdrawal: 'Asks the provider about the transfer',

@@ -2,7 +2,12 @@ import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { bankAccountBody, findBankAccount } from './bank-accounts.ts';
-import { createInstrument, createPaymentRequestBody } from './create-instrument.ts';
+import {
+  createInstrument,
+  createPaymentMethodBody,
+  createPaymentRequestBody,
+  createReusable,
+} from './create-instrument.ts';
 import { readFaults } from './faults.ts';
 import {
   leaveUnanswered,
@@ -100,6 +105,13 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     payInstrument(store, byRequest(ctx.params.id ?? '').requestId);
     wake();
     ctx.body = { status: 'PENDING', message: 'Payment simulation is being processed' };
+  });
+
+  router.post('/v2/payment_methods', ...door, async (ctx) => {
+    const made = createReusable(store, await readJson(ctx, createPaymentMethodBody));
+    wake();
+    ctx.status = 201;
+    ctx.body = presentMethodResource(made);
   });
 
   router.get('/v2/payment_methods', ...door, (ctx) => {

@@ -38,6 +38,7 @@ export const lockOrder: readonly LockedRows[] = [
   { name: 'openings', table: 'openings' },
   { name: 'partners', table: 'partners', modes: ['share', 'no key update', 'update'] },
   { name: 'orders', table: 'payment_orders' },
+  { name: 'reusable instruments', table: 'partner_instruments', modes: ['share', 'no key update', 'update'] },
   { name: 'payments of partners', table: 'partner_payments' },
   { name: 'batches of payouts', table: 'payout_batches' },
   { name: 'payouts', table: 'payouts' },

@@ -13,6 +13,8 @@ import {
   deliveryId,
   endpoint,
   endpointId,
+  instrument,
+  instrumentId,
   line,
   newBatch,
   newPayment,
@@ -42,6 +44,7 @@ const atEndpoint = { parameters: { id: endpointId } };
 const atDelivery = { parameters: { id: deliveryId } };
 const atPayment = { parameters: { id: paymentId } };
 const atRefund = { parameters: { id: paymentId, refund_id: refundId } };
+const atInstrument = { parameters: { id: instrumentId } };
 const atBatch = { parameters: { id: batchId } };
 const atPayout = { parameters: { id: payoutId } };
 
@@ -100,6 +103,23 @@ const operations: Readonly<Record<string, OperationExample>> = {
   getPayment: { ...atPayment, answer: paidPayment },
   cancelPayment: { parameters: { id: openPaymentId }, answer: cancelledPayment },
   getPaymentTimeline: { ...atPayment, answer: paymentTimeline },
+
+  createInstrument: {
+    parameters: { 'X-Idempotency-Key': 'instrument-customer-0815' },
+    body: {
+      method: 'virtual_account',
+      channel: 'BCA',
+      external_ref: instrument.external_ref,
+      customer_name: instrument.customer_name,
+    },
+    answer: { ...instrument, status_url: `/v1/partners/instruments/${instrumentId}` },
+  },
+  listInstruments: { parameters: { status: 'active' }, answer: page(instrument) },
+  getInstrument: { ...atInstrument, answer: instrument },
+  closeInstrument: {
+    ...atInstrument,
+    answer: { ...instrument, status: 'closed', closed_at: '2026-01-20T02:00:00.000Z' },
+  },
 
   createPaymentRefund: {
     parameters: { id: paymentId, 'X-Idempotency-Key': 'refund-invoice-2026-0042' },

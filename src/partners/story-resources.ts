@@ -40,6 +40,7 @@ export const newPayment = {
   payment_code: '7007012345678901',
   next_action: { type: 'show_account_number', value: '7007012345678901' },
   metadata: { order_id: '2026-0042' },
+  instrument_id: null,
   expires_at: '2026-01-16T03:00:05.000Z',
   created_at: '2026-01-15T03:00:05.000Z',
   finalized_at: null,
@@ -88,12 +89,30 @@ export const declinedPayment = {
   payment_code: null,
   next_action: null,
   metadata: null,
+  instrument_id: null,
   expires_at: '2026-01-16T03:07:11.000Z',
   created_at: '2026-01-15T03:07:11.000Z',
   finalized_at: '2026-01-15T03:07:40.000Z',
   cancelled_at: null,
   available_at: null,
   failure_code: 'DECLINED_BY_ISSUER',
+};
+
+export const instrumentId = '019bbfb5-1a40-7f36-9c58-2d7e0b4a6c93';
+export const instrument = {
+  id: instrumentId,
+  external_ref: 'customer-0815',
+  status: 'active',
+  method: 'virtual_account',
+  channel: 'BCA',
+  amount: null,
+  currency: 'IDR',
+  payment_code: '7007012345678911',
+  customer_name: 'Budi Santoso',
+  metadata: null,
+  failure_code: null,
+  created_at: '2026-01-15T03:32:00.000Z',
+  closed_at: null,
 };
 
 export const newPayout = {

@@ -23,6 +23,7 @@ import { statementsRoutes } from '../ledger/statements.routes.ts';
 import { transactionsRoutes } from '../ledger/transactions.routes.ts';
 import { callbacksRoutes } from '../money-in/callbacks/callbacks.routes.ts';
 import { collectionsRoutes } from '../money-in/collections/collections.routes.ts';
+import { partnerInstrumentsRoutes } from '../money-in/partner-instruments/partner-instruments.routes.ts';
 import { paidPages } from '../money-in/payments/paid-page.routes.ts';
 import { paymentsRoutes } from '../money-in/payments/payments.routes.ts';
 import { receiptsRoutes } from '../money-in/payments/receipts.routes.ts';
@@ -130,6 +131,7 @@ export const routeGroups: readonly RouteGroup[] = [
   decisionsRoutes,
   operationsRoutes,
   collectionsRoutes,
+  partnerInstrumentsRoutes,
   refundsRoutes,
 ];
 

@@ -16,6 +16,7 @@ import { Account } from '../ledger/account.entity.ts';
 import { Transaction } from '../ledger/transaction.entity.ts';
 import { CallbackRow } from '../money-in/callbacks/callback.entity.ts';
 import { PartnerPayment } from '../money-in/collections/partner-payment.entity.ts';
+import { PartnerInstrument } from '../money-in/partner-instruments/partner-instrument.entity.ts';
 import { PaymentChannel } from '../money-in/payments/payment-channel.entity.ts';
 import { PaymentOrder } from '../money-in/payments/payment-order.entity.ts';
 import { Receipt } from '../money-in/payments/receipt.entity.ts';
@@ -58,6 +59,7 @@ export const entities = [
   OfficialDocument,
   Organization,
   Partner,
+  PartnerInstrument,
   PartnerKey,
   PartnerPayment,
   PaymentChannel,

@@ -7,6 +7,7 @@ import { subscriptionAttemptLaw, subscriptionLaw } from '../../src/giving/donati
 import { productLaw } from '../../src/giving/products/product.ts';
 import { savingGoalLaw, savingGoalOrderLaw } from '../../src/giving/saving-goals/saving-goal.ts';
 import { transactionLaw } from '../../src/ledger/transaction.ts';
+import { partnerInstrumentLaw } from '../../src/money-in/partner-instruments/partner-instrument.ts';
 import { paymentOrderLaw } from '../../src/money-in/payments/payment-order.ts';
 import { receiptLaw } from '../../src/money-in/payments/receipt.ts';
 import { decisionLaw } from '../../src/money-out/decisions/decision.ts';
@@ -30,6 +31,7 @@ export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'erasures.status': erasureLaw,
   'official_documents.verification_status': verificationLaw,
   'organizations.status': organizationLaw,
+  'partner_instruments.status': partnerInstrumentLaw,
   'partner_payments.status': paymentOrderLaw,
   'partners.status': partnerLaw,
   'payment_orders.status': paymentOrderLaw,

@@ -36,6 +36,7 @@ class PartnerClient:
         )
         self.payments = Payments(self._transport)
         self.payouts = Payouts(self._transport)
+        self.instruments = Instruments(self._transport)
         self.payout_batches = PayoutBatches(self._transport)
         self.webhook_endpoints = WebhookEndpoints(self._transport)
         self.webhook_deliveries = WebhookDeliveries(self._transport)
@@ -169,6 +170,27 @@ class Payouts(_Resource):
     def timeline(self, id: str) -> models.PartnerTimeline:
         """What happened to a payout in plain words, and what happens next."""
         return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payouts/{in_path(id)}/timeline"))
+
+
+class Instruments(_Resource):
+    """Account numbers and QR codes that customers keep."""
+
+    def create(self, body: models.CreateInstrumentBody, *, idempotency_key: str) -> models.Instrument:
+        """Makes an account number or QR code that a customer pays as often as it likes."""
+        made = self._call("POST", "/v1/partners/instruments", body=body, idempotency_key=idempotency_key)
+        return cast(models.Instrument, made)
+
+    def get(self, id: str) -> models.Instrument:
+        """An instrument, as it is now."""
+        return cast(models.Instrument, self._call("GET", f"/v1/partners/instruments/{in_path(id)}"))
+
+    def list(self, query: models.ListInstrumentsQuery | None = None) -> models.ListInstrumentsAnswer:
+        """One page of the instruments that match, newest first."""
+        return cast(models.ListInstrumentsAnswer, self._call("GET", "/v1/partners/instruments", query=query))
+
+    def close(self, id: str) -> models.Instrument:
+        """Ends it at the provider; what was paid before still becomes payments."""
+        return cast(models.Instrument, self._call("POST", f"/v1/partners/instruments/{in_path(id)}/close"))
 
 
 class PayoutBatches(_Resource):

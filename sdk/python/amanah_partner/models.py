@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of be8278120cac58040f9553506bf08e3119422e28da5053a1ad79ec16314a4a0e
+# Made of 87c57eb2059a2913d31fc294ffcec4cc1fcbf9113902a097b2cb325e6405b151
 # ruff: noqa
 
 from __future__ import annotations
@@ -311,6 +311,10 @@ class WebhookPayoutBatch(TypedDict):
     currency: Literal['IDR']
     """
     Always `IDR`.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     lapses_at: str
     """
@@ -965,6 +969,10 @@ class PayoutBatch(TypedDict):
     """
     Always `IDR`.
     """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
     lapses_at: str
     """
     Until when it can be approved.
@@ -1039,6 +1047,10 @@ class PayoutBatchItem(TypedDict):
     beneficiary_name: str | None
     """
     As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     failure_code: str | None
     """
@@ -1634,13 +1646,13 @@ class Item1(TypedDict):
     """
     Your own reference of this item; no two items have the same.
     """
-    metadata: NotRequired[Any]
+    metadata: NotRequired[dict[str, str] | None]
     """
     What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
     """
 
 
-class CreatePayoutBatcheBody(TypedDict):
+class CreatePayoutBatchBody(TypedDict):
     items: list[Item1]
     """
     The payouts.
@@ -1648,6 +1660,10 @@ class CreatePayoutBatcheBody(TypedDict):
     external_ref: NotRequired[str | None]
     """
     Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
     """
 
 
@@ -1692,7 +1708,7 @@ ListPayoutBatchesQuery = TypedDict(
 )
 
 
-class ListPayoutBatcheItemsAnswer(TypedDict):
+class ListPayoutBatchItemsAnswer(TypedDict):
     """
     What was asked for.
     """
@@ -1719,7 +1735,7 @@ class ListPayoutBatcheItemsAnswer(TypedDict):
     """
 
 
-class ListPayoutBatcheItemsQuery(TypedDict):
+class ListPayoutBatchItemsQuery(TypedDict):
     page: NotRequired[int]
     """
     The page, from 1. One beyond the last is empty.

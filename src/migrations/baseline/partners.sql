@@ -82,7 +82,7 @@ create table partner_idempotency_keys (
   partner_id uuid not null references partners (id),
   key_hash text not null,
   fingerprint text not null,
-  resource_type text not null check (resource_type in ('payment', 'payout', 'refund', 'payout_batch')),
+  resource_type text not null check (resource_type in ('payment', 'payout', 'refund', 'payout_batch', 'instrument')),
   resource_id uuid not null,
   answer_status smallint,
   answer_sealed text,

@@ -3,6 +3,10 @@ import type { ErasureStatus, PersonErasureInput } from '../../control/erasure/er
 import type { AllocationOutcome, AllocationRequest } from '../../giving/donations/allocation.ts';
 import type { DonationSubscriptionInput, SubscriptionStanding } from '../../giving/donations/subscription.ts';
 import type { PartnerPaymentInput } from '../../money-in/collections/partner-payment.ts';
+import type {
+  PartnerInstrumentInput,
+  PartnerInstrumentStatus,
+} from '../../money-in/partner-instruments/partner-instrument.ts';
 import type { GatewayPaymentInput, StrayPayment } from '../../money-in/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../../money-in/payments/payment-order.ts';
 import type { ReceiptState } from '../../money-in/payments/receipt.ts';
@@ -25,6 +29,11 @@ export interface WorkflowContract {
   partnerPayment: {
     input: PartnerPaymentInput;
     updates: { awaitInstrument: PaymentOrderStatus };
+    signals: 'callbackArrived';
+  };
+  partnerInstrument: {
+    input: PartnerInstrumentInput;
+    updates: { awaitPaymentCode: PartnerInstrumentStatus };
     signals: 'callbackArrived';
   };
   partnerPayout: {

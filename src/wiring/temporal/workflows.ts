@@ -4,6 +4,7 @@ import type { ErasureWorkflows } from '../../control/erasure/erasure.ts';
 import type { AllocationWorkflows } from '../../giving/donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../../giving/donations/subscription.ts';
 import type { PartnerPaymentWorkflows } from '../../money-in/collections/partner-payment.ts';
+import type { PartnerInstrumentWorkflows } from '../../money-in/partner-instruments/partner-instrument.ts';
 import type { GatewayPaymentWorkflows, ReceiptWorkflows } from '../../money-in/payments/payment-contract.ts';
 import type { PayoutBatchWorkflows } from '../../money-out/payout-batches/payout-batch.ts';
 import type { PayoutWorkflows } from '../../money-out/payouts/payout.ts';
@@ -15,6 +16,7 @@ import { createAllocationWorkflows } from './donation-allocations.ts';
 import { createSubscriptionWorkflows } from './donation-subscriptions.ts';
 import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
 import { createHints } from './hints.ts';
+import { createPartnerInstrumentWorkflows } from './partner-instruments.ts';
 import { createPartnerPaymentWorkflows } from './partner-payments.ts';
 import { createPayoutBatchWorkflows } from './payout-batches.ts';
 import { createPayoutWorkflows } from './payouts.ts';
@@ -29,6 +31,7 @@ export interface Workflows
   extends GatewayPaymentWorkflows,
     ReceiptWorkflows,
     PartnerPaymentWorkflows,
+    PartnerInstrumentWorkflows,
     PayoutWorkflows,
     PayoutBatchWorkflows,
     WithdrawalWorkflows,
@@ -63,6 +66,7 @@ export function createWorkflows(client: Client, taskQueue: string, prover?: Prov
     ...createGatewayPaymentWorkflows(temporal),
     ...createReceiptWorkflows(temporal),
     ...createPartnerPaymentWorkflows(temporal),
+    ...createPartnerInstrumentWorkflows(temporal),
     ...createPayoutWorkflows(temporal),
     ...createPayoutBatchWorkflows(temporal, hints),
     ...createCircleWorkflows(temporal, hints),

@@ -3,6 +3,7 @@ import type { UpdatesOf, WorkflowContract, WorkflowName } from '../../../src/wir
 import * as collecting from '../../../workflows/collect-payment.ts';
 import * as subscription from '../../../workflows/donation-subscription.ts';
 import * as workflows from '../../../workflows/index.ts';
+import * as instrument from '../../../workflows/partner-instrument.ts';
 import * as batch from '../../../workflows/partner-payout-batch.ts';
 import * as payout from '../../../workflows/pay-out.ts';
 import * as circle from '../../../workflows/saving-circle.ts';
@@ -40,6 +41,7 @@ const awaited: { [Name in WorkflowName]: AsAwaited<Name> } = {
   webhookDelivery: {},
   personErasure: {},
   partnerPayoutBatch: {},
+  partnerInstrument: { awaitPaymentCode: instrument.awaitPaymentCode },
 };
 const signals: Signals = {
   gatewayPayment: ['callbackArrived'],
@@ -54,6 +56,7 @@ const signals: Signals = {
   unmatchedReceipt: [],
   personErasure: [],
   partnerPayoutBatch: ['batchChanged'],
+  partnerInstrument: ['callbackArrived'],
 };
 const definedSignals: Record<WorkflowName, { name: string }[]> = {
   gatewayPayment: [collecting.callbackArrived],
@@ -68,6 +71,7 @@ const definedSignals: Record<WorkflowName, { name: string }[]> = {
   unmatchedReceipt: [],
   personErasure: [],
   partnerPayoutBatch: [batch.batchChanged],
+  partnerInstrument: [collecting.callbackArrived],
 };
 const names = Object.keys(awaited) as WorkflowName[];
 

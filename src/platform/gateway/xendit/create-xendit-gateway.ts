@@ -7,6 +7,7 @@ import { readCallback } from './callback.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
 import { listRecords } from './records.ts';
 import { digestRefund, findRefund, requestRefund } from './refunds.ts';
+import { findReusable, listPaymentsUnder, requestReusable } from './reusable.ts';
 import type { ClientSettings } from './settings.ts';
 import { digestTransfer, findTransfer, readBalance, requestTransfer } from './transfers.ts';
 
@@ -40,6 +41,9 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     requestInstrument: (request, callOptions) => requestInstrument(settings, request, callOptions),
     findInstrument: (reference, callOptions) => findInstrument(settings, reference, callOptions),
     findPayment: (methodId, paymentId, callOptions) => findPayment(settings, methodId, paymentId, callOptions),
+    requestReusable: (request, callOptions) => requestReusable(settings, request, callOptions),
+    findReusable: (reference, callOptions) => findReusable(settings, reference, callOptions),
+    listPaymentsUnder: (methodId, callOptions) => listPaymentsUnder(settings, methodId, callOptions),
     expireInstrument: (methodId, callOptions) => expireInstrument(settings, methodId, callOptions),
     requestTransfer: (request, callOptions) =>
       'refundOf' in request
