@@ -13,6 +13,37 @@ export type BankAccountCheck = {
   checked_at: string;
 };
 
+export type Instrument = {
+  /** Names the instrument; its payments carry it as `instrument_id`. */
+  id: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
+  /** `active` until it is closed, or the provider refuses to make it; then `closed` for good. */
+  status: 'active' | 'closed';
+  /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
+  method: 'virtual_account' | 'qris';
+  /** The bank of a virtual account; null for QRIS. */
+  channel: string | null;
+  /** What each payment has to be, in IDR; null for any amount. */
+  amount: string | null;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** The account number or QR payload that customers keep; null while the provider has not made it. */
+  payment_code: string | null;
+  /** As sent; null without one. */
+  customer_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
+  /** Why the provider did not make it; otherwise null. */
+  failure_code: string | null;
+  /** When it was made. */
+  created_at: string;
+  /** When it was closed; null before. */
+  closed_at: string | null;
+  /** Where to read it; after creation only. */
+  status_url?: string;
+};
+
 export type ListedPayout = {
   /** Made by the platform; never changes. */
   id: string;
@@ -104,8 +135,10 @@ export type PartnerPayment = {
   metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
+  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
-  expires_at: string;
+  expires_at: string | null;
   /** When it was made. */
   created_at: string;
   /** When it reached a final status; null before. */
@@ -435,8 +468,10 @@ export type WebhookPayment = {
   metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
+  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
-  expires_at: string;
+  expires_at: string | null;
   /** When it was made. */
   created_at: string;
   /** When it reached a final status; null before. */
@@ -631,8 +666,10 @@ export type WebhookUnmatchedPayment = {
   metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
+  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
-  expires_at: string;
+  expires_at: string | null;
   /** When it was made. */
   created_at: string;
   /** When it reached a final status; null before. */
@@ -736,6 +773,79 @@ export interface Operations {
       }[];
     };
   };
+  /** List instruments, newest first. */
+  'GET /v1/partners/instruments': {
+    params: Record<string, never>;
+    query: {
+      /** The page, from 1. One beyond the last is empty. */
+      page?: number;
+      /** How many rows a page has, at most 100. */
+      limit?: number;
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      after?: string;
+      /** Only those with this status. */
+      status?: 'active' | 'closed';
+      /** Only those with exactly this reference of yours. */
+      external_ref?: string;
+      /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
+      from?: string;
+      /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
+      to?: string;
+    };
+    body: undefined;
+    answer: {
+      /** The rows of this page, newest first. */
+      items: Instrument[];
+      /** The page, from 1. One beyond the last is empty. */
+      page: number;
+      /** How many rows a page has, at most 100. */
+      limit: number;
+      /** How many rows there are on all pages. */
+      total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
+    };
+  };
+  /** Make an account number or QR code that a customer keeps. */
+  'POST /v1/partners/instruments': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      /** How customers pay. */
+      method: 'virtual_account' | 'qris';
+      /** Required for virtual_account, omitted for qris. */
+      channel?: string | null;
+      /** IDR, a whole amount. Without it any amount may be paid. */
+      amount?: string | null;
+      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+      external_ref?: string | null;
+      /** Shown to the customer by banks that show a name. */
+      customer_name?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
+    };
+    answer: Instrument;
+  };
+  /** Read an instrument. */
+  'GET /v1/partners/instruments/{id}': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: Instrument;
+  };
+  /** Close an instrument. */
+  'POST /v1/partners/instruments/{id}/close': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: Instrument;
+  };
   /** Rotate the API key of this call. */
   'POST /v1/partners/keys/rotate': {
     params: Record<string, never>;
@@ -819,6 +929,8 @@ export interface Operations {
       channel?: string;
       /** The organization that the money is collected for: linked to you. Your own where it is left out. */
       organization_id?: string;
+      /** Only those that were paid to this reusable instrument. */
+      instrument_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
       /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */

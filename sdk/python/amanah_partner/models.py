@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 87c57eb2059a2913d31fc294ffcec4cc1fcbf9113902a097b2cb325e6405b151
+# Made of 4127691d00fec8ccbaebad7d2bfb9ae6b23fbf6b7a924da24a6c1ad32d63afc8
 # ruff: noqa
 
 from __future__ import annotations
@@ -87,7 +87,11 @@ class WebhookPayment(TypedDict):
     """
     In the answer to creation.
     """
-    expires_at: str
+    instrument_id: str | None
+    """
+    The reusable instrument that it was paid to; null for a payment that was requested by itself.
+    """
+    expires_at: str | None
     """
     Until when the customer can pay. Money that comes later is held and looked into.
     """
@@ -422,7 +426,11 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     In the answer to creation.
     """
-    expires_at: str
+    instrument_id: str | None
+    """
+    The reusable instrument that it was paid to; null for a payment that was requested by itself.
+    """
+    expires_at: str | None
     """
     Until when the customer can pay. Money that comes later is held and looked into.
     """
@@ -1162,7 +1170,11 @@ class PartnerPayment(TypedDict):
     """
     In the answer to creation.
     """
-    expires_at: str
+    instrument_id: str | None
+    """
+    The reusable instrument that it was paid to; null for a payment that was requested by itself.
+    """
+    expires_at: str | None
     """
     Until when the customer can pay. Money that comes later is held and looked into.
     """
@@ -1185,6 +1197,65 @@ class PartnerPayment(TypedDict):
     failure_code: str | None
     """
     On failed payments: the provider's reason, for your logs.
+    """
+
+
+class Instrument(TypedDict):
+    id: str
+    """
+    Names the instrument; its payments carry it as `instrument_id`.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['active', 'closed']
+    """
+    `active` until it is closed, or the provider refuses to make it; then `closed` for good.
+    """
+    method: Literal['virtual_account', 'qris']
+    """
+    How the customer pays: `virtual_account`, `qris` or `ewallet`.
+    """
+    channel: str | None
+    """
+    The bank of a virtual account; null for QRIS.
+    """
+    amount: str | None
+    """
+    What each payment has to be, in IDR; null for any amount.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    payment_code: str | None
+    """
+    The account number or QR payload that customers keep; null while the provider has not made it.
+    """
+    customer_name: str | None
+    """
+    As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
+    failure_code: str | None
+    """
+    Why the provider did not make it; otherwise null.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    closed_at: str | None
+    """
+    When it was closed; null before.
+    """
+    status_url: NotRequired[str]
+    """
+    Where to read it; after creation only.
     """
 
 
@@ -2352,6 +2423,75 @@ ListPaymentsQuery = TypedDict(
         'method': NotRequired[Literal['virtual_account', 'qris', 'ewallet']],
         'channel': NotRequired[str],
         'organization_id': NotRequired[str],
+        'instrument_id': NotRequired[str],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+    },
+)
+
+
+class CreateInstrumentBody(TypedDict):
+    method: Literal['virtual_account', 'qris']
+    """
+    How customers pay.
+    """
+    channel: NotRequired[str | None]
+    """
+    Required for virtual_account, omitted for qris.
+    """
+    amount: NotRequired[str | None]
+    """
+    IDR, a whole amount. Without it any amount may be paid.
+    """
+    external_ref: NotRequired[str | None]
+    """
+    Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+    customer_name: NotRequired[str | None]
+    """
+    Shown to the customer by banks that show a name.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
+
+
+class ListInstrumentsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[Instrument]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
+
+
+ListInstrumentsQuery = TypedDict(
+    'ListInstrumentsQuery',
+    {
+        'page': NotRequired[int],
+        'limit': NotRequired[int],
+        'after': NotRequired[str],
+        'status': NotRequired[Literal['active', 'closed']],
+        'external_ref': NotRequired[str],
         'from': NotRequired[str],
         'to': NotRequired[str],
     },
