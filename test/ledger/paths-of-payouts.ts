@@ -37,6 +37,20 @@ export const pathsOfPayouts: MoneyPath[] = [
     },
   ],
   [
+    'a payment to a reusable instrument',
+    async () => {
+      const body = { method: 'virtual_account', channel: 'BCA' };
+      const { id, payment_code } = (await at.partner.post('/instruments', body)).body.data;
+      return async () => {
+        await at.stack.sandbox.post('/sandbox/pay', { payment_code, amount: 20_000 });
+        await eventually(
+          async () => (await at.partner.get(`/payments?instrument_id=${id}`)).body.data.total,
+          (total) => total === 1,
+        );
+      };
+    },
+  ],
+  [
     'a payout',
     async () => {
       await buildPaid(at.stack, at.partner);

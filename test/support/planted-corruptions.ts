@@ -180,6 +180,14 @@ export const corruptions: [view: string, sql: string][] = [
     ),
   ],
   [
+    'check_instrument_payments_fit',
+    `insert into partner_instruments (id, partner_id, channel_id, status, look_again_at, created_at, updated_at)
+     values ('${planted}', '${newId()}', 1, 'active', now(), now(), now());
+     insert into partner_payments (id, partner_id, channel_id, instrument_id, fee_mode, amount, fee, net_amount, status, expires_at,
+       created_at, updated_at)
+     values ('${newId()}', '${newId()}', 1, '${planted}', 'DEDUCTED', 10, 1, 9, 'WAITING_PAYMENT', now(), now(), now())`,
+  ],
+  [
     'check_payout_batches_are_whole',
     `insert into payout_batches (id, partner_id, fee_mode, item_count, total_amount, total_fee, status, made_by, decided_by,
        decided_at, lapses_at, look_again_at, created_at, updated_at)

@@ -54,7 +54,13 @@ create table payout_batch_items (
   unique (batch_id, external_ref)
 );
 create index payout_batch_items_in_order on payout_batch_items (batch_id, created_at, id);
-create trigger payout_batch_items_are_final before update or delete on payout_batch_items
+create trigger payout_batch_items_are_final before update on payout_batch_items
+  for each row when ((old.id, old.batch_id, old.place, old.reference, old.external_ref, old.amount, old.fee, old.net_amount,
+      old.provider_fee, old.bank_code, old.created_at)
+    is distinct from (new.id, new.batch_id, new.place, new.reference, new.external_ref, new.amount, new.fee, new.net_amount,
+      new.provider_fee, new.bank_code, new.created_at))
+  execute function refuse_change();
+create trigger payout_batch_items_are_kept before delete on payout_batch_items
   for each row execute function refuse_change();
 create trigger payout_batches_are_kept before delete on payout_batches for each row execute function refuse_change();
 

@@ -97,14 +97,14 @@ grant insert, update (asks, exists_at_bank, holder_sealed, checked_at) on bank_a
 grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
   customer_sealed, metadata_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;
-grant insert, update (status, provider_payment_method_id, payment_code, failure_code, asked_at, closing_at, closed_at,
+grant insert, update (status, texts_sealed, provider_payment_method_id, payment_code, failure_code, asked_at, closing_at, closed_at,
   seen_until, look_again_at, updated_at) on partner_instruments to amanah_app;
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
   last_word_at, asked_at, asks, unknown_since, delay_told_at, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
-grant insert, update (status, decided_by, decided_at, look_again_at, version, finalized_at, updated_at)
+grant insert, update (status, metadata_sealed, decided_by, decided_at, look_again_at, version, finalized_at, updated_at)
   on payout_batches to amanah_app;
-grant insert on payout_batch_items to amanah_app;
+grant insert, update (texts_sealed) on payout_batch_items to amanah_app;
 grant insert, update (url, events, status, disabled_reason, disabled_at, failing_since, tests, secret_sealed,
   earlier_secrets_sealed, updated_at) on webhook_endpoints to amanah_app;
 grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at,

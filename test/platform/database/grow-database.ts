@@ -128,6 +128,11 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}, ${at}`,
   ],
   [
+    'partner_instruments',
+    'id, partner_id, channel_id, external_ref, status, closed_at, created_at, updated_at',
+    `${id('instrument')}, ${partner}, 1, 'ref-' || n, 'closed', ${at}, ${at}, ${at}`,
+  ],
+  [
     'payout_batches',
     `id, partner_id, external_ref, fee_mode, item_count, total_amount, total_fee, status, made_by, decided_by, decided_at,
      lapses_at, finalized_at, created_at, updated_at`,

@@ -221,6 +221,15 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   );
   const account = { bank_code: 'BCA', bank_account_number: '1234567890', name: 'Budi Santoso' };
   await done(() => partner.send('post', '/bank-account-checks', account));
+  const body = { method: 'virtual_account', channel: 'BCA' };
+  const instrument = (await done(() => partner.post('/instruments', body))).body.data;
+  await stack.sandbox.post('/sandbox/pay', { payment_code: instrument.payment_code, amount: 20_000 });
+  await eventually(
+    async () => (await partner.get(`/payments?instrument_id=${instrument.id}`)).body.data.total,
+    (total) => total === 1,
+    endsWithinMs,
+  );
+  await done(() => partner.send('post', `/instruments/${instrument.id}/close`));
   const batch = await makeBatch(partner, itemsOf(2, { amount: '10000' }));
   const approve = await buildSecondKey(stack, partner);
   await done(() => approve(`/payout-batches/${batch.id}/approve`));
