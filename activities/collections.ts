@@ -5,6 +5,10 @@ import { openPartnerPayment } from '../src/money-in/collections/open-partner-pay
 import type { PartnerPaymentOpening } from '../src/money-in/collections/partner-payment.ts';
 import { requestPartnerInstrument } from '../src/money-in/collections/request-partner-instrument.ts';
 import { releasePartnerPayment, settlePartnerPayment } from '../src/money-in/collections/settle-partner-payment.ts';
+import { collectInstrumentPayments } from '../src/money-in/partner-instruments/collect-instrument-payments.ts';
+import { obtainPaymentCode } from '../src/money-in/partner-instruments/obtain-payment-code.ts';
+import { openPartnerInstrument } from '../src/money-in/partner-instruments/open-partner-instrument.ts';
+import type { PartnerInstrumentOpening } from '../src/money-in/partner-instruments/partner-instrument.ts';
 import type { ConfirmedPayment } from '../src/money-in/payments/payment-contract.ts';
 import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { Proved } from '../src/platform/encryption/prover.ts';
@@ -17,6 +21,10 @@ import { step } from './step.ts';
 
 interface Payment {
   paymentId: string;
+}
+
+interface Instrument {
+  instrumentId: string;
 }
 
 /** Activities of partners' payments, one per business step; each is idempotent by its id. */
@@ -68,6 +76,20 @@ export function createCollectionActivities(deps: Dependencies) {
     ),
     releasePartnerPayment: step(deps, 'releasePartnerPayment', (em, input: Payment) =>
       releasePartnerPayment(em, sealer, input, { skipsTime: config.TEMPORAL_SKIPS_TIME }),
+    ),
+    openPartnerInstrument: step(
+      deps,
+      'openPartnerInstrument',
+      (em, { instrumentId, opening }: Instrument & { opening: Proved<PartnerInstrumentOpening> | null }) => {
+        const place = { kind: 'partner_instrument', resourceId: instrumentId } as const;
+        return openPartnerInstrument(em, { instrumentId, opening: provenOpening(prover, place, opening) });
+      },
+    ),
+    obtainPaymentCode: step(deps, 'obtainPaymentCode', (em, { instrumentId }: Instrument) =>
+      obtainPaymentCode(em, { gateway, sealer }, { instrumentId, signal: cancellationSignal() }),
+    ),
+    collectInstrumentPayments: step(deps, 'collectInstrumentPayments', (em, { instrumentId }: Instrument) =>
+      collectInstrumentPayments(em, { gateway, sealer }, { instrumentId, signal: cancellationSignal() }),
     ),
     sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
       inRounds(em, { partner_answers: sweepPartnerAnswers }),

@@ -1,4 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
+import { beginBatchPayouts } from '../src/money-out/payout-batches/begin-batch-payouts.ts';
+import { lookAtPayoutBatch } from '../src/money-out/payout-batches/look-at-payout-batch.ts';
 import { askTransfer } from '../src/money-out/payouts/ask-transfer.ts';
 import type { PayoutOpening, PayoutSettlement } from '../src/money-out/payouts/payout.ts';
 import { reservePayout } from '../src/money-out/payouts/reserve-payout.ts';
@@ -65,6 +67,12 @@ export function createPayoutActivities(deps: Dependencies) {
     resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout) => resolvePayout(em, sealer, input)),
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
       settlePayout(em, ports, { ...input, signal: cancellationSignal() }),
+    ),
+    lookAtPayoutBatch: step(deps, 'lookAtPayoutBatch', (em, input: { batchId: string }) =>
+      lookAtPayoutBatch(em, sealer, input),
+    ),
+    beginBatchPayouts: step(deps, 'beginBatchPayouts', (em, input: { batchId: string; after: number }) =>
+      beginBatchPayouts(em, workflows, input),
     ),
     sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, failed)),
   };

@@ -191,6 +191,44 @@ export function createPartnerClient(options: PartnerClientOptions) {
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payouts/{id}/timeline', { params: { id }, ...options }),
     },
+    instruments: {
+      /** Makes an account number or QR code that a customer keeps and pays as often as it likes. */
+      create: async (body: Body<'POST /v1/partners/instruments'>, create: PayoutOptions) =>
+        call('POST /v1/partners/instruments', { body, ...keyed(create) }),
+      get: (id: string, options?: CallOptions) =>
+        call('GET /v1/partners/instruments/{id}', { params: { id }, ...options }),
+      /** One page of the instruments that match, newest first; their payments are `payments.list({ instrument_id })`. */
+      list: (query: Query<'GET /v1/partners/instruments'> = {}, options?: CallOptions) =>
+        call('GET /v1/partners/instruments', { query, ...options }),
+      /** Ends it at the provider; what was paid before still becomes payments. */
+      close: (id: string, options?: CallOptions) =>
+        call('POST /v1/partners/instruments/{id}/close', { params: { id }, ...options }),
+    },
+    payoutBatches: {
+      /**
+       * Makes a batch of up to 1,000 payouts, which another key has to approve; reserves nothing yet. You must provide
+       * the key, as for a payout.
+       */
+      create: async (body: Body<'POST /v1/partners/payout-batches'>, create: PayoutOptions) =>
+        call('POST /v1/partners/payout-batches', { body, ...keyed(create) }),
+      get: (id: string, options?: CallOptions) =>
+        call('GET /v1/partners/payout-batches/{id}', { params: { id }, ...options }),
+      /** One page of the batches that match, newest first. */
+      list: (query: Query<'GET /v1/partners/payout-batches'> = {}, options?: CallOptions) =>
+        call('GET /v1/partners/payout-batches', { query, ...options }),
+      /** One page of the items of a batch, in the order in which they were sent. */
+      listItems: (id: string, query: Query<'GET /v1/partners/payout-batches/{id}/items'> = {}, options?: CallOptions) =>
+        call('GET /v1/partners/payout-batches/{id}/items', { params: { id }, query, ...options }),
+      /** Reserves the money of all its items, or of none, and has them sent. By another key than the one that made it. */
+      approve: (id: string, options?: CallOptions) =>
+        call('POST /v1/partners/payout-batches/{id}/approve', { params: { id }, ...options, once: true }),
+      /** Ends it unpaid. By another key than the one that made it. */
+      reject: (id: string, options?: CallOptions) =>
+        call('POST /v1/partners/payout-batches/{id}/reject', { params: { id }, ...options, once: true }),
+    },
+    /** Whether a bank account exists, and whether it is whose it should be. Moves no money. */
+    checkBankAccount: (body: Body<'POST /v1/partners/bank-account-checks'>, options?: CallOptions) =>
+      call('POST /v1/partners/bank-account-checks', { body, ...options }),
     /** The balance owed to you, and how much of it can be paid out now. */
     balance: (options?: CallOptions) => call('GET /v1/partners/balance', options),
     /** The channels, banks, fees and limits of this partner. */

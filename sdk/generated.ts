@@ -1,12 +1,25 @@
 // Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
 
+export type BankAccountCheck = {
+  /** Names the result, as long as it is kept. */
+  id: string;
+  /** `valid`: the account exists. `invalid`: the bank has no such account. `unknown`: nobody has said within a few seconds; ask again later. */
+  status: 'valid' | 'invalid' | 'unknown';
+  /** The name as the bank has it, where `name_match` is `match` or `partial`; otherwise null. */
+  account_holder: string | null;
+  /** How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` when they share a word of four letters or more. Null without `name`, and where no holder is known. */
+  name_match: 'match' | 'partial' | 'mismatch' | null;
+  /** When the provider was asked: a result is kept for a day. */
+  checked_at: string;
+};
+
 export type ChangedWebhookEndpoint = {
   /** Made by the platform; never changes. */
   id: string;
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -31,7 +44,7 @@ export type CreatedWebhookEndpoint = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -52,6 +65,37 @@ export type CreatedWebhookEndpoint = {
   warnings: string[];
 };
 
+export type Instrument = {
+  /** Names the instrument; its payments carry it as `instrument_id`. */
+  id: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
+  /** `active` until it is closed, or the provider refuses to make it; then `closed` for good. */
+  status: 'active' | 'closed';
+  /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
+  method: 'virtual_account' | 'qris';
+  /** The bank of a virtual account; null for QRIS. */
+  channel: string | null;
+  /** What each payment has to be, in IDR; null for any amount. */
+  amount: string | null;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** The account number or QR payload that customers keep; null while the provider has not made it. */
+  payment_code: string | null;
+  /** As sent; null without one. */
+  customer_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
+  /** Why the provider did not make it; otherwise null. */
+  failure_code: string | null;
+  /** When it was made. */
+  created_at: string;
+  /** When it was closed; null before. */
+  closed_at: string | null;
+  /** Where to read it; after creation only. */
+  status_url?: string;
+};
+
 export type ListedPayout = {
   /** Made by the platform; never changes. */
   id: string;
@@ -59,6 +103,8 @@ export type ListedPayout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** The batch that it was an item of; null for one made by itself. */
+  batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
@@ -71,12 +117,6 @@ export type ListedPayout = {
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
-  bank_code: string;
-  /** As sent; null without one. */
-  beneficiary_name: string | null;
-  /** As you sent it; null without. */
-  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -87,13 +127,19 @@ export type ListedPayout = {
   booked_at: string | null;
   /** The provider's, passed on, of a failed payout; otherwise null. */
   failure_code: string | null;
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+  bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
 };
 
 export type PartnerError = {
   /** Why the request was refused, or what is not known. */
   error: {
     /** For programs: branch on this, not on the message. The error catalogue says what to do about each. */
-    code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
+    code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'PAYOUT_BATCH_DECIDED' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
     /** For people: says what is wrong, and names the field where there is one. */
     message: string;
     /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, what to poll. */
@@ -141,8 +187,10 @@ export type PartnerPayment = {
   metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
+  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
-  expires_at: string;
+  expires_at: string | null;
   /** When it was made. */
   created_at: string;
   /** When it reached a final status; null before. */
@@ -181,6 +229,8 @@ export type Payout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** The batch that it was an item of; null for one made by itself. */
+  batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
@@ -193,12 +243,6 @@ export type Payout = {
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
-  bank_code: string;
-  /** As sent; null without one. */
-  beneficiary_name: string | null;
-  /** As you sent it; null without. */
-  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -209,10 +253,88 @@ export type Payout = {
   booked_at: string | null;
   /** The provider's, passed on, of a failed payout; otherwise null. */
   failure_code: string | null;
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+  bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
   status_url?: string;
+};
+
+export type PayoutBatch = {
+  /** Names the batch. */
+  id: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
+  /** `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended. */
+  status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
+  /** Whether the status changes no more. */
+  is_final: boolean;
+  /** How many items it has. */
+  count: number;
+  /** The amounts of its items together, in IDR. */
+  total_amount: string;
+  /** Their fees together, in IDR, as they were when it was made. */
+  total_fee: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
+  /** Until when it can be approved. */
+  lapses_at: string;
+  /** When it was made. */
+  created_at: string;
+  /** When it was approved or rejected; null before. */
+  decided_at: string | null;
+  /** When it reached its last status; null before. */
+  finalized_at: string | null;
+  /** Where to read it; after creation only. */
+  status_url?: string;
+};
+
+export type PayoutBatchItem = {
+  /** The id of its payout, which is there once the batch is approved. */
+  id: string;
+  /** The batch. */
+  batch_id: string;
+  /** The platform's own reference. */
+  reference: string;
+  /** The partner's own reference as sent. */
+  external_ref: string;
+  /** The batch's until that is approved, and if it never is; then that of the payout. */
+  status: 'needs_approval' | 'rejected' | 'lapsed' | 'pending' | 'succeeded' | 'failed' | 'reversed';
+  /** Whether nothing more happens to it, unless a bank returns it. */
+  is_final: boolean;
+  /** As requested, in IDR. */
+  amount: string;
+  /** The platform's fee in IDR, by your fee table at the moment of creation. */
+  fee: string;
+  /** What reaches the bank. */
+  net_amount: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+  bank_code: string;
+  /** Digits only, as the bank prints it. */
+  bank_account_number: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
+  /** The provider's, passed on; null unless it failed. */
+  failure_code: string | null;
+  /** When the payout was made; before that, when the batch was. */
+  created_at: string;
+  /** When the money had left to the bank; otherwise null. */
+  succeeded_at: string | null;
+  /** When the payout ended; null before. */
+  finalized_at: string | null;
+  /** When a failed payout that the provider made after all was booked. */
+  booked_at: string | null;
 };
 
 export type Refund = {
@@ -260,7 +382,7 @@ export type WebhookDelivery = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
   /** The id of the payment, payout or refund that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
@@ -289,7 +411,7 @@ export type WebhookDeliveryWithBody = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
   /** The id of the payment, payout or refund that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
@@ -318,7 +440,7 @@ export type WebhookEndpoint = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -341,7 +463,7 @@ export type WebhookEndpointWithSecret = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -398,8 +520,10 @@ export type WebhookPayment = {
   metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
+  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
-  expires_at: string;
+  expires_at: string | null;
   /** When it was made. */
   created_at: string;
   /** When it reached a final status; null before. */
@@ -421,6 +545,8 @@ export type WebhookPayout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
+  /** The batch that it was an item of; null for one made by itself. */
+  batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
@@ -433,12 +559,6 @@ export type WebhookPayout = {
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
-  bank_code: string;
-  /** As sent; null without one. */
-  beneficiary_name: string | null;
-  /** As you sent it; null without. */
-  metadata: Record<string, never> | null;
   /** When it was made. */
   created_at: string;
   /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
@@ -449,9 +569,48 @@ export type WebhookPayout = {
   booked_at: string | null;
   /** The provider's, passed on, of a failed payout; otherwise null. */
   failure_code: string | null;
+  /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
+  bank_code: string;
+  /** As sent; null without one. */
+  beneficiary_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
+  status_url?: string;
+  /** Grows with each event of the resource: a lower one came late. */
+  version: number;
+};
+
+export type WebhookPayoutBatch = {
+  /** Names the batch. */
+  id: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
+  /** `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended. */
+  status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
+  /** Whether the status changes no more. */
+  is_final: boolean;
+  /** How many items it has. */
+  count: number;
+  /** The amounts of its items together, in IDR. */
+  total_amount: string;
+  /** Their fees together, in IDR, as they were when it was made. */
+  total_fee: string;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
+  /** Until when it can be approved. */
+  lapses_at: string;
+  /** When it was made. */
+  created_at: string;
+  /** When it was approved or rejected; null before. */
+  decided_at: string | null;
+  /** When it reached its last status; null before. */
+  finalized_at: string | null;
+  /** Where to read it; after creation only. */
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -502,7 +661,7 @@ export type WebhookTest = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -559,8 +718,10 @@ export type WebhookUnmatchedPayment = {
   metadata: Record<string, never> | null;
   /** In the answer to creation. */
   status_url?: string;
+  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
-  expires_at: string;
+  expires_at: string | null;
   /** When it was made. */
   created_at: string;
   /** When it reached a final status; null before. */
@@ -599,6 +760,20 @@ export interface Operations {
       /** Always `IDR`. */
       currency: 'IDR';
     };
+  };
+  /** Check whose bank account it is. */
+  'POST /v1/partners/bank-account-checks': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      /** A `bank_code` of `GET /v1/partners/channels`. */
+      bank_code: string;
+      /** The account to look up. */
+      bank_account_number: string;
+      /** Whose account it should be. */
+      name?: string | null;
+    };
+    answer: BankAccountCheck;
   };
   /** List what is open to this partner. */
   'GET /v1/partners/channels': {
@@ -650,6 +825,79 @@ export interface Operations {
       }[];
     };
   };
+  /** List instruments, newest first. */
+  'GET /v1/partners/instruments': {
+    params: Record<string, never>;
+    query: {
+      /** The page, from 1. One beyond the last is empty. */
+      page?: number;
+      /** How many rows a page has, at most 100. */
+      limit?: number;
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      after?: string;
+      /** Only those with this status. */
+      status?: 'active' | 'closed';
+      /** Only those with exactly this reference of yours. */
+      external_ref?: string;
+      /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
+      from?: string;
+      /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
+      to?: string;
+    };
+    body: undefined;
+    answer: {
+      /** The rows of this page, newest first. */
+      items: Instrument[];
+      /** The page, from 1. One beyond the last is empty. */
+      page: number;
+      /** How many rows a page has, at most 100. */
+      limit: number;
+      /** How many rows there are on all pages. */
+      total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
+    };
+  };
+  /** Make an account number or QR code that a customer keeps. */
+  'POST /v1/partners/instruments': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      /** How customers pay. */
+      method: 'virtual_account' | 'qris';
+      /** Required for virtual_account, omitted for qris. */
+      channel?: string | null;
+      /** IDR, a whole amount. Without it any amount may be paid. */
+      amount?: string | null;
+      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+      external_ref?: string | null;
+      /** Shown to the customer by banks that show a name. */
+      customer_name?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
+    };
+    answer: Instrument;
+  };
+  /** Read an instrument. */
+  'GET /v1/partners/instruments/{id}': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: Instrument;
+  };
+  /** Close an instrument. */
+  'POST /v1/partners/instruments/{id}/close': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: Instrument;
+  };
   /** Rotate the API key of this call. */
   'POST /v1/partners/keys/rotate': {
     params: Record<string, never>;
@@ -661,7 +909,7 @@ export interface Operations {
       /** The beginning of the key, by which you recognize it. */
       prefix: string;
       /** What the key may do. */
-      permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'refund-payment' | 'manage-webhooks' | 'manage-keys')[];
+      permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'approve-payout' | 'refund-payment' | 'manage-webhooks' | 'manage-keys')[];
       /** Whether calls with this key must carry the signature over the whole request. */
       require_signature_v2: boolean;
       /** When it was made. */
@@ -733,6 +981,8 @@ export interface Operations {
       channel?: string;
       /** The organization that the money is collected for: linked to you. Your own where it is left out. */
       organization_id?: string;
+      /** Only those that were paid to this reusable instrument. */
+      instrument_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
       /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
@@ -886,6 +1136,124 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: PartnerTimeline;
+  };
+  /** List the partner's batches of payouts, newest first. */
+  'GET /v1/partners/payout-batches': {
+    params: Record<string, never>;
+    query: {
+      /** The page, from 1. One beyond the last is empty. */
+      page?: number;
+      /** How many rows a page has, at most 100. */
+      limit?: number;
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      after?: string;
+      /** Only those with this status. */
+      status?: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
+      /** Only those with exactly this reference of yours. */
+      external_ref?: string;
+      /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
+      from?: string;
+      /** Until this instant, ISO 8601. A bare date is the end of that day in UTC+7. */
+      to?: string;
+    };
+    body: undefined;
+    answer: {
+      /** The rows of this page, newest first. */
+      items: PayoutBatch[];
+      /** The page, from 1. One beyond the last is empty. */
+      page: number;
+      /** How many rows a page has, at most 100. */
+      limit: number;
+      /** How many rows there are on all pages. */
+      total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
+    };
+  };
+  /** Make a batch of payouts that a second key has to approve. */
+  'POST /v1/partners/payout-batches': {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      /** The payouts. */
+      items: ({
+        /** IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number. */
+        amount: string;
+        /** A `bank_code` of `GET /v1/partners/channels`. */
+        bank_code: string;
+        /** Digits only, as the bank prints it. */
+        bank_account_number: string;
+        /** The holder's name as the bank has it. Without it the bank is given the account number in its place: where names are compared, the payout then fails with ACCOUNT_NAME_MISMATCH. */
+        beneficiary_name?: string | null;
+        /** Your own reference of this item; no two items have the same. */
+        external_ref: string;
+        /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+        metadata?: Record<string, never> | null;
+      })[];
+      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+      external_ref?: string | null;
+      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      metadata?: Record<string, never> | null;
+    };
+    answer: PayoutBatch;
+  };
+  /** Read a batch of payouts. */
+  'GET /v1/partners/payout-batches/{id}': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: PayoutBatch;
+  };
+  /** Approve a batch of payouts. */
+  'POST /v1/partners/payout-batches/{id}/approve': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: PayoutBatch;
+  };
+  /** List the items of a batch, in the order in which they were sent. */
+  'GET /v1/partners/payout-batches/{id}/items': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: {
+      /** The page, from 1. One beyond the last is empty. */
+      page?: number;
+      /** How many rows a page has, at most 100. */
+      limit?: number;
+      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      after?: string;
+    };
+    body: undefined;
+    answer: {
+      /** The items of this page. */
+      items: PayoutBatchItem[];
+      /** The page, from 1. One beyond the last is empty. */
+      page: number;
+      /** How many rows a page has, at most 100. */
+      limit: number;
+      /** How many rows there are on all pages. */
+      total: number;
+      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      next?: string;
+    };
+  };
+  /** Reject a batch of payouts. */
+  'POST /v1/partners/payout-batches/{id}/reject': {
+    params: {
+      /** Made by the platform; never changes. */
+      id: string;
+    };
+    query: Record<string, never>;
+    body: undefined;
+    answer: PayoutBatch;
   };
   /** List the partner's payouts, newest first. */
   'GET /v1/partners/payouts': {
@@ -1173,7 +1541,7 @@ export interface Operations {
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
       /** Only those of this kind. */
-      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
       /** Only those of this endpoint. */
       endpoint_id?: string;
       /** The id of the payment, payout or refund that it tells of. */
@@ -1269,7 +1637,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
       /** The events that it receives, or `["*"]` for all. Others are not sent to it. */
-      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
     };
@@ -1286,7 +1654,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
       /** The events that it receives from now on, or `["*"]` for all. */
-      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
       /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';
     };
@@ -1321,7 +1689,7 @@ export interface Operations {
     query: Record<string, never>;
     body: {
       /** What is sent an example of. */
-      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test' | null;
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test' | null;
     };
     answer: WebhookDelivery;
   };
@@ -1408,6 +1776,16 @@ export interface Webhooks {
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookRefund;
+  };
+  'payout_batch.completed': {
+    /** What happened. */
+    type: 'payout_batch.completed';
+    /** When it happened. */
+    timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookPayoutBatch;
   };
   'payment.available': {
     /** What happened. */

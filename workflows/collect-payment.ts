@@ -205,7 +205,7 @@ async function resolve(
 }
 
 /** Starts a workflow for each payment under this reference that cannot be applied to it. */
-async function suspendStrays({ strays }: Confirmation): Promise<void> {
+export async function suspendStrays({ strays }: Pick<Confirmation, 'strays'>): Promise<void> {
   for (const stray of strays) {
     try {
       await startChild(unmatchedReceipt, {

@@ -10,7 +10,9 @@ import {
 const lookAfterMoney: ReadonlySet<string> = new Set([
   'gatewayPayment',
   'partnerPayment',
+  'partnerInstrument',
   'partnerPayout',
+  'partnerPayoutBatch',
   'withdrawal',
   'paymentRefund',
   'savingCircle',

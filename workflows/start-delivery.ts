@@ -3,7 +3,10 @@ import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
 /** Starts the workflow of a webhook that a step has written; it outlives its parent. A running one is left alone. */
-export async function startDelivery(deliveryId: string, subject: 'payment' | 'payout'): Promise<void> {
+export async function startDelivery(
+  deliveryId: string,
+  subject: 'payment' | 'payout' | 'batch of payouts',
+): Promise<void> {
   try {
     await startChild(webhookDelivery, {
       workflowId: workflowIds.webhookDelivery(deliveryId),

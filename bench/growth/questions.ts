@@ -102,6 +102,9 @@ export const lists: readonly (readonly [as: Reader, path: string, filter?: strin
   ['partner', '/v1/partners/payments', 'status=succeeded'],
   ['partner', '/v1/partners/payments/{id}/refunds'],
   ['partner', '/v1/partners/payouts', 'status=succeeded'],
+  ['partner', '/v1/partners/instruments', 'status=active'],
+  ['partner', '/v1/partners/payout-batches', 'status=completed'],
+  ['partner', '/v1/partners/payout-batches/{id}/items'],
   ['partner', '/v1/partners/webhook-endpoints'],
   ['partner', '/v1/partners/webhook-deliveries', 'status=delivered'],
 ];

@@ -165,6 +165,16 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
         updated: instrument.updated,
         payments: listPayments(store, instrument.methodId, { limit: everything }),
       })),
+      instruments: listInstruments(store, 'method', filter)
+        .filter(({ isReusable }) => isReusable)
+        .map((instrument) => ({
+          id: instrument.methodId,
+          reference_id: instrument.referenceId,
+          payment_code: instrument.paymentCode,
+          amount: instrument.amount || null,
+          status: instrument.methodStatus,
+          payments: listPayments(store, instrument.methodId, { limit: everything }),
+        })),
       transfers: transfers.map((transfer) => ({
         ...presentTransfer(transfer),
         idempotency_key: transfer.idempotencyKey,

@@ -72,6 +72,34 @@ export const createPaymentRequestBody = z.strictObject({
   ]),
 });
 
+const multiple = {
+  reusability: z.literal('MULTIPLE_USE'),
+  reference_id: reference,
+  country: z.literal('ID').nullish(),
+};
+const ofEach = { amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullish(), currency: z.literal('IDR') };
+
+/** The body for a payment method that is paid again and again. */
+export const createPaymentMethodBody = z.discriminatedUnion('type', [
+  z.strictObject({
+    ...multiple,
+    type: z.literal('VIRTUAL_ACCOUNT'),
+    virtual_account: z.strictObject({
+      ...ofEach,
+      channel_code: z.enum(virtualAccountBanks),
+      channel_properties: z.strictObject({ customer_name: z.string().min(1).max(250) }),
+    }),
+  }),
+  z.strictObject({
+    ...multiple,
+    type: z.literal('QR_CODE'),
+    qr_code: z.strictObject({ ...ofEach, channel_code: z.enum(['QRIS', 'DANA', 'LINKAJA', 'XENDIT']).nullish() }),
+  }),
+]);
+
+/** 31 years, which is the provider's default for them. */
+const reusableLifetimeMs = 31 * 365 * 24 * 60 * 60 * 1000;
+
 type CreatePaymentRequest = z.infer<typeof createPaymentRequestBody>;
 
 function freeAccountNumber(store: Store, bank: string): string {
@@ -150,6 +178,40 @@ export function createInstrument(store: Store, body: CreatePaymentRequest, origi
     metadata: body.metadata ?? null,
     methodStatus: 'ACTIVE',
     failureCode: null,
+    created: now,
+    updated: now,
+  };
+  insertInstrument(store, instrument);
+  return instrument;
+}
+
+/** Issues a payment method that is paid again and again. */
+export function createReusable(store: Store, body: z.infer<typeof createPaymentMethodBody>): SandboxInstrument {
+  const uuid = randomUUID();
+  const now = new Date().toISOString();
+  const ofBank = body.type === 'VIRTUAL_ACCOUNT' ? body.virtual_account : null;
+  const amount = (ofBank ?? (body.type === 'QR_CODE' ? body.qr_code : null))?.amount ?? 0;
+  const instrument: SandboxInstrument = {
+    requestId: `pr-${uuid}`,
+    methodId: `pm-${randomUUID()}`,
+    referenceId: body.reference_id,
+    methodReferenceId: body.reference_id,
+    type: body.type,
+    isReusable: true,
+    channelCode: ofBank?.channel_code ?? 'QRIS',
+    amount,
+    description: null,
+    metadata: null,
+    paymentCode: ofBank
+      ? freeAccountNumber(store, ofBank.channel_code)
+      : buildQris(sandboxMerchant, { amount, reference: qrisReference(uuid), terminal: 'A01' }),
+    customerName: ofBank?.channel_properties.customer_name ?? null,
+    mobileNumber: null,
+    returnUrl: null,
+    status: 'PENDING',
+    methodStatus: 'ACTIVE',
+    failureCode: null,
+    expiresAt: new Date(Date.now() + reusableLifetimeMs).toISOString(),
     created: now,
     updated: now,
   };

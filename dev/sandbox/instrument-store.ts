@@ -90,6 +90,7 @@ export function listInstruments(
   const referenceColumn = by === 'request' ? 'reference_id' : 'method_reference_id';
   const marks = (values: string[]) => values.map(() => '?').join(', ');
   const conditions = [
+    ...(by === 'request' ? ["document ->> 'isReusable' is null"] : []),
     ...(ids.length > 0 ? [`${idColumn} in (${marks(ids)})`] : []),
     ...(references.length > 0 ? [`${referenceColumn} in (${marks(references)})`] : []),
     ...(afterId === undefined ? [] : [`seq < (select seq from instruments where ${idColumn} = ?)`]),

@@ -8,7 +8,9 @@ export interface SandboxInstrument {
   methodReferenceId: string;
   type: 'VIRTUAL_ACCOUNT' | 'QR_CODE' | 'EWALLET';
   channelCode: string;
-  /** Whole rupiah. */
+  /** Paid again and again: a payment method by itself, without a payment request. */
+  isReusable?: true;
+  /** Whole rupiah; 0 for any amount. */
   amount: number;
   description: string | null;
   metadata: object | null;
@@ -59,11 +61,12 @@ function checkoutActions(instrument: SandboxInstrument) {
 
 /** The payment method in the provider's wire format. */
 export function presentMethod(instrument: SandboxInstrument) {
-  const { type, channelCode, amount, paymentCode, returnUrl } = instrument;
+  const { type, channelCode, paymentCode, returnUrl } = instrument;
+  const amount = instrument.amount || null;
   return {
     id: instrument.methodId,
     type,
-    reusability: 'ONE_TIME_USE',
+    reusability: instrument.isReusable ? 'MULTIPLE_USE' : 'ONE_TIME_USE',
     status: instrument.methodStatus,
     reference_id: instrument.methodReferenceId,
     description: null,
@@ -162,7 +165,7 @@ export function presentRequest(instrument: SandboxInstrument) {
 export function presentPayment(instrument: SandboxInstrument, payment: SandboxPayment) {
   return {
     id: payment.id,
-    payment_request_id: instrument.requestId,
+    payment_request_id: instrument.isReusable ? null : instrument.requestId,
     reference_id: instrument.referenceId,
     customer_id: null,
     currency: 'IDR',

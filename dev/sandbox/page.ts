@@ -10,6 +10,8 @@ const clock = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle:
 const moment = (iso: string): string => `<time datetime="${escapeHtml(iso)}">${clock.format(new Date(iso))} WIB</time>`;
 
 const kinds = { VIRTUAL_ACCOUNT: 'virtual account', QR_CODE: 'QRIS', EWALLET: 'e-wallet' } as const;
+const sumOf = ({ amount, isReusable }: SandboxInstrument): string =>
+  isReusable ? `${amount === 0 ? 'any amount' : rupiah(amount)}, as often as you like` : rupiah(amount);
 const nameOf = ({ type, channelCode }: SandboxInstrument): string =>
   type === 'QR_CODE' ? 'QRIS' : `${channelCode} ${kinds[type]}`;
 
@@ -75,7 +77,7 @@ function tableOf(instruments: SandboxInstrument[], caption: string): string {
 <td class="small">${instrument.type === 'VIRTUAL_ACCOUNT' ? escapeHtml(instrument.paymentCode) : escapeHtml(instrument.referenceId)}</td>
 <td>${states[instrument.status]}</td>
 <td class="small">${moment(instrument.created)}</td>
-<td class="amount">${rupiah(instrument.amount)}</td>
+<td class="amount">${sumOf(instrument)}</td>
 </tr>`,
   );
   return `<div class="scroll" role="region" tabindex="0" aria-label="${escapeHtml(caption)}"><table>
@@ -166,19 +168,19 @@ export function renderCheckout(view: CheckoutView): string {
   const open = isOpen(instrument);
   const back = instrument.returnUrl;
   return page(
-    `${nameOf(instrument)} ${rupiah(instrument.amount)}`,
+    `${nameOf(instrument)} ${sumOf(instrument)}`,
     `<main>
 <p><a href="/">All payments</a></p>
 <h1>${escapeHtml(nameOf(instrument))}</h1>
 ${noticeOf(notice)}
 <div class="card">
 <p class="state" role="status">${open ? 'Waiting for payment' : `This payment is ${states[instrument.status]}`}</p>
-<p class="sum">${rupiah(instrument.amount)}</p>
+<p class="sum">${sumOf(instrument)}</p>
 ${instrument.description ? `<p>${escapeHtml(instrument.description)}</p>` : ''}
 ${codeOf(view)}
 <p class="small">${open ? 'Payable until' : 'Was payable until'} ${moment(instrument.expiresAt)}. Reference ${escapeHtml(instrument.referenceId)}.</p>
 <form method="post" class="actions">
-<div><label for="amount">Amount in rupiah</label><input id="amount" name="amount" type="number" min="1" step="any" value="${instrument.amount}" required></div>
+<div><label for="amount">Amount in rupiah</label><input id="amount" name="amount" type="number" min="1" step="any" value="${instrument.amount || ''}" required></div>
 <button class="pay" name="action" value="pay">${open ? 'Pay' : 'Pay all the same'}</button>
 ${open ? '<button class="decline" name="action" value="decline">Decline</button><button name="action" value="expire">Let it expire</button>' : ''}
 </form>

@@ -1,7 +1,13 @@
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import { createInstrument, createPaymentRequestBody } from './create-instrument.ts';
+import { bankAccountBody, findBankAccount } from './bank-accounts.ts';
+import {
+  createInstrument,
+  createPaymentMethodBody,
+  createPaymentRequestBody,
+  createReusable,
+} from './create-instrument.ts';
 import { readFaults } from './faults.ts';
 import {
   leaveUnanswered,
@@ -101,6 +107,13 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     ctx.body = { status: 'PENDING', message: 'Payment simulation is being processed' };
   });
 
+  router.post('/v2/payment_methods', ...door, async (ctx) => {
+    const made = createReusable(store, await readJson(ctx, createPaymentMethodBody));
+    wake();
+    ctx.status = 201;
+    ctx.body = presentMethodResource(made);
+  });
+
   router.get('/v2/payment_methods', ...door, (ctx) => {
     const limit = queryLimit(ctx);
     const found = listInstruments(store, 'method', {
@@ -173,6 +186,12 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
       ({ created }) => Date.parse(created) <= listedUntil,
     );
     ctx.body = { ...presentList(found, limit, presentTransfer), links: {} };
+  });
+
+  router.post('/bank_account_data_requests', ...door, async (ctx) => {
+    const account = findBankAccount(await readJson(ctx, bankAccountBody));
+    if (account === null) return leaveUnanswered(ctx);
+    ctx.body = account;
   });
 
   router.get('/payouts_channels', ...door, (ctx) => {

@@ -42,9 +42,9 @@ export function crc16(text: string): string {
   return crc.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** The payload of a dynamic QRIS, for one payment of this amount. Throws RangeError when a value does not fit. */
+/** The payload of a dynamic QRIS for one payment of this amount, or of a static one for any (0). Throws RangeError when a value does not fit. */
 export function buildQris(merchant: QrisMerchant, { amount, billNumber, reference, terminal }: QrisPayment): string {
-  if (!Number.isSafeInteger(amount) || amount <= 0) throw new RangeError('a QRIS amount is whole rupiah');
+  if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a QRIS amount is whole rupiah');
   const acquirer =
     field('00', merchant.acquirerDomain) +
     field('01', merchant.panNumber) +
@@ -57,12 +57,12 @@ export function buildQris(merchant: QrisMerchant, { amount, billNumber, referenc
     (terminal === undefined ? '' : field('07', terminal));
   const payload =
     field('00', '01') +
-    field('01', '12') +
+    field('01', amount === 0 ? '11' : '12') +
     field('26', acquirer) +
     field('51', national) +
     field('52', merchant.categoryCode) +
     field('53', '360') +
-    field('54', String(amount)) +
+    (amount === 0 ? '' : field('54', String(amount))) +
     field('58', 'ID') +
     field('59', merchant.name) +
     field('60', merchant.city) +

@@ -19,7 +19,7 @@ import {
 import { queueCallback } from './outbox.ts';
 import type { Job } from './scheduler.ts';
 import type { Store } from './store.ts';
-import { notFound } from './wire-error.ts';
+import { invalid, notFound } from './wire-error.ts';
 
 const expiriesPerTurn = 200;
 const declineCode = 'DECLINED_BY_ISSUER';
@@ -77,7 +77,9 @@ export function payInstrument(
   return store.transaction(() => {
     const instrument = current(store, requestId);
     const paid = amount ?? instrument.amount;
-    const completes = status === 'SUCCEEDED' && isOpen(instrument) && paid === instrument.amount;
+    if (paid === 0) throw invalid('amount is required: this instrument takes any');
+    const completes =
+      !instrument.isReusable && status === 'SUCCEEDED' && isOpen(instrument) && paid === instrument.amount;
     const after = completes ? change(store, instrument, { status: 'SUCCEEDED', methodStatus: 'INACTIVE' }) : instrument;
     return record(store, after, { amount: paid, status, failureCode: null });
   });
@@ -95,7 +97,8 @@ export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDE
     updatePayment(store, payment);
     const { requestId, amount } = found.instrument;
     const before = current(store, requestId);
-    const completes = status === 'SUCCEEDED' && payment.amount === amount && before.status !== 'SUCCEEDED';
+    const completes =
+      !before.isReusable && status === 'SUCCEEDED' && payment.amount === amount && before.status !== 'SUCCEEDED';
     const instrument = completes ? change(store, before, { status: 'SUCCEEDED', methodStatus: 'INACTIVE' }) : before;
     queueCallback(store, `payment.${status.toLowerCase()}`, presentPayment(instrument, payment));
     return { instrument, payment };
@@ -106,9 +109,10 @@ export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDE
 export function declineInstrument(store: Store, requestId: string): Settled {
   return store.transaction(() => {
     const instrument = current(store, requestId);
-    const after = isOpen(instrument)
-      ? change(store, instrument, { status: 'FAILED', methodStatus: 'FAILED', failureCode: declineCode })
-      : instrument;
+    const after =
+      isOpen(instrument) && !instrument.isReusable
+        ? change(store, instrument, { status: 'FAILED', methodStatus: 'FAILED', failureCode: declineCode })
+        : instrument;
     return record(store, after, { amount: instrument.amount, status: 'FAILED', failureCode: declineCode });
   });
 }

@@ -32,6 +32,7 @@ const domains = [
   'receipts',
   'gateway',
   'payouts',
+  'payout-batches',
   'bank-accounts',
   'withdrawals',
   'payout-tallies',

@@ -43,15 +43,19 @@ const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
        and (status in ('PENDING', 'WAITING_PAYMENT') or created_at > now() - make_interval(days => ?))
      union select id from payouts where id = any(?::uuid[])
        and (status = 'pending' or created_at > now() - make_interval(days => ?))
+     union select id from partner_instruments where id = any(?::uuid[])
+       and (status = 'active' or closed_at > now() - make_interval(days => ?))
+     union select id from payout_batches where id = any(?::uuid[])
+       and (finalized_at is null or created_at > now() - make_interval(days => ?))
      union select k.resource_id from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
-       where k.resource_type in ('payment', 'payout', 'refund') and k.resource_id = any(?::uuid[]) and d.status = 'pending'`,
-    [textArray(ids), days, textArray(ids), days, textArray(ids)],
+       where k.resource_type in ('payment', 'payout', 'refund', 'payout_batch') and k.resource_id = any(?::uuid[]) and d.status = 'pending'`,
+    [textArray(ids), days, textArray(ids), days, textArray(ids), days, textArray(ids), days, textArray(ids)],
   );
 
 async function forgetBodies(em: EntityManager, ids: readonly string[]): Promise<void> {
   await em.execute(
     `update webhook_deliveries d set body_sealed = null from webhook_version_keys k
-     where k.resource_type in ('payment', 'payout', 'refund') and k.resource_id = any(?::uuid[]) and d.id = k.delivery_id
+     where k.resource_type in ('payment', 'payout', 'refund', 'payout_batch') and k.resource_id = any(?::uuid[]) and d.id = k.delivery_id
        and d.status <> 'pending' and d.body_sealed is not null`,
     [textArray(ids)],
   );

@@ -57,6 +57,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     cause: 'The payment is not paid, so there is nothing to refund.',
     remedy: 'Cancel it instead, or wait until it is paid.',
   },
+  PAYOUT_BATCH_DECIDED: {
+    cause: 'The batch was approved or rejected already, or its time is over; `details` says how it stands.',
+    remedy: 'Read it again. One that lapsed or was rejected is made anew.',
+  },
   FUNDS_INSUFFICIENT_BALANCE: {
     cause: 'The available balance does not cover the amount and its fee.',
     remedy: 'Wait for settlements, or send less. The key is free again.',

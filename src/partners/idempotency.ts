@@ -25,7 +25,7 @@ export interface KeptAnswer {
   body: Buffer;
 }
 
-export type WebhookedResource = 'payment' | 'payout' | 'refund';
+export type WebhookedResource = 'payment' | 'payout' | 'refund' | 'payout_batch' | 'instrument';
 
 /** SHA-256 of a key; keys are stored as hashes only. */
 export const hashPartnerKey = (key: string): string => createHash('sha256').update(key).digest('hex');

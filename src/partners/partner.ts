@@ -16,6 +16,7 @@ export const partnerPermissions = [
   'collect-payment',
   'read-gateway',
   'request-payout',
+  'approve-payout',
   'refund-payment',
   'manage-webhooks',
   'manage-keys',
@@ -37,6 +38,7 @@ export const outcomeEvents = [
   'payout.reversed',
   'refund.succeeded',
   'refund.failed',
+  'payout_batch.completed',
 ] as const;
 
 /** The events that an endpoint can ask for. */

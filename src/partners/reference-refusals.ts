@@ -6,10 +6,12 @@ import { bodyOf } from '../platform/http/serve-route.ts';
 import { validate } from '../platform/http/validate.ts';
 import { DomainError, isDomainError } from '../shared/errors.ts';
 import { missingAuthorization } from './refuse-malformed-proof.ts';
-import { openPaymentId, paymentId } from './story-resources.ts';
+import { instrumentId, openPaymentId, paymentId } from './story-resources.ts';
 
 const permissionOf = ({ access }: Route): string => (access.kind === 'partner' ? access.permission : '');
 const statusUrlOf = (id: string) => ({ payment_id: id, status_url: `/v1/partners/payments/${id}` });
+
+const instrumentUrlOf = (id: string) => ({ instrument_id: id, status_url: `/v1/partners/instruments/${id}` });
 
 /** What a body is refused for that lacks what is required, or has a field too many where nothing is. */
 function refusedBody(route: Route): DomainError {
@@ -35,6 +37,7 @@ const [reused, keyRequired, alreadyPaid, notPaid, inactive, notLinked] = [
   new DomainError('AUTH_PARTNER_INACTIVE', 'The partner account is suspended'),
   new DomainError('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' }),
 ] as const;
+const decided = new DomainError('PAYOUT_BATCH_DECIDED', 'The batch is completed', { details: { status: 'completed' } });
 const payoutsOff = new DomainError('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
 const notCovered = new DomainError(
   'FUNDS_INSUFFICIENT_BALANCE',
@@ -64,6 +67,29 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
       ),
     ],
   },
+  createInstrument: {
+    502: [
+      new DomainError('PROVIDER_REFUSED', 'The provider refused the instrument: CHANNEL_NOT_ACTIVATED', {
+        details: { instrument_id: instrumentId, failure_code: 'CHANNEL_NOT_ACTIVATED' },
+      }),
+    ],
+    504: [
+      new DomainError(
+        'PROVIDER_INDETERMINATE',
+        'The provider has not answered yet: poll, or retry under the same key',
+        { details: instrumentUrlOf(instrumentId) },
+      ),
+    ],
+  },
+  closeInstrument: {
+    504: [
+      new DomainError(
+        'PROVIDER_INDETERMINATE',
+        'The provider has not ended the instrument yet: poll it, or try again',
+        { details: instrumentUrlOf(instrumentId) },
+      ),
+    ],
+  },
   cancelPayment: {
     409: [alreadyPaid],
     504: [
@@ -76,6 +102,8 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   replayWebhookDeliveries: {
     404: [new DomainError('RESOURCE_NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' })],
   },
+  approvePayoutBatch: { 409: [decided], 422: [beyondLimit, notCovered, payoutsOff] },
+  rejectPayoutBatch: { 409: [decided] },
   createPayout: { 422: [beyondLimit, notCovered, payoutsOff] },
 };
 

@@ -2,14 +2,21 @@ import { exampleRequestId } from '../platform/http/answer-headers.ts';
 import type { OperationExample, WrittenExamples } from '../platform/http/place-examples.ts';
 import { partnerRefusals } from './reference-refusals.ts';
 import {
+  approvedBatch,
   arrived,
+  batchId,
+  batchItem,
   beneficiary,
   cancelledPayment,
+  completedBatch,
   delivery,
   deliveryId,
   endpoint,
   endpointId,
+  instrument,
+  instrumentId,
   line,
+  newBatch,
   newPayment,
   newPayout,
   newRefund,
@@ -37,6 +44,8 @@ const atEndpoint = { parameters: { id: endpointId } };
 const atDelivery = { parameters: { id: deliveryId } };
 const atPayment = { parameters: { id: paymentId } };
 const atRefund = { parameters: { id: paymentId, refund_id: refundId } };
+const atInstrument = { parameters: { id: instrumentId } };
+const atBatch = { parameters: { id: batchId } };
 const atPayout = { parameters: { id: payoutId } };
 
 const operations: Readonly<Record<string, OperationExample>> = {
@@ -95,6 +104,23 @@ const operations: Readonly<Record<string, OperationExample>> = {
   getPayment: { ...atPayment, answer: paidPayment },
   cancelPayment: { parameters: { id: openPaymentId }, answer: cancelledPayment },
   getPaymentTimeline: { ...atPayment, answer: paymentTimeline },
+
+  createInstrument: {
+    parameters: { 'X-Idempotency-Key': 'instrument-customer-0815' },
+    body: {
+      method: 'virtual_account',
+      channel: 'BCA',
+      external_ref: instrument.external_ref,
+      customer_name: instrument.customer_name,
+    },
+    answer: { ...instrument, status_url: `/v1/partners/instruments/${instrumentId}` },
+  },
+  listInstruments: { parameters: { status: 'active' }, answer: page(instrument) },
+  getInstrument: { ...atInstrument, answer: instrument },
+  closeInstrument: {
+    ...atInstrument,
+    answer: { ...instrument, status: 'closed', closed_at: '2026-01-20T02:00:00.000Z' },
+  },
 
   createPaymentRefund: {
     parameters: { id: paymentId, 'X-Idempotency-Key': 'refund-invoice-2026-0042' },
@@ -184,6 +210,39 @@ const operations: Readonly<Record<string, OperationExample>> = {
     },
   },
 
+  createPayoutBatch: {
+    parameters: { 'X-Idempotency-Key': 'payroll-2026-01' },
+    body: {
+      items: [{ amount: '150000', bank_code: 'BCA', ...beneficiary, external_ref: batchItem.external_ref }],
+      external_ref: newBatch.external_ref,
+    },
+    answer: { ...newBatch, status_url: `/v1/partners/payout-batches/${batchId}` },
+  },
+  listPayoutBatches: { parameters: { status: 'completed' }, answer: page(completedBatch) },
+  getPayoutBatch: { ...atBatch, answer: completedBatch },
+  listPayoutBatchItems: { ...atBatch, answer: page(batchItem) },
+  approvePayoutBatch: { ...atBatch, answer: approvedBatch },
+  rejectPayoutBatch: {
+    ...atBatch,
+    answer: {
+      ...newBatch,
+      status: 'rejected',
+      is_final: true,
+      decided_at: '2026-01-15T03:40:02.000Z',
+      finalized_at: '2026-01-15T03:40:02.000Z',
+    },
+  },
+
+  createBankAccountCheck: {
+    body: { bank_code: 'BCA', bank_account_number: beneficiary.bank_account_number, name: 'Siti Rahayu' },
+    answer: {
+      id: '019bbfa0-4b38-7c61-9d07-3e8f5a1b2c94',
+      status: 'valid',
+      account_holder: 'SITI RAHAYU',
+      name_match: 'match',
+      checked_at: '2026-01-15T03:09:41.000Z',
+    },
+  },
   createPayout: {
     parameters: { 'X-Idempotency-Key': 'payout-2026-0007' },
     body: { amount: '200000', bank_code: 'BCA', ...beneficiary, external_ref: 'payout-2026-0007' },
@@ -231,6 +290,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
         'collect-payment',
         'read-gateway',
         'request-payout',
+        'approve-payout',
         'refund-payment',
         'manage-webhooks',
         'manage-keys',

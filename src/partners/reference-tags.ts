@@ -30,6 +30,11 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
     covers: /^payments(?!\/\{id\}\/refunds)/,
   },
   {
+    name: 'Instruments',
+    description: 'Account numbers and QR codes that customers keep, and pay as often as they like.',
+    covers: /^instruments/,
+  },
+  {
     name: 'Refunds',
     description: "Money of a payment back to the customer, whole or in part, from the partner's available balance.",
     covers: /^payments\/\{id\}\/refunds/,
@@ -42,7 +47,12 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
   {
     name: 'Payouts and limits',
     description: `${aboutPayouts} The limits are those of payouts.`,
-    covers: /^(payouts|limits)/,
+    covers: /^(payouts|limits|bank-account-checks)/,
+  },
+  {
+    name: 'Batches of payouts',
+    description: 'Many payouts that one key makes and another releases, all or none.',
+    covers: /^payout-batches/,
   },
   {
     name: 'Webhooks',

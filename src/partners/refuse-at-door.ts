@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuseOnce } from '../platform/openings/open-once.ts';
 import type { OpeningPlace } from '../platform/openings/opening.ts';
 import { type DomainError, isDomainError } from '../shared/errors.ts';
-import { partnerPaymentIdFor, payoutIdFor, refundIdFor } from '../shared/ids.ts';
+import { partnerInstrumentIdFor, partnerPaymentIdFor, payoutIdFor, refundIdFor } from '../shared/ids.ts';
 import type { PartnerPermission } from './partner.ts';
 
 interface Made {
@@ -12,10 +12,13 @@ interface Made {
 }
 
 /** What a route with an idempotency key creates, by the permission that it needs. */
-const makes: Partial<Record<PartnerPermission, Made>> = {
-  'request-payout': { kind: 'payout', table: 'payouts', idFor: payoutIdFor },
-  'refund-payment': { kind: 'payment_refund', table: 'payment_refunds', idFor: refundIdFor },
-  'collect-payment': { kind: 'partner_payment', table: 'partner_payments', idFor: partnerPaymentIdFor },
+const makes: Partial<Record<PartnerPermission, readonly Made[]>> = {
+  'request-payout': [{ kind: 'payout', table: 'payouts', idFor: payoutIdFor }],
+  'refund-payment': [{ kind: 'payment_refund', table: 'payment_refunds', idFor: refundIdFor }],
+  'collect-payment': [
+    { kind: 'partner_payment', table: 'partner_payments', idFor: partnerPaymentIdFor },
+    { kind: 'partner_instrument', table: 'partner_instruments', idFor: partnerInstrumentIdFor },
+  ],
 };
 
 /**
@@ -28,9 +31,15 @@ export async function keepRefusalAtDoor(
   { partnerId, permission, key }: { partnerId: string; permission: PartnerPermission; key: string },
   refusal: DomainError,
 ): Promise<boolean> {
-  const made = makes[permission];
-  if (made === undefined) return false;
-  const resourceId = made.idFor(partnerId, key);
+  let hasMade = false;
+  for (const made of makes[permission] ?? []) {
+    if (await refuseOne(em, made, made.idFor(partnerId, key), refusal)) hasMade = true;
+  }
+  return hasMade;
+}
+
+/** Whether what the key would make is there; otherwise it is never made by an earlier request. */
+async function refuseOne(em: EntityManager, made: Made, resourceId: string, refusal: DomainError): Promise<boolean> {
   const find = async (tx: EntityManager): Promise<true | null> => {
     const rows = await tx.execute<unknown[]>(`select 1 from ${made.table} where id = ?`, [resourceId]);
     return rows.length > 0 ? true : null;

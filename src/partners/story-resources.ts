@@ -40,6 +40,7 @@ export const newPayment = {
   payment_code: '7007012345678901',
   next_action: { type: 'show_account_number', value: '7007012345678901' },
   metadata: { order_id: '2026-0042' },
+  instrument_id: null,
   expires_at: '2026-01-16T03:00:05.000Z',
   created_at: '2026-01-15T03:00:05.000Z',
   finalized_at: null,
@@ -88,6 +89,7 @@ export const declinedPayment = {
   payment_code: null,
   next_action: null,
   metadata: null,
+  instrument_id: null,
   expires_at: '2026-01-16T03:07:11.000Z',
   created_at: '2026-01-15T03:07:11.000Z',
   finalized_at: '2026-01-15T03:07:40.000Z',
@@ -96,10 +98,28 @@ export const declinedPayment = {
   failure_code: 'DECLINED_BY_ISSUER',
 };
 
+export const instrumentId = '019bbfb5-1a40-7f36-9c58-2d7e0b4a6c93';
+export const instrument = {
+  id: instrumentId,
+  external_ref: 'customer-0815',
+  status: 'active',
+  method: 'virtual_account',
+  channel: 'BCA',
+  amount: null,
+  currency: 'IDR',
+  payment_code: '7007012345678911',
+  customer_name: 'Budi Santoso',
+  metadata: null,
+  failure_code: null,
+  created_at: '2026-01-15T03:32:00.000Z',
+  closed_at: null,
+};
+
 export const newPayout = {
   id: payoutId,
   reference: payoutReferenceOf(payoutId),
   external_ref: 'payout-2026-0007',
+  batch_id: null,
   status: 'pending',
   is_final: false,
   amount: '200000.0000',
@@ -129,6 +149,51 @@ export const otherPayout = (id: string, externalRef: string) => ({
   reference: payoutReferenceOf(id),
   external_ref: externalRef,
 });
+
+export const batchId = '019bbfb2-6c10-7e84-8a35-0f4d9c7b2e61';
+export const newBatch = {
+  id: batchId,
+  external_ref: 'payroll-2026-01',
+  status: 'needs_approval',
+  is_final: false,
+  count: 1,
+  total_amount: '150000.0000',
+  total_fee: '2500.0000',
+  currency: 'IDR',
+  metadata: null,
+  lapses_at: '2026-01-18T03:28:20.000Z',
+  created_at: '2026-01-15T03:28:20.000Z',
+  decided_at: null,
+  finalized_at: null,
+};
+export const approvedBatch = { ...newBatch, status: 'processing', decided_at: '2026-01-15T03:40:02.000Z' };
+export const completedBatch = {
+  ...approvedBatch,
+  status: 'completed',
+  is_final: true,
+  finalized_at: '2026-01-15T03:40:09.000Z',
+};
+const batchPayoutId = '5b0c6f2e-7d14-5a39-9e82-c1f04b6d7a28';
+export const batchItem = {
+  id: batchPayoutId,
+  batch_id: batchId,
+  reference: payoutReferenceOf(batchPayoutId),
+  external_ref: 'payroll-2026-01-siti',
+  status: 'needs_approval',
+  is_final: false,
+  amount: '150000.0000',
+  fee: '2500.0000',
+  net_amount: '147500.0000',
+  currency: 'IDR',
+  bank_code: 'BCA',
+  ...beneficiary,
+  metadata: null,
+  failure_code: null,
+  created_at: '2026-01-15T03:28:20.000Z',
+  succeeded_at: null,
+  finalized_at: null,
+  booked_at: null,
+};
 
 export const refundId = '019bc4d2-7e18-7a53-8c40-6f1b2d9e0a74';
 export const newRefund = {

@@ -1,6 +1,7 @@
 import type { WebhookType } from './partner.ts';
 import {
   cancelledPayment,
+  completedBatch,
   declinedPayment,
   endpoint,
   failedPayoutId,
@@ -47,6 +48,7 @@ export const storyWebhooks: Readonly<Record<WebhookType, { data: object; test?: 
     failure_code: 'INVALID_DESTINATION',
     finalized_at: '2026-01-16T03:20:16.000Z',
   }),
+  'payout_batch.completed': told('payout_batch.completed', '2026-01-15T03:40:09.000Z', 1, completedBatch),
   'payment.available': told('payment.available', '2026-01-15T03:02:10.000Z', 2, paidPayment),
   'payment.unmatched': told('payment.unmatched', '2026-01-15T05:41:00.000Z', 3, {
     ...paidPayment,

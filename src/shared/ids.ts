@@ -63,6 +63,22 @@ export const partnerKeyRowIdFor = (partnerId: string, keyHash: string): string =
 export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`partner-payout/${partnerId}/${idempotencyKey}`, namespace);
 
+/** The id of a reusable instrument of a partner, from the partner and its idempotency key. */
+export const partnerInstrumentIdFor = (partnerId: string, idempotencyKey: string): string =>
+  v5(`partner-instrument/${partnerId}/${idempotencyKey}`, namespace);
+
+/** The id of a partner's payment to a reusable instrument, from the provider's own id of the payment. */
+export const instrumentPaymentIdFor = (providerPaymentId: string): string =>
+  v5(`instrument-payment/${providerPaymentId}`, namespace);
+
+/** The id of a batch of payouts, from the partner and its idempotency key. */
+export const payoutBatchIdFor = (partnerId: string, idempotencyKey: string): string =>
+  v5(`payout-batch/${partnerId}/${idempotencyKey}`, namespace);
+
+/** The id of the payout that an item of a batch becomes, by its place in the batch. */
+export const batchPayoutIdFor = (batchId: string, place: number): string =>
+  v5(`payout-batch/${batchId}/${place}`, namespace);
+
 /** The id of a refund of a partner's payment, from the partner and its idempotency key. */
 export const refundIdFor = (partnerId: string, idempotencyKey: string): string =>
   v5(`payment-refund/${partnerId}/${idempotencyKey}`, namespace);

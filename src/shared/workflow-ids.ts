@@ -7,7 +7,9 @@ import { canonicalId } from './uuid.ts';
 export const workflowIds = {
   gatewayPayment: (orderId: string): string => `gateway-payment/${canonicalId(orderId)}`,
   partnerPayment: (paymentId: string): string => `partner-payment/${canonicalId(paymentId)}`,
+  partnerInstrument: (instrumentId: string): string => `partner-instrument/${canonicalId(instrumentId)}`,
   partnerPayout: (payoutId: string): string => `partner-payout/${canonicalId(payoutId)}`,
+  partnerPayoutBatch: (batchId: string): string => `partner-payout-batch/${canonicalId(batchId)}`,
   paymentRefund: (refundId: string): string => `payment-refund/${canonicalId(refundId)}`,
   withdrawal: (withdrawalId: string): string => `withdrawal/${canonicalId(withdrawalId)}`,
   webhookDelivery: (deliveryId: string): string => `webhook-delivery/${canonicalId(deliveryId)}`,

@@ -25,11 +25,14 @@ import { transactionsRoutes } from '../ledger/transactions.routes.ts';
 import { callbacksRoutes } from '../money-in/callbacks/callbacks.routes.ts';
 import { collectionsRoutes } from '../money-in/collections/collections.routes.ts';
 import { operatorsPaymentsRoutes } from '../money-in/collections/operators-payments.routes.ts';
+import { partnerInstrumentsRoutes } from '../money-in/partner-instruments/partner-instruments.routes.ts';
 import { paidPages } from '../money-in/payments/paid-page.routes.ts';
 import { paymentsRoutes } from '../money-in/payments/payments.routes.ts';
 import { receiptsRoutes } from '../money-in/payments/receipts.routes.ts';
 import { transfersRoutes } from '../money-in/payments/transfers.routes.ts';
+import { accountChecksRoutes } from '../money-out/account-checks/account-checks.routes.ts';
 import { decisionsRoutes } from '../money-out/decisions/decisions.routes.ts';
+import { payoutBatchesRoutes } from '../money-out/payout-batches/payout-batches.routes.ts';
 import { limitsRoutes } from '../money-out/payouts/limits.routes.ts';
 import { operatorsPayoutsRoutes } from '../money-out/payouts/operators-payouts.routes.ts';
 import { payoutsRoutes } from '../money-out/payouts/payouts.routes.ts';
@@ -119,6 +122,8 @@ export const routeGroups: readonly RouteGroup[] = [
   partnerWebhooksRoutes,
   partnerRoutes,
   payoutsRoutes,
+  payoutBatchesRoutes,
+  accountChecksRoutes,
   limitsRoutes,
   settlementsRoutes,
   operatorsPayoutsRoutes,
@@ -130,6 +135,7 @@ export const routeGroups: readonly RouteGroup[] = [
   operationsRoutes,
   searchRoutes,
   collectionsRoutes,
+  partnerInstrumentsRoutes,
   refundsRoutes,
 ];
 

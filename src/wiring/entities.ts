@@ -16,10 +16,12 @@ import { Account } from '../ledger/account.entity.ts';
 import { Transaction } from '../ledger/transaction.entity.ts';
 import { CallbackRow } from '../money-in/callbacks/callback.entity.ts';
 import { PartnerPayment } from '../money-in/collections/partner-payment.entity.ts';
+import { PartnerInstrument } from '../money-in/partner-instruments/partner-instrument.entity.ts';
 import { PaymentChannel } from '../money-in/payments/payment-channel.entity.ts';
 import { PaymentOrder } from '../money-in/payments/payment-order.entity.ts';
 import { Receipt } from '../money-in/payments/receipt.entity.ts';
 import { Decision } from '../money-out/decisions/decision.entity.ts';
+import { PayoutBatch } from '../money-out/payout-batches/payout-batch.entity.ts';
 import { Payout } from '../money-out/payouts/payout.entity.ts';
 import { PaymentRefund } from '../money-out/refunds/payment-refund.entity.ts';
 import { Withdrawal } from '../money-out/withdrawals/withdrawal.entity.ts';
@@ -57,12 +59,14 @@ export const entities = [
   OfficialDocument,
   Organization,
   Partner,
+  PartnerInstrument,
   PartnerKey,
   PartnerPayment,
   PaymentChannel,
   PaymentOrder,
   PaymentRefund,
   Payout,
+  PayoutBatch,
   Product,
   Receipt,
   Reconciliation,

@@ -18,7 +18,8 @@ const invitationsPerRound = 1000;
 
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
- * keys, looks of the sweeps, verdicts on openings, tallies of payouts, signatures that were used, and people who were
+ * keys, looks of the sweeps, verdicts on openings, tallies of payouts, results of
+ * checks of bank accounts, signatures that were used, and people who were
  * invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
  */
 export async function forgetOldRows(
@@ -41,6 +42,7 @@ export async function forgetOldRows(
     refused_balance_payments: forgetRefusals,
     openings: forgetOpenings,
     payout_tallies: kept('payout_tallies', talliesKept),
+    bank_account_checks: kept('bank_account_checks', '1 day'),
     used_signatures: kept('used_signatures', '1 day'),
     expired_invitations: {
       forget: (tx, limit) => takeBackExpired(tx, expiredInvitationsKeptDays, limit),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PartnerPaymentShape } from '../money-in/collections/present-partner-payment.ts';
+import { PayoutBatchShape } from '../money-out/payout-batches/present-payout-batch.ts';
 import { PayoutShape } from '../money-out/payouts/present-payout.ts';
 import { RefundShape } from '../money-out/refunds/present-refund.ts';
 import { type WebhookType, webhookTypes } from '../partners/partner.ts';
@@ -17,6 +18,7 @@ const summaries: Record<WebhookType, string> = {
   'payout.reversed': 'The bank returned the transfer after success; the net is available again, the fee stays',
   'refund.succeeded': 'The payer has the money of a refund back',
   'refund.failed': 'A refund failed, or the bank returned it; its money is available again',
+  'payout_batch.completed': 'Every payout of the batch has ended; each has told its own outcome',
   'payment.available': 'The net of a payment can be paid out now',
   'payment.unmatched': 'Money came for a payment and is not part of it: late, a second time, or of another amount',
   'payout.delayed': 'The outcome of the transfer has been unknown for ten minutes; it follows once known',
@@ -33,6 +35,7 @@ const UnmatchedTold = PaymentTold.extend({
 }).meta({ id: 'WebhookUnmatchedPayment' });
 const PayoutTold = PayoutShape.extend({ version }).meta({ id: 'WebhookPayout' });
 const RefundTold = RefundShape.extend({ version }).meta({ id: 'WebhookRefund' });
+const PayoutBatchTold = PayoutBatchShape.extend({ version }).meta({ id: 'WebhookPayoutBatch' });
 const EndpointTold = EndpointShape.extend({ version }).meta({ id: 'WebhookTest' });
 
 /** The data of a webhook by kind of resource, the first part of its type. */
@@ -40,6 +43,7 @@ const told: Record<WebhookResource, z.ZodType> = {
   payment: PaymentTold,
   payout: PayoutTold,
   refund: RefundTold,
+  payout_batch: PayoutBatchTold,
   endpoint: EndpointTold,
 };
 

@@ -1,6 +1,7 @@
 import { settlePartnerPayment } from '../../src/money-in/collections/settle-partner-payment.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { give } from '../giving/donations/build-donations.ts';
+import { batchWhen, buildSecondKey, itemsOf, makeBatch } from '../money-out/payout-batches/build-batches.ts';
 import {
   ageAttempts,
   magicAccount,
@@ -36,10 +37,36 @@ export const pathsOfPayouts: MoneyPath[] = [
     },
   ],
   [
+    'a payment to a reusable instrument',
+    async () => {
+      const body = { method: 'virtual_account', channel: 'BCA' };
+      const { id, payment_code } = (await at.partner.post('/instruments', body)).body.data;
+      return async () => {
+        await at.stack.sandbox.post('/sandbox/pay', { payment_code, amount: 20_000 });
+        await eventually(
+          async () => (await at.partner.get(`/payments?instrument_id=${id}`)).body.data.total,
+          (total) => total === 1,
+        );
+      };
+    },
+  ],
+  [
     'a payout',
     async () => {
       await buildPaid(at.stack, at.partner);
       return async () => payoutWhen(at.partner, (await pay(at.partner)).id, 'succeeded');
+    },
+  ],
+  [
+    'a batch of payouts',
+    async () => {
+      await buildPaid(at.stack, at.partner);
+      const { id } = await makeBatch(at.partner, itemsOf(2, { amount: '10000' }));
+      const approve = await buildSecondKey(at.stack, at.partner);
+      return async () => {
+        await approve(`/payout-batches/${id}/approve`);
+        await batchWhen(at.partner, id, 'completed');
+      };
     },
   ],
   [

@@ -179,6 +179,21 @@ export const corruptions: [view: string, sql: string][] = [
        select id, '${refundedPayment}', now() from payouts where reference = 'PO-PLANTED'`,
     ),
   ],
+  [
+    'check_instrument_payments_fit',
+    `insert into partner_instruments (id, partner_id, channel_id, status, look_again_at, created_at, updated_at)
+     values ('${planted}', '${newId()}', 1, 'active', now(), now(), now());
+     insert into partner_payments (id, partner_id, channel_id, instrument_id, fee_mode, amount, fee, net_amount, status, expires_at,
+       created_at, updated_at)
+     values ('${newId()}', '${newId()}', 1, '${planted}', 'DEDUCTED', 10, 1, 9, 'WAITING_PAYMENT', now(), now(), now())`,
+  ],
+  [
+    'check_payout_batches_are_whole',
+    `insert into payout_batches (id, partner_id, fee_mode, item_count, total_amount, total_fee, status, made_by, decided_by,
+       decided_at, lapses_at, look_again_at, created_at, updated_at)
+     values ('${planted}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
+       now(), now())`,
+  ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
   // A second attempt beside one that the provider was not asked about, a sixth, and one after the end.
   ['check_payouts_sent_once', attemptsOf('pending', 2, null)],

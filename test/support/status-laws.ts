@@ -7,9 +7,11 @@ import { subscriptionAttemptLaw, subscriptionLaw } from '../../src/giving/donati
 import { productLaw } from '../../src/giving/products/product.ts';
 import { savingGoalLaw, savingGoalOrderLaw } from '../../src/giving/saving-goals/saving-goal.ts';
 import { transactionLaw } from '../../src/ledger/transaction.ts';
+import { partnerInstrumentLaw } from '../../src/money-in/partner-instruments/partner-instrument.ts';
 import { paymentOrderLaw } from '../../src/money-in/payments/payment-order.ts';
 import { receiptLaw } from '../../src/money-in/payments/receipt.ts';
 import { decisionLaw } from '../../src/money-out/decisions/decision.ts';
+import { payoutBatchLaw } from '../../src/money-out/payout-batches/payout-batch.ts';
 import { payoutAttemptLaw, payoutLaw } from '../../src/money-out/payouts/payout.ts';
 import { partnerLaw } from '../../src/partners/partner.ts';
 import { webhookEndpointLaw } from '../../src/partners/webhook-endpoint.ts';
@@ -29,10 +31,12 @@ export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'erasures.status': erasureLaw,
   'official_documents.verification_status': verificationLaw,
   'organizations.status': organizationLaw,
+  'partner_instruments.status': partnerInstrumentLaw,
   'partner_payments.status': paymentOrderLaw,
   'partners.status': partnerLaw,
   'payment_orders.status': paymentOrderLaw,
   'payout_attempts.outcome': payoutAttemptLaw,
+  'payout_batches.status': payoutBatchLaw,
   'payouts.status': payoutLaw,
   'products.status': productLaw,
   'receipts.state': receiptLaw,

@@ -36,12 +36,19 @@ class PartnerClient:
         )
         self.payments = Payments(self._transport)
         self.payouts = Payouts(self._transport)
+        self.instruments = Instruments(self._transport)
+        self.payout_batches = PayoutBatches(self._transport)
         self.webhook_endpoints = WebhookEndpoints(self._transport)
         self.webhook_deliveries = WebhookDeliveries(self._transport)
 
     def balance(self) -> models.GetBalanceAnswer:
         """The balance owed to you, and how much of it can be paid out now."""
         return cast(models.GetBalanceAnswer, self._transport.call("GET", "/v1/partners/balance"))
+
+    def check_bank_account(self, body: models.CreateBankAccountCheckBody) -> models.BankAccountCheck:
+        """Whether a bank account exists, and whether it is whose it should be. Moves no money."""
+        checked = self._transport.call("POST", "/v1/partners/bank-account-checks", body=body)
+        return cast(models.BankAccountCheck, checked)
 
     def channels(self) -> models.ListChannelsAnswer:
         """The channels, banks and fees of this partner."""
@@ -163,6 +170,62 @@ class Payouts(_Resource):
     def timeline(self, id: str) -> models.PartnerTimeline:
         """What happened to a payout in plain words, and what happens next."""
         return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payouts/{in_path(id)}/timeline"))
+
+
+class Instruments(_Resource):
+    """Account numbers and QR codes that customers keep."""
+
+    def create(self, body: models.CreateInstrumentBody, *, idempotency_key: str) -> models.Instrument:
+        """Makes an account number or QR code that a customer pays as often as it likes."""
+        made = self._call("POST", "/v1/partners/instruments", body=body, idempotency_key=idempotency_key)
+        return cast(models.Instrument, made)
+
+    def get(self, id: str) -> models.Instrument:
+        """An instrument, as it is now."""
+        return cast(models.Instrument, self._call("GET", f"/v1/partners/instruments/{in_path(id)}"))
+
+    def list(self, query: models.ListInstrumentsQuery | None = None) -> models.ListInstrumentsAnswer:
+        """One page of the instruments that match, newest first."""
+        return cast(models.ListInstrumentsAnswer, self._call("GET", "/v1/partners/instruments", query=query))
+
+    def close(self, id: str) -> models.Instrument:
+        """Ends it at the provider; what was paid before still becomes payments."""
+        return cast(models.Instrument, self._call("POST", f"/v1/partners/instruments/{in_path(id)}/close"))
+
+
+class PayoutBatches(_Resource):
+    """Many payouts that one key makes and another releases, all or none."""
+
+    def create(self, body: models.CreatePayoutBatchBody, *, idempotency_key: str) -> models.PayoutBatch:
+        """Makes a batch of up to 1,000 payouts, which another key has to approve; reserves nothing yet."""
+        made = self._call("POST", "/v1/partners/payout-batches", body=body, idempotency_key=idempotency_key)
+        return cast(models.PayoutBatch, made)
+
+    def get(self, id: str) -> models.PayoutBatch:
+        """A batch, as it is now."""
+        return cast(models.PayoutBatch, self._call("GET", f"/v1/partners/payout-batches/{in_path(id)}"))
+
+    def list(self, query: models.ListPayoutBatchesQuery | None = None) -> models.ListPayoutBatchesAnswer:
+        """One page of the batches that match, newest first."""
+        listed = self._call("GET", "/v1/partners/payout-batches", query=query)
+        return cast(models.ListPayoutBatchesAnswer, listed)
+
+    def list_items(
+        self, id: str, query: models.ListPayoutBatchItemsQuery | None = None
+    ) -> models.ListPayoutBatchItemsAnswer:
+        """One page of the items of a batch, in the order in which they were sent."""
+        listed = self._call("GET", f"/v1/partners/payout-batches/{in_path(id)}/items", query=query)
+        return cast(models.ListPayoutBatchItemsAnswer, listed)
+
+    def approve(self, id: str) -> models.PayoutBatch:
+        """Reserves the money of all its items, or of none, and has them sent. By another key than the one that made it."""
+        path = f"/v1/partners/payout-batches/{in_path(id)}/approve"
+        return cast(models.PayoutBatch, self._call("POST", path, once=True))
+
+    def reject(self, id: str) -> models.PayoutBatch:
+        """Ends it unpaid. By another key than the one that made it."""
+        path = f"/v1/partners/payout-batches/{in_path(id)}/reject"
+        return cast(models.PayoutBatch, self._call("POST", path, once=True))
 
 
 class WebhookEndpoints(_Resource):

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../../shared/caller.ts';
 import { emailDigest, foldEmail } from '../../people/identity/profile.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordReadOfOthers } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { canonicalId, isUuid } from '../../shared/uuid.ts';
 

@@ -1,4 +1,46 @@
--- The payments that partners collect.
+-- The payments that partners collect, and the numbers and codes that their customers keep for them.
+
+-- Paid again and again, with no deadline: each payment of the provider's becomes a row of partner_payments.
+create table partner_instruments (
+  id uuid primary key,
+  partner_id uuid not null references partners (id),
+  channel_id integer not null references payment_channels (id),
+  -- What each payment has to be; null for any amount.
+  amount numeric(20, 4) check (amount > 0 and amount = trunc(amount)),
+  external_ref varchar(128),
+  texts_sealed text,
+  status text not null check (status in ('active', 'closed')),
+  provider_payment_method_id text unique,
+  payment_code text,
+  failure_code text,
+  asked_at timestamptz,
+  closing_at timestamptz,
+  closed_at timestamptz,
+  -- Payments that the provider made before this have all been seen.
+  seen_until timestamptz,
+  look_again_at timestamptz,
+  request_id text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  check ((payment_code is null) = (provider_payment_method_id is null)),
+  check ((status = 'closed') = (closed_at is not null)),
+  check (failure_code is null or (status = 'closed' and payment_code is null)),
+  check ((look_again_at is null) = (status = 'closed'))
+);
+create index partner_instruments_of_partner on partner_instruments (partner_id, created_at desc, id desc)
+  include (status);
+create index partner_instruments_by_reference on partner_instruments (partner_id, external_ref)
+  where external_ref is not null;
+create index partner_instruments_to_look_at on partner_instruments (look_again_at) where look_again_at is not null;
+create trigger partner_instruments_status_law before insert or update of status on partner_instruments
+  for each row execute function keep_status('status', '>active', 'active>closed');
+create trigger partner_instruments_keep_their_code
+  before update of payment_code, provider_payment_method_id on partner_instruments
+  for each row when (old.payment_code is not null and (old.payment_code, old.provider_payment_method_id)
+    is distinct from (new.payment_code, new.provider_payment_method_id))
+  execute function refuse_change();
+create trigger partner_instruments_are_kept before delete on partner_instruments
+  for each row execute function refuse_change();
 
 create table partner_payments (
   id uuid primary key,
@@ -18,6 +60,8 @@ create table partner_payments (
   failure_code text,
   customer_sealed text,
   metadata_sealed text,
+  -- What it was paid to, if that is paid again and again.
+  instrument_id uuid references partner_instruments (id),
   version integer not null default 0,
   request_id text,
   expires_at timestamptz not null,
@@ -47,6 +91,8 @@ create trigger partner_payments_keep_their_instrument
       is distinct from (new.payment_code, new.provider_payment_request_id, new.provider_payment_method_id))
   execute function refuse_change();
 create index partner_payments_of_partner on partner_payments (partner_id, created_at desc, id desc) include (status);
+create index partner_payments_of_instrument on partner_payments (instrument_id, created_at desc, id desc)
+  where instrument_id is not null;
 create index partner_payments_of_channel on partner_payments (partner_id, channel_id, created_at desc, id desc);
 create index partner_payments_of_organization on partner_payments (partner_id, organization_id, created_at desc, id desc)
   where organization_id is not null;
@@ -103,3 +149,9 @@ create view check_partner_pending_matches_payments as
   left join lateral (select sum(net_amount) as amount from partner_payments
     where partner_id = p.id and status = 'PAID' and released_at is null) owed on true
   where account_balance(p.pending_account_id) <> coalesce(owed.amount, 0);
+-- A payment to an instrument is its partner's, by its channel, of its amount if that is fixed, and paid.
+create view check_instrument_payments_fit as
+  select p.id as payment_id, i.id as instrument_id, p.status, p.amount
+  from partner_payments p join partner_instruments i on i.id = p.instrument_id
+  where p.updated_at >= checks_since_time() and (p.partner_id <> i.partner_id or p.channel_id <> i.channel_id
+    or p.amount <> coalesce(i.amount, p.amount) or p.status <> 'PAID' or p.organization_id is not null);

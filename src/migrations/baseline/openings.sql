@@ -6,7 +6,8 @@ create sequence opening_numbers cache 1;
 
 create table openings (
   resource_id uuid primary key,
-  kind text not null check (kind in ('payout', 'withdrawal', 'payment_refund', 'payment_order', 'partner_payment', 'saving_circle',
+  kind text not null check (kind in ('payout', 'withdrawal', 'payment_refund', 'payment_order', 'partner_payment', 'partner_instrument',
+    'saving_circle',
     'donation_subscription', 'donation_allocation')),
   -- The number of the request that made the resource.
   made bigint,
@@ -28,6 +29,7 @@ create view check_openings_are_kept as
     union all select 1 from payment_refunds r where o.kind = 'payment_refund' and r.id = o.resource_id
     union all select 1 from payment_orders r where o.kind = 'payment_order' and r.id = o.resource_id
     union all select 1 from partner_payments r where o.kind = 'partner_payment' and r.id = o.resource_id
+    union all select 1 from partner_instruments r where o.kind = 'partner_instrument' and r.id = o.resource_id
     union all select 1 from saving_circles r where o.kind = 'saving_circle' and r.id = o.resource_id
     union all select 1 from donation_subscriptions r where o.kind = 'donation_subscription' and r.id = o.resource_id
     union all select 1 from donation_allocations r where o.kind = 'donation_allocation' and r.id = o.resource_id

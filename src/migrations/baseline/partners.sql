@@ -36,7 +36,7 @@ create table partner_keys (
   key_hash text not null unique,
   signing_secret_sealed text not null,
   permissions text[] not null
-    check (permissions <@ '{collect-payment,read-gateway,request-payout,refund-payment,manage-webhooks,manage-keys}'),
+    check (permissions <@ '{collect-payment,read-gateway,request-payout,approve-payout,refund-payment,manage-webhooks,manage-keys}'),
   require_signature_v2 boolean not null default false,
   rotated_from uuid references partner_keys (id),
   created_by uuid references users (id),
@@ -82,7 +82,7 @@ create table partner_idempotency_keys (
   partner_id uuid not null references partners (id),
   key_hash text not null,
   fingerprint text not null,
-  resource_type text not null check (resource_type in ('payment', 'payout', 'refund')),
+  resource_type text not null check (resource_type in ('payment', 'payout', 'refund', 'payout_batch', 'instrument')),
   resource_id uuid not null,
   answer_status smallint,
   answer_sealed text,

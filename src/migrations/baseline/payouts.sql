@@ -40,6 +40,8 @@ create table payouts (
   -- Of a refund that the provider makes to the wallet that paid: the provider's id of the payment request.
   refund_of text,
   texts_sealed text not null,
+  -- The batch that it was an item of.
+  batch_id uuid,
   -- What is sent is frozen by a digest.
   request_digest text check (request_digest ~ '^[0-9a-f]{64}$'),
   status text not null check (status in ('pending', 'succeeded', 'failed', 'reversed')),
@@ -115,6 +117,24 @@ create function payouts_held() returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select not s.enabled from payout_switch s
 $$;
+-- What the provider said of a bank account that a partner asked about, and how often the partner asked: for a day. The
+-- account is found by its keyed digest. Whose account it is, is sealed.
+create table bank_account_checks (
+  id uuid not null unique,
+  partner_id uuid not null references partners (id),
+  account_digest text not null,
+  bank_code text not null references payout_banks (bank_code),
+  asks integer not null default 1 check (asks > 0),
+  asked_at timestamptz not null default clock_timestamp(),
+  -- Null until the provider has said.
+  exists_at_bank boolean,
+  holder_sealed text,
+  checked_at timestamptz,
+  primary key (partner_id, account_digest),
+  check ((exists_at_bank is null) = (checked_at is null)),
+  check (holder_sealed is null or exists_at_bank)
+);
+create index bank_account_checks_by_age on bank_account_checks (asked_at);
 
 -- An attempt without an outcome may have reached the provider. One that may have is open until the provider, asked two
 -- minutes or more after it, does not know it: not_known_at is when it was last asked with that answer. Another follows
@@ -169,9 +189,9 @@ create function keep_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   if (new.kind, new.source_account_id, new.reserved_account_id, new.partner_id, new.amount, new.fee, new.net_amount,
-        new.bank_code, new.refund_of, new.created_at)
+        new.bank_code, new.refund_of, new.batch_id, new.created_at)
       is distinct from (old.kind, old.source_account_id, old.reserved_account_id, old.partner_id, old.amount, old.fee,
-        old.net_amount, old.bank_code, old.refund_of, old.created_at) then
+        old.net_amount, old.bank_code, old.refund_of, old.batch_id, old.created_at) then
     raise exception 'what a payout pays is never changed' using errcode = 'AM003';
   end if;
   return new;

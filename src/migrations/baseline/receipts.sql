@@ -53,7 +53,9 @@ begin
     from (select * from payment_orders where id = p_order_id for no key update) o
     where o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
-    select p_id, p_provider_payment_id, p_provider_payment_method_id, p.id::text, p.amount, 'applied', null, p.id
+    -- What is paid again and again is the provider's reference, whichever payment it becomes.
+    select p_id, p_provider_payment_id, p_provider_payment_method_id, coalesce(p.instrument_id, p.id)::text, p.amount,
+      'applied', null, p.id
     from (select * from partner_payments where id = p_partner_payment_id for no key update) p
     where p.status in ('PENDING', 'WAITING_PAYMENT')
     on conflict (provider_payment_id) do update set state = 'applied', reason = null, order_id = excluded.order_id,
@@ -171,4 +173,5 @@ create view check_receipts_reach_their_owners as
   where n.state = 'suspended'
   union all
   select receipt_id, owner, 'money is applied to another than its reference names'
-  from named where state = 'applied' and received_at >= checks_since_time() and applied_to is distinct from owner;
+  from named where state = 'applied' and received_at >= checks_since_time() and applied_to is distinct from owner
+    and not exists (select from partner_payments p where p.id = applied_to and p.instrument_id = owner);

@@ -20,6 +20,7 @@ declare
     when 'refused_balance_payments' then interval '30 days'
     when 'openings' then interval '30 days'
     when 'payout_tallies' then interval '2 days'
+    when 'bank_account_checks' then interval '1 day'
     when 'known_logins' then interval '30 days'
     when 'token_signing_keys' then interval '30 days'
     when 'revoked_tokens' then interval '1 day'
@@ -77,6 +78,9 @@ begin
     when 'payout_tallies' then
       delete from payout_tallies where ctid = any (array(select t.ctid from payout_tallies t
         where t.starts_at < before order by t.starts_at limit p_limit for update skip locked));
+    when 'bank_account_checks' then
+      delete from bank_account_checks where ctid = any (array(select c.ctid from bank_account_checks c
+        where c.asked_at < before order by c.asked_at limit p_limit for update skip locked));
     when 'known_logins' then
       delete from known_logins where ctid = any (array(select k.ctid from known_logins k
         where k.logged_in_at < before order by k.logged_in_at limit p_limit for update skip locked));

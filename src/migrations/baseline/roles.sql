@@ -28,7 +28,7 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
-grant delete on addresses, cause_managers, document_uploads, invitations, official_documents, partner_fees, proved_checks,
+grant delete on addresses, bank_account_checks, cause_managers, document_uploads, invitations, official_documents, partner_fees, proved_checks,
   reconciled_records, recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
   users, webhook_endpoints
   to amanah_app;
@@ -93,12 +93,18 @@ grant insert, update (signing_secret_sealed, require_signature_v2, valid_until, 
 grant insert, update (revoked_at) on partner_organizations to amanah_app;
 grant insert, update (answer_status, answer_sealed, answered_at) on partner_idempotency_keys to amanah_app;
 grant insert on used_signatures to amanah_app;
+grant insert, update (asks, exists_at_bank, holder_sealed, checked_at) on bank_account_checks to amanah_app;
 grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
   customer_sealed, metadata_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;
+grant insert, update (status, texts_sealed, provider_payment_method_id, payment_code, failure_code, asked_at, closing_at, closed_at,
+  seen_until, look_again_at, updated_at) on partner_instruments to amanah_app;
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
   last_word_at, asked_at, asks, unknown_since, delay_told_at, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
+grant insert, update (status, metadata_sealed, decided_by, decided_at, look_again_at, version, finalized_at, updated_at)
+  on payout_batches to amanah_app;
+grant insert, update (texts_sealed) on payout_batch_items to amanah_app;
 grant insert, update (url, events, status, disabled_reason, disabled_at, failing_since, tests, secret_sealed,
   earlier_secrets_sealed, updated_at) on webhook_endpoints to amanah_app;
 grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at,

@@ -2,6 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PayoutPlace } from '../../money-out/payouts/payout.ts';
 import type { Money } from '../../shared/money.ts';
 import { canonicalId, isUuid } from '../../shared/uuid.ts';
+import type { PartnerInstrumentStatus } from '../partner-instruments/partner-instrument.ts';
+import { priceReceived } from '../partner-instruments/price-received.ts';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
 
@@ -26,8 +28,10 @@ export interface ReferenceOwner {
 /** A payment that money is collected for. */
 export interface Collection {
   status: PaymentOrderStatus;
-  /** IDR, scale 4: the exact amount that pays it. */
-  total: Money;
+  /** IDR, scale 4: the exact amount that pays it; null where any amount that it `takes` does. */
+  total: Money | null;
+  /** Whether it takes a payment of this amount; of its total where absent. */
+  takes?(amount: Money): Promise<boolean>;
   /** The provider's payment method through which it is paid; null while not known. */
   providerPaymentMethodId: string | null;
 }
@@ -52,6 +56,32 @@ function instrumentIn(
   };
 }
 
+/** An instrument that is paid again and again. The shared lock is as above. */
+const findReusable: Find = async (em, id) => {
+  const [found] = await em.execute<ReusableRow[]>(
+    `select status, amount::text as total, provider_payment_method_id as method_id, partner_id, channel_id
+     from partner_instruments where id = ? for share`,
+    [id],
+  );
+  if (found === undefined) return null;
+  const { status, total, method_id: providerPaymentMethodId, partner_id: partnerId, channel_id: channelId } = found;
+  const isOpen = status === 'active';
+  const takes = async (gross: Money) => 'price' in (await priceReceived(em, { partnerId, channelId, gross }));
+  return {
+    isOpen,
+    collection: { status: isOpen ? 'WAITING_PAYMENT' : 'EXPIRED', total, takes, providerPaymentMethodId },
+    hint: (workflows) => workflows.hintPartnerInstrument(id),
+  };
+};
+
+interface ReusableRow {
+  status: PartnerInstrumentStatus;
+  total: Money | null;
+  method_id: string | null;
+  partner_id: string;
+  channel_id: number;
+}
+
 /** A payout, which always stays open to the provider: a success may be reversed, and any status contradicted. */
 const findPayout: Find = async (em, id) => {
   const [payout] = await em.execute<PayoutPlace[]>('select id, kind from payouts where id = ?', [id]);
@@ -63,6 +93,7 @@ const findPayout: Find = async (em, id) => {
 const kinds: readonly Find[] = [
   instrumentIn('payment_orders', 'nominal + admin_fee', (workflows, id) => workflows.hintGatewayPayment(id)),
   instrumentIn('partner_payments', 'amount', (workflows, id) => workflows.hintPartnerPayment(id)),
+  findReusable,
   findPayout,
 ];
 

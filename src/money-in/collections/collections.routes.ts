@@ -154,14 +154,15 @@ routes.get(
       organization_id: uuid()
         .optional()
         .meta({ examples: ['019bba56-a840-7c3e-9a51-3f1d0c8e7b24'] }),
+      instrument_id: uuid().optional().meta({ description: 'Only those that were paid to this reusable instrument.' }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),
     answers: { 200: partnerAnswer(z.object({ items: z.array(PartnerPaymentShape), ...pageFields })) },
   },
   async ({ query, caller, em, deps }) => {
-    const { external_ref: externalRef, organization_id: organizationId, ...rest } = query;
-    const filter = { ...rest, externalRef, organizationId, partnerId: caller.partnerId };
+    const { external_ref: externalRef, organization_id: organizationId, instrument_id: instrumentId, ...rest } = query;
+    const filter = { ...rest, externalRef, organizationId, instrumentId, partnerId: caller.partnerId };
     const { items, ...listed } = await findPartnerPayments(em, filter);
     const shown = await Promise.all(items.map((item) => presentPartnerPayment(deps.sealer, item)));
     return { items: shown, ...presentPage(query, listed) };

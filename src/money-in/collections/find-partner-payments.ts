@@ -56,6 +56,8 @@ export interface PaymentFilter extends ListWindow {
   method?: PaymentMethodKind | undefined;
   channel?: string | undefined;
   organizationId?: string | undefined;
+  /** The reusable instrument that it was paid to. */
+  instrumentId?: string | undefined;
   /** Inclusive. */
   from?: Date | undefined;
   /** Exclusive. */
@@ -65,7 +67,19 @@ export interface PaymentFilter extends ListWindow {
 /** A page of payments, newest first, and the number of all that match. */
 export function findPartnerPayments(
   em: EntityManager,
-  { partnerId, status, externalRef, reference, method, channel, organizationId, from, to, ...window }: PaymentFilter,
+  {
+    partnerId,
+    status,
+    externalRef,
+    reference,
+    method,
+    channel,
+    organizationId,
+    instrumentId,
+    from,
+    to,
+    ...window
+  }: PaymentFilter,
 ): Promise<Listed & { items: PaymentWithChannel[] }> {
   const within = partnerId === undefined ? {} : { partner_id: partnerId };
   return readFresh(em, async (reader) => {
@@ -79,6 +93,7 @@ export function findPartnerPayments(
       ...(reference !== undefined && { $or: referredAs(reference, partnerId) }),
       ...(ids && { channel_id: { $in: ids } }),
       ...(organizationId && { organization_id: organizationId }),
+      ...(instrumentId && { instrument_id: instrumentId }),
       ...((from ?? to) && { created_at: { ...(from && { $gte: from }), ...(to && { $lt: to }) } }),
     };
     const { items, ...listed } = await readPage(reader, PartnerPayment, where, window, { within });

@@ -32,13 +32,11 @@ routes.get(
       200: z.object({ message: z.string(), data: z.object({ items: z.array(OperatorsPaymentShape), ...pageFields }) }),
     },
   },
-  async ({ em, query }) => {
+  async ({ em, query, deps }) => {
     const { partner_id: partnerId, external_ref: externalRef, kind: _, ...rest } = query;
     const { items, ...listed } = await findPartnerPayments(em, { ...rest, partnerId, externalRef });
-    return {
-      message: 'Payments found',
-      data: { items: items.map(presentOperatorsPayment), ...presentPage(query, listed) },
-    };
+    const shown = await Promise.all(items.map((item) => presentOperatorsPayment(deps.sealer, item)));
+    return { message: 'Payments found', data: { items: shown, ...presentPage(query, listed) } };
   },
 );
 
@@ -51,9 +49,9 @@ routes.get(
     answers: { 200: z.object({ message: z.string(), data: OperatorsPaymentShape }) },
     refusals: [404],
   },
-  async ({ em, params: { id } }) => ({
+  async ({ em, params: { id }, deps }) => ({
     message: 'Payment found',
-    data: presentOperatorsPayment(await getAnyPartnerPayment(em, id)),
+    data: await presentOperatorsPayment(deps.sealer, await getAnyPartnerPayment(em, id)),
   }),
 );
 

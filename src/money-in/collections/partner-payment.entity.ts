@@ -25,6 +25,8 @@ const PartnerPaymentSchema = defineEntity({
     failure_code: p.text().nullable(),
     customer_sealed: p.text().nullable(),
     metadata_sealed: p.text().nullable(),
+    /** What it was paid to, if that is paid again and again. */
+    instrument_id: p.uuid().nullable(),
     /** Grows when the payment ends and with each further event that a webhook reports. */
     version: p.integer().default(0),
     request_id: p.text().nullable(),

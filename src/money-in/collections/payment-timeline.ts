@@ -30,7 +30,8 @@ function outcomeText({ status, failure_code, cancelled_at, finalized_at, expires
 }
 
 /** The amount requested is the gross where the fee is deducted from it, and the net where the fee is added. */
-function requestText({ fee_mode, amount, fee, net_amount }: PartnerPayment): string {
+function requestText({ fee_mode, amount, fee, net_amount, instrument_id }: PartnerPayment): string {
+  if (instrument_id) return `IDR ${amount} was paid to the instrument ${instrument_id}.`;
   if (fee_mode === 'DEDUCTED') return `A payment of IDR ${amount} was requested.`;
   return `A payment of IDR ${net_amount} was requested; with the fee of IDR ${fee}, the customer pays IDR ${amount}.`;
 }

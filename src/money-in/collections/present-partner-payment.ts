@@ -40,7 +40,8 @@ export async function presentPartnerPayment(sealer: Sealer, { payment, channel, 
     payment_code: payment.payment_code ?? null,
     next_action: nextActionOf(payment, channel),
     metadata: await showMetadata(sealer, payment),
-    expires_at: payment.expires_at.toISOString(),
+    instrument_id: payment.instrument_id ?? null,
+    expires_at: payment.instrument_id ? null : payment.expires_at.toISOString(),
     created_at: payment.created_at.toISOString(),
     finalized_at: payment.finalized_at?.toISOString() ?? null,
     cancelled_at: payment.cancelled_at?.toISOString() ?? null,
@@ -102,7 +103,10 @@ export const PartnerPaymentShape = z
     }),
     metadata: shownMetadata(),
     status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
-    expires_at: timestamp(),
+    instrument_id: uuid().nullable().meta({
+      description: 'The reusable instrument that it was paid to; null for a payment that was requested by itself.',
+    }),
+    expires_at: timestamp().nullable(),
     created_at: timestamp(),
     finalized_at: timestamp().nullable(),
     cancelled_at: timestamp().nullable().meta({
@@ -116,10 +120,10 @@ export const PartnerPaymentShape = z
   .meta({ id: 'PartnerPayment' });
 
 /** A payment as operators see it. */
-export function presentOperatorsPayment(shown: PaymentWithChannel) {
+export async function presentOperatorsPayment(sealer: Sealer, shown: PaymentWithChannel) {
   const { payment } = shown;
   return {
-    ...presentPartnerPayment(shown),
+    ...(await presentPartnerPayment(sealer, shown)),
     channel: shown.channel.channel_code,
     partner_id: payment.partner_id,
     organization_id: payment.organization_id ?? null,

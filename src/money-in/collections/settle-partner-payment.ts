@@ -40,48 +40,63 @@ export async function settlePartnerPayment(
     const isFinal = isFinalPayment(payment.status);
     hasCase = isFinal && !isKnown;
     if (isFinal || isKnown) return standingOf(tx, payment);
-    assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
-    const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
-    const now = await readDatabaseClock(tx);
-    hasCase = await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id });
-    const { pending_account_id: pending, available_account_id: available } = partner;
-    const isReleased = partner.settlement_delay_hours === 0;
-    if (isReleased) {
-      await holdBalances(tx, { debited: [pending], credited: [...accountsOfSettlement, pending, available] });
-    }
-    const journalId = must(
-      await postJournal(tx, {
-        kind: 'partner-payment.settled',
-        businessKey: journalKeys.partnerPaymentSettled(payment.id),
-        postings: [
-          {
-            accountId: systemAccounts.gatewayClearing,
-            amount: negateMoney(subtractMoney(payment.amount, payment.provider_fee)),
-          },
-          { accountId: systemAccounts.providerCost, amount: negateMoney(payment.provider_fee) },
-          { accountId: partner.pending_account_id, amount: payment.net_amount },
-          { accountId: systemAccounts.feeRevenue, amount: payment.fee },
-        ],
-      }),
-      'an open payment has no settlement journal',
-    );
-    payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
-    if (isReleased) await release(tx, payment, partner, now);
-    const end = {
-      status: 'PAID',
-      type: 'payment.succeeded',
-      failureCode: null,
-      data: { journal_id: journalId },
-      at: now,
-    } as const;
-    const finished = await finishPayment(tx, sealer, payment, end);
-    if (!isReleased) return finished;
-    const told = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
-    return { ...finished, deliveryIds: [...finished.deliveryIds, ...told] };
+    const settled = await settleOpenPayment(tx, sealer, payment, received);
+    hasCase = settled.hasCase;
+    return settled.step;
   });
   await failpoint('settle-partner-payment.after');
   if (received !== null && hasCase) await workflows.openUnmatchedReceipt(strayOf(received));
   return step;
+}
+
+/**
+ * Settles a payment that is open and locked, in the caller's transaction, with money that has no receipt yet. `hasCase`:
+ * the money waited for people in a case of its own, and need not any more.
+ */
+export async function settleOpenPayment(
+  tx: EntityManager,
+  sealer: Sealer,
+  payment: PartnerPayment,
+  received: ConfirmedPayment,
+): Promise<{ step: PartnerPaymentStep; hasCase: boolean }> {
+  assert(compareMoney(received.amount, payment.amount) === 0, 'a payment is settled with exactly its gross');
+  const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
+  const now = await readDatabaseClock(tx);
+  const hasCase = await applyReceipt(tx, { payment: received, partnerPaymentId: payment.id });
+  const { pending_account_id: pending, available_account_id: available } = partner;
+  const isReleased = partner.settlement_delay_hours === 0;
+  if (isReleased) {
+    await holdBalances(tx, { debited: [pending], credited: [...accountsOfSettlement, pending, available] });
+  }
+  const journalId = must(
+    await postJournal(tx, {
+      kind: 'partner-payment.settled',
+      businessKey: journalKeys.partnerPaymentSettled(payment.id),
+      postings: [
+        {
+          accountId: systemAccounts.gatewayClearing,
+          amount: negateMoney(subtractMoney(payment.amount, payment.provider_fee)),
+        },
+        { accountId: systemAccounts.providerCost, amount: negateMoney(payment.provider_fee) },
+        { accountId: partner.pending_account_id, amount: payment.net_amount },
+        { accountId: systemAccounts.feeRevenue, amount: payment.fee },
+      ],
+    }),
+    'an open payment has no settlement journal',
+  );
+  payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
+  if (isReleased) await release(tx, payment, partner, now);
+  const end = {
+    status: 'PAID',
+    type: 'payment.succeeded',
+    failureCode: null,
+    data: { journal_id: journalId },
+    at: now,
+  } as const;
+  const finished = await finishPayment(tx, sealer, payment, end);
+  if (!isReleased) return { step: finished, hasCase };
+  const told = await tellPayment(tx, sealer, payment, { type: 'payment.available', at: now });
+  return { step: { ...finished, deliveryIds: [...finished.deliveryIds, ...told] }, hasCase };
 }
 
 /**

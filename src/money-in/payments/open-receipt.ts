@@ -41,7 +41,7 @@ export async function openReceipt(
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
   const owner = await findOwner(em, payment.reference);
   // A final row stays final and an amount does not change, so this still holds when the receipt is posted.
-  const reason = reasonFor(owner?.collection ?? null, payment);
+  const reason = await reasonFor(owner?.collection ?? null, payment);
   if (reason === null) {
     await owner?.hint(workflows);
     return { outcome: 'owned' };
@@ -100,9 +100,11 @@ function tell({ state, amount, reason }: Receipt): ReceiptOpening {
 }
 
 /** Why this money cannot be applied to what it came for; null when it can. */
-function reasonFor(collection: Collection | null, { amount }: ProviderPayment): ReceiptReason | null {
+async function reasonFor(collection: Collection | null, { amount }: ProviderPayment): Promise<ReceiptReason | null> {
   if (collection === null) return 'unknown';
-  if (compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
-  if (!isFinalOrder(collection.status)) return null;
+  if (collection.total !== null && compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
+  if (!isFinalOrder(collection.status)) {
+    return collection.takes === undefined || (await collection.takes(amount)) ? null : 'wrong_amount';
+  }
   return collection.status === 'PAID' ? 'double' : 'late';
 }

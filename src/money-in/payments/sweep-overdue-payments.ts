@@ -18,6 +18,9 @@ export const withoutInstrument = (table: InstrumentTable): string =>
 export const overdueReleases = `select id, available_at as since from partner_payments
   where status = 'PAID' and released_at is null and available_at < now() - interval '2 minutes'`;
 
+/** Reusable instruments that their workflow should have looked at. */
+const overdueInstruments = 'select id, look_again_at as since from partner_instruments where look_again_at < now()';
+
 /**
  * Orders, partner payments and releases. A row with an instrument that waits for its payer is left until its deadline:
  * its workflow asks the provider, and any callback starts that workflow again.
@@ -31,6 +34,7 @@ const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => {
     { kind: 'payment_order_instrument', due: withoutInstrument('payment_orders'), wake: order },
     { kind: 'partner_payment', due: overdue('partner_payments'), wake: payment },
     { kind: 'partner_payment_instrument', due: withoutInstrument('partner_payments'), wake: payment },
+    { kind: 'partner_instrument', due: overdueInstruments, wake: (id) => workflows.hintPartnerInstrument(id) },
     { kind: 'partner_payment_release', due: overdueReleases, wake: payment },
   ];
 };

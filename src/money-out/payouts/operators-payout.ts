@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { timestamp, uuid } from '../../platform/http/fields.ts';
+import { shownMetadata } from '../../platform/http/metadata.ts';
 import { maskName, maskNumber } from '../../shared/mask.ts';
 import type { OwnedPayout } from './find-payouts.ts';
 import { showPayoutTexts } from './open-payout-texts.ts';
@@ -9,7 +10,7 @@ import { payoutFields, presentPayout } from './present-payout.ts';
 
 /** A payout of any kind as operators see it: the beneficiary masked, as they compare it and need not know it. */
 export async function presentOperatorsPayout(sealer: Sealer, { payout, ...owner }: OwnedPayout) {
-  const { bank_account_number, beneficiary_name } = await showPayoutTexts(sealer, payout);
+  const { bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
   return {
     ...presentPayout(payout),
     kind: payout.kind,
@@ -18,7 +19,7 @@ export async function presentOperatorsPayout(sealer: Sealer, { payout, ...owner 
     bank_code: payout.bank_code ?? null,
     bank_account_number: payout.bank_code ? maskNumber(bank_account_number) : null,
     beneficiary_name: beneficiary_name ? maskName(beneficiary_name) : null,
-    failure_code: payout.failure_code ?? null,
+    metadata: metadata ?? null,
     provider_transfer_id: payout.provider_transfer_id ?? null,
     provider_says: payout.last_word ?? null,
     provider_asked_at: payout.asked_at?.toISOString() ?? null,
@@ -48,7 +49,7 @@ export const OperatorsPayoutShape = z
       .string()
       .nullable()
       .meta({ description: 'Initials; null without a name.', examples: ['B*** S******'] }),
-    failure_code: z.string().nullable().meta({ description: "The provider's, passed on; on failed payouts." }),
+    metadata: shownMetadata(),
     provider_transfer_id: z.string().nullable().meta({ description: "The provider's id of the transfer." }),
     provider_says: z.string().nullable().meta({ description: "The provider's last status; null before it was asked." }),
     provider_asked_at: timestamp().nullable().meta({ description: 'When it was asked last.' }),

@@ -113,7 +113,20 @@ export function refuseBeyondHeadroom(
   { amount, reserved }: { amount: Money; reserved: Money },
 ): void {
   refuseInactive(headroom.activity);
-  refuseBeyondLimits(headroom, amount);
+  refuseBeyondLimits(headroom, { amount });
+  refuseBeyondAvailable(headroom.available, reserved);
+}
+
+/**
+ * The same for a batch: `largest` is its largest payout, `total` and `count` are those of all, `reserved` what they take
+ * from the balance together.
+ */
+export function refuseBatchBeyond(
+  headroom: PayoutHeadroom,
+  { largest, total, count, reserved }: { largest: Money; total: Money; count: number; reserved: Money },
+): void {
+  refuseInactive(headroom.activity);
+  refuseBeyondLimits(headroom, { amount: largest, total, count });
   refuseBeyondAvailable(headroom.available, reserved);
 }
 
@@ -122,12 +135,15 @@ export function refuseRefundBeyond(
   headroom: PayoutHeadroom,
   { amount, byTransfer }: { amount: Money; byTransfer: boolean },
 ): void {
-  if (byTransfer) refuseBeyondLimits(headroom, amount);
+  if (byTransfer) refuseBeyondLimits(headroom, { amount });
   refuseBeyondAvailable(headroom.available, amount);
 }
 
 /** Throws FUNDS_PAYOUT_SUSPENDED while transfers to banks are off, and FUNDS_LIMIT_EXCEEDED beyond a limit. */
-function refuseBeyondLimits({ payoutsEnabled, limits }: PayoutHeadroom, amount: Money): void {
+function refuseBeyondLimits(
+  { payoutsEnabled, limits }: PayoutHeadroom,
+  { amount, total = amount, count = 1 }: { amount: Money; total?: Money; count?: number },
+): void {
   if (!payoutsEnabled) refuse('FUNDS_PAYOUT_SUSPENDED', 'Payouts are off for this account');
   const { max_payout_amount: single, max_daily_amount: daily, max_hourly_count: hourly } = limits;
   if (single === null || daily === null || hourly === null) {
@@ -138,11 +154,16 @@ function refuseBeyondLimits({ payoutsEnabled, limits }: PayoutHeadroom, amount: 
   if (compareMoney(amount, single.maximum) > 0) {
     exceeded('max_payout_amount', single, `A single payout is at most IDR ${single.maximum}`);
   }
-  if (compareMoney(addMoney(daily.used, amount), daily.maximum) > 0) {
+  if (compareMoney(addMoney(daily.used, total), daily.maximum) > 0) {
     exceeded('max_daily_amount', daily, `IDR ${daily.remaining} of the amount for 24 hours are left`);
   }
-  if (hourly.remaining < 1) {
-    exceeded('max_hourly_count', hourly, `All ${hourly.maximum} payouts for one hour are used`);
+  if (hourly.remaining < count) {
+    const left = count === 1 ? 'All' : `${hourly.remaining} are left of the`;
+    exceeded(
+      'max_hourly_count',
+      hourly,
+      `${left} ${hourly.maximum} payouts for one hour${count === 1 ? ' are used' : ''}`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../../shared/caller.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
+import type { Caller } from '../../shared/caller.ts';
 
 /** Whether transfers and refunds leave, and who said so last, why and when: null before anybody has. */
 export interface PayoutSwitch {

@@ -31,6 +31,8 @@ const PayoutSchema = defineEntity({
     /** For a refund to the wallet that paid: the provider's id of the payment request. */
     refund_of: p.text().nullable(),
     texts_sealed: p.text(),
+    /** The batch that it was an item of. */
+    batch_id: p.uuid().nullable(),
     status: p.text().$type<PayoutStatus>(),
     failure_code: p.text().nullable(),
     provider_transfer_id: p.text().nullable(),

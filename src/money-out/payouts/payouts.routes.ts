@@ -28,7 +28,8 @@ import {
   presentWholePayout,
 } from './present-payout.ts';
 
-const NewPayout = z.strictObject({
+/** The body of a new payout, and of an item of a batch. */
+export const NewPayout = z.strictObject({
   amount: moneyString(),
   bank_code: text(32).meta({ description: 'A `bank_code` of `GET /v1/partners/channels`.' }),
   bank_account_number: text(34),

@@ -1,14 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type FeeRule, freeOfCharge, type Price, priceCollection } from '../../partners/fee.ts';
 import type { FeeMode } from '../../partners/partner.ts';
-import { aboutField, refuseField } from '../../partners/refuse-field.ts';
+import { refuseField } from '../../partners/refuse-field.ts';
 import {
   bankColumns,
   complainOfAccountNumber,
   complainOfBankAmount,
   type PayoutBank,
 } from '../../people/bank-accounts/payout-bank.ts';
+import { must } from '../../shared/assert.ts';
+import { isDomainError } from '../../shared/errors.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
+import { textArray } from '../../shared/postgres.ts';
 import { payoutRule } from './provider-fee.ts';
 
 export interface PayoutQuestion {
@@ -25,49 +28,98 @@ export interface PricedPayout extends Price {
   providerFee: Money;
 }
 
-interface Context extends PayoutBank {
+/** What the price of a payout to a bank follows from. */
+interface PriceContext extends PayoutBank {
+  feeMode: FeeMode;
+  rule: FeeRule;
+}
+
+interface ContextRow extends PayoutBank {
   fee_mode: FeeMode;
-  bank_code: string | null;
+  bank_code: string;
   fixed: Money | null;
   basis_points: number;
   provider_fixed: Money;
   provider_basis_points: number;
 }
 
-/**
- * What a payout costs, by the table of banks and the most specific fee rule (bank before method). Refuses a bank that
- * is not served, an account number of the wrong length for the bank, a fee that would need more than four decimals, and
- * a net that is not a positive whole number of rupiah within the bank's limits.
- */
+/** What a payout costs, by the table of banks and the most specific fee rule (bank before method). */
 export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
-  const { bankCode, accountNumber, amount } = question;
-  const context = await readContext(em, question);
-  if (context?.bank_code == null) refuseField('bank_code', 'no supported bank has this code');
-  const ofNumber = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
-  if (ofNumber !== null) refuseField('bank_account_number', ofNumber);
-  const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
-  const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
-  if (compareMoney(price.net, '0') <= 0) refuseField('amount', 'does not cover the fee');
-  if (!isWholeRupiah(price.net)) {
-    refuseField('amount', `what reaches the bank, ${price.net}, is not a whole IDR amount`);
-  }
-  const ofAmount = complainOfBankAmount(price.net, bankCode, context);
-  if (ofAmount !== null) refuseField('amount', ofAmount);
+  const { partnerId, bankCode } = question;
+  return priceWith((await readPriceContexts(em, { partnerId, bankCodes: [bankCode] })).get(bankCode), question);
+}
+
+type Question = Omit<PayoutQuestion, 'partnerId'>;
+
+/** The price of a payout in its context. Refuses the first thing that `complainOfPayout` finds. */
+export function priceWith(context: PriceContext | undefined, question: Question): PricedPayout {
+  const [complaint] = complainOfPayout(context, question);
+  if (complaint !== undefined) refuseField(complaint.field, complaint.complaint);
+  const { rule, feeMode } = must(context, 'a bank that is not served was refused');
+  const price = priceCollection(feeMode, formatMoney(question.amount), rule);
   return {
     ...price,
-    feeMode: context.fee_mode,
+    feeMode,
     providerFee: feeOf(price.net, rule.provider_fixed, rule.provider_basis_points),
   };
 }
 
-async function readContext(em: EntityManager, { partnerId, bankCode }: PayoutQuestion): Promise<Context | undefined> {
-  const [context] = await em.execute<Context[]>(
+interface PayoutComplaint {
+  field: 'bank_code' | 'bank_account_number' | 'amount';
+  complaint: string;
+}
+
+/**
+ * All that is wrong with a payout: a bank that is not served, an account number of the wrong length for the bank, a fee
+ * that would need more than four decimals, and a net that is not a positive whole number of rupiah within the bank's
+ * limits.
+ */
+export function complainOfPayout(
+  context: PriceContext | undefined,
+  { bankCode, accountNumber, amount }: Question,
+): PayoutComplaint[] {
+  if (context === undefined) return [{ field: 'bank_code', complaint: 'no supported bank has this code' }];
+  const ofNumber = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
+  const ofAmount = complainOfAmount(context, { bankCode, amount });
+  return [
+    ...(ofNumber === null ? [] : [{ field: 'bank_account_number' as const, complaint: ofNumber }]),
+    ...(ofAmount === null ? [] : [{ field: 'amount' as const, complaint: ofAmount }]),
+  ];
+}
+
+function complainOfAmount(
+  context: PriceContext,
+  { bankCode, amount }: Pick<Question, 'bankCode' | 'amount'>,
+): string | null {
+  let net: Money;
+  try {
+    net = priceCollection(context.feeMode, formatMoney(amount), context.rule).net;
+  } catch (error) {
+    if (!isDomainError(error)) throw error;
+    return error.complaint;
+  }
+  if (compareMoney(net, '0') <= 0) return 'does not cover the fee';
+  if (!isWholeRupiah(net)) return `what reaches the bank, ${net}, is not a whole IDR amount`;
+  return complainOfBankAmount(net, bankCode, context);
+}
+
+/** The contexts of payouts to these banks, by bank code; a bank that is not served has none. */
+export async function readPriceContexts(
+  em: EntityManager,
+  { partnerId, bankCodes }: { partnerId: string; bankCodes: readonly string[] },
+): Promise<ReadonlyMap<string, PriceContext>> {
+  const rows = await em.execute<ContextRow[]>(
     `select p.fee_mode, b.bank_code, ${bankColumns}, f.fixed, f.basis_points, f.provider_fixed, f.provider_basis_points
      from partners p
-     left join payout_banks b on b.bank_code = ? and b.active
+     join payout_banks b on b.bank_code = any(?::text[]) and b.active
      ${payoutRule}
      where p.id = ?`,
-    [bankCode, partnerId],
+    [textArray(bankCodes), partnerId],
   );
-  return context;
+  return new Map(
+    rows.map(({ bank_code, fee_mode: feeMode, fixed, ...row }) => {
+      const rule: FeeRule = fixed === null ? freeOfCharge : { ...row, fixed };
+      return [bank_code, { ...row, feeMode, rule }];
+    }),
+  );
 }

@@ -28,6 +28,23 @@ export interface Instrument {
   expiresAt: Date | null;
 }
 
+/** What a customer pays as often as it likes: an account number or QR code without a deadline. */
+export interface ReusableRequest extends Pick<InstrumentRequest, 'reference' | 'channelCode' | 'customer'> {
+  method: Exclude<PaymentMethodKind, 'ewallet'>;
+  /** IDR, whole rupiah, what each payment has to be; null for any. */
+  amount: Money | null;
+}
+
+/** What was made for it. */
+export interface ReusableInstrument {
+  providerPaymentMethodId: string;
+  paymentCode: string;
+}
+
+export type ReusableOutcome =
+  | { outcome: 'accepted'; instrument: ReusableInstrument }
+  | { outcome: 'refused'; code: string; message: string };
+
 /** A provider call ends accepted, refused or unknown (docs/contract.md 4). Unknown is thrown as `ProviderUnknown`. */
 export type InstrumentOutcome =
   | { outcome: 'accepted'; instrument: Instrument }
@@ -94,6 +111,16 @@ export type TransferOutcome =
   | { outcome: 'accepted'; transfer: TransferState }
   | { outcome: 'refused'; code: string; message: string };
 
+export interface BankAccountQuestion {
+  bankCode: string;
+  accountNumber: string;
+  /** Whose account it is said to be. */
+  name?: string | undefined;
+}
+
+/** What the provider knows of a bank account; `holder` is null where it does not say whose a valid one is. */
+export type BankAccountState = { status: 'valid'; holder: string | null } | { status: 'invalid'; holder: null };
+
 /** A movement of money at the provider: one entry of its own books. */
 export interface ProviderRecord {
   /** The provider's id of the entry itself, from which its list continues. */
@@ -156,6 +183,18 @@ export interface Gateway {
     providerPaymentId: string,
     options?: CallOptions,
   ): Promise<ProviderPayment | null>;
+  /**
+   * Makes what customers pay again and again, under its reference, unless it is there already: the provider knows no
+   * idempotency key for it. Of several under one reference the oldest counts. Throws ProviderUnknown.
+   */
+  requestReusable(request: ReusableRequest, options?: CallOptions): Promise<ReusableOutcome>;
+  /** What was made under this reference; null when the provider knows none. */
+  findReusable(reference: string, options?: CallOptions): Promise<ReusableInstrument | null>;
+  /** Every payment under a payment method that was made at `since` or later. Throws ProviderUnknown. */
+  listPaymentsUnder(
+    providerPaymentMethodId: string,
+    options?: CallOptions & { since?: Date | undefined },
+  ): Promise<ProviderPayment[]>;
   /** Expires the instrument so that it takes no more money; one that is already final is no error. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;
@@ -177,6 +216,8 @@ export interface Gateway {
     period: { from: Date; to: Date; after?: string },
     options?: CallOptions,
   ): AsyncIterable<(ProviderRecord | UnreadableRecord)[]>;
+  /** Whether a bank account exists, and whose it is. Throws ProviderUnknown when the provider does not say. */
+  checkBankAccount(question: BankAccountQuestion, options?: CallOptions): Promise<BankAccountState>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
   /** Reads the bytes of a callback; never throws. When unreadable, the reason names fields, not their values. */

@@ -9,6 +9,7 @@ export type ForgottenKind =
   | 'refused_balance_payments'
   | 'openings'
   | 'payout_tallies'
+  | 'bank_account_checks'
   | 'known_logins'
   | 'token_signing_keys'
   | 'revoked_tokens'

@@ -13,7 +13,7 @@ const singular = (segment: string): string =>
   isPlural(segment)
     ? segment
         .replace(/ies$/, 'y')
-        .replace(/sses$/, 'ss')
+        .replace(/(ss|ch|sh|x)es$/, '$1')
         .replace(/(?<!s)s$/, '')
     : segment;
 

@@ -7,8 +7,8 @@ export interface FieldComplaint {
   message: string;
 }
 
-function complaintsOf(issue: z.core.$ZodIssue, value: unknown): FieldComplaint[] {
-  const path = issue.path.map(String);
+function complaintsOf(issue: z.core.$ZodIssue, value: unknown, within: readonly PropertyKey[] = []): FieldComplaint[] {
+  const path = [...within, ...issue.path].map(String);
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, mostComplaints).map((key) => {
       const field = [...path, key].join('.');
@@ -52,6 +52,17 @@ const inPlainWords: z.core.$ZodErrorMap = (issue) => {
 };
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** The value as the schema reads it, or every complaint about it, as about what stands at a place `within` a body. */
+export function judge<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  within: readonly PropertyKey[],
+): { data: T } | { complaints: FieldComplaint[] } {
+  const result = schema.safeParse(value, { error: inPlainWords });
+  if (result.success) return { data: result.data };
+  return { complaints: result.error.issues.flatMap((issue) => complaintsOf(issue, value, within)) };
+}
 
 /** The value as the schema reads it. Throws REQUEST_INVALID with at most 20 complaints, each naming its field. */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {

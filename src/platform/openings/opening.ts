@@ -5,6 +5,7 @@ export const openingKinds = [
   'payment_refund',
   'payment_order',
   'partner_payment',
+  'partner_instrument',
   'saving_circle',
   'donation_subscription',
   'donation_allocation',

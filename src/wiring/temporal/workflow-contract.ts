@@ -3,9 +3,14 @@ import type { ErasureStatus, PersonErasureInput } from '../../control/erasure/er
 import type { AllocationOutcome, AllocationRequest } from '../../giving/donations/allocation.ts';
 import type { DonationSubscriptionInput, SubscriptionStanding } from '../../giving/donations/subscription.ts';
 import type { PartnerPaymentInput } from '../../money-in/collections/partner-payment.ts';
+import type {
+  PartnerInstrumentInput,
+  PartnerInstrumentStatus,
+} from '../../money-in/partner-instruments/partner-instrument.ts';
 import type { GatewayPaymentInput, StrayPayment } from '../../money-in/payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../../money-in/payments/payment-order.ts';
 import type { ReceiptState } from '../../money-in/payments/receipt.ts';
+import type { PayoutBatchInput, PayoutBatchStatus } from '../../money-out/payout-batches/payout-batch.ts';
 import type { PartnerPayoutInput, PayoutStatus } from '../../money-out/payouts/payout.ts';
 import type { RefundInput } from '../../money-out/refunds/refund.ts';
 import type { WithdrawalInput } from '../../money-out/withdrawals/withdrawal.ts';
@@ -26,11 +31,17 @@ export interface WorkflowContract {
     updates: { awaitInstrument: PaymentOrderStatus };
     signals: 'callbackArrived';
   };
+  partnerInstrument: {
+    input: PartnerInstrumentInput;
+    updates: { awaitPaymentCode: PartnerInstrumentStatus };
+    signals: 'callbackArrived';
+  };
   partnerPayout: {
     input: PartnerPayoutInput;
     updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
     signals: 'callbackArrived';
   };
+  partnerPayoutBatch: { input: PayoutBatchInput; result: PayoutBatchStatus; signals: 'batchChanged' };
   withdrawal: {
     input: WithdrawalInput;
     updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };

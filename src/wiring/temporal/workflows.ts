@@ -4,7 +4,9 @@ import type { ErasureWorkflows } from '../../control/erasure/erasure.ts';
 import type { AllocationWorkflows } from '../../giving/donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../../giving/donations/subscription.ts';
 import type { PartnerPaymentWorkflows } from '../../money-in/collections/partner-payment.ts';
+import type { PartnerInstrumentWorkflows } from '../../money-in/partner-instruments/partner-instrument.ts';
 import type { GatewayPaymentWorkflows, ReceiptWorkflows } from '../../money-in/payments/payment-contract.ts';
+import type { PayoutBatchWorkflows } from '../../money-out/payout-batches/payout-batch.ts';
 import type { PayoutWorkflows } from '../../money-out/payouts/payout.ts';
 import type { RefundWorkflows } from '../../money-out/refunds/refund.ts';
 import type { WithdrawalWorkflows } from '../../money-out/withdrawals/withdrawal.ts';
@@ -14,7 +16,9 @@ import { createAllocationWorkflows } from './donation-allocations.ts';
 import { createSubscriptionWorkflows } from './donation-subscriptions.ts';
 import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
 import { createHints } from './hints.ts';
+import { createPartnerInstrumentWorkflows } from './partner-instruments.ts';
 import { createPartnerPaymentWorkflows } from './partner-payments.ts';
+import { createPayoutBatchWorkflows } from './payout-batches.ts';
 import { createPayoutWorkflows } from './payouts.ts';
 import { createErasureWorkflows } from './person-erasures.ts';
 import { createCircleWorkflows } from './saving-circles.ts';
@@ -27,7 +31,9 @@ export interface Workflows
   extends GatewayPaymentWorkflows,
     ReceiptWorkflows,
     PartnerPaymentWorkflows,
+    PartnerInstrumentWorkflows,
     PayoutWorkflows,
+    PayoutBatchWorkflows,
     WithdrawalWorkflows,
     RefundWorkflows,
     CircleWorkflows,
@@ -60,7 +66,9 @@ export function createWorkflows(client: Client, taskQueue: string, prover?: Prov
     ...createGatewayPaymentWorkflows(temporal),
     ...createReceiptWorkflows(temporal),
     ...createPartnerPaymentWorkflows(temporal),
+    ...createPartnerInstrumentWorkflows(temporal),
     ...createPayoutWorkflows(temporal),
+    ...createPayoutBatchWorkflows(temporal, hints),
     ...createCircleWorkflows(temporal, hints),
     ...createAllocationWorkflows(temporal),
     ...createSubscriptionWorkflows(temporal, hints),

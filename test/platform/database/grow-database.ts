@@ -128,6 +128,28 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}, ${at}`,
   ],
   [
+    'partner_instruments',
+    'id, partner_id, channel_id, external_ref, status, closed_at, created_at, updated_at',
+    `${id('instrument')}, ${partner}, 1, 'ref-' || n, 'closed', ${at}, ${at}, ${at}`,
+  ],
+  [
+    'payout_batches',
+    `id, partner_id, external_ref, fee_mode, item_count, total_amount, total_fee, status, made_by, decided_by, decided_at,
+     lapses_at, finalized_at, created_at, updated_at`,
+    `${id('batch')}, ${partner}, 'ref-' || n, 'DEDUCTED', 1, 10, 1, 'rejected', ${id('key')}, ${id('key others')}, ${at}, ${at},
+     ${at}, ${at}, ${at}`,
+  ],
+  [
+    'payout_batch_items',
+    `id, batch_id, place, reference, external_ref, amount, fee, net_amount, provider_fee, bank_code, texts_sealed, created_at`,
+    `${id('item')}, ${id('batch')}, 1, 'PO-' || n, 'ref-' || n, 10, 1, 9, 0, 'BCA', 'x', ${at}`,
+  ],
+  [
+    'bank_account_checks',
+    'id, partner_id, account_digest, bank_code, asked_at',
+    `${id('check')}, ${partner}, 'x' || n, 'BCA', ${at}`,
+  ],
+  [
     'payout_attempts',
     'payout_id, number, sent_at, outcome, answered_at',
     `${id('payout')}, 1, ${at}, 'accepted', ${at}`,

@@ -35,6 +35,7 @@ import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { buildActiveCircle, contribute, memberIdsOf } from '../../circles/build-circle.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
 import { sealAll, verify } from '../../ledger/seals/build-seals.ts';
+import { batchWhen, buildSecondKey, itemsOf, makeBatch } from '../../money-out/payout-batches/build-batches.ts';
 import { ageAttempts, magicAccount, pay, payoutWhen, transfersOf } from '../../money-out/payouts/build-payouts.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from '../../people/access/matrix-things.ts';
 import { asAClient } from '../../support/as-a-client.ts';
@@ -218,6 +219,21 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
     ({ status }) => status === 'succeeded',
     endsWithinMs,
   );
+  const account = { bank_code: 'BCA', bank_account_number: '1234567890', name: 'Budi Santoso' };
+  await done(() => partner.send('post', '/bank-account-checks', account));
+  const body = { method: 'virtual_account', channel: 'BCA' };
+  const instrument = (await done(() => partner.post('/instruments', body))).body.data;
+  await stack.sandbox.post('/sandbox/pay', { payment_code: instrument.payment_code, amount: 20_000 });
+  await eventually(
+    async () => (await partner.get(`/payments?instrument_id=${instrument.id}`)).body.data.total,
+    (total) => total === 1,
+    endsWithinMs,
+  );
+  await done(() => partner.send('post', `/instruments/${instrument.id}/close`));
+  const batch = await makeBatch(partner, itemsOf(2, { amount: '10000' }));
+  const approve = await buildSecondKey(stack, partner);
+  await done(() => approve(`/payout-batches/${batch.id}/approve`));
+  await batchWhen(partner, batch.id, 'completed', endsWithinMs);
   const payout = await pay(partner);
   await payoutWhen(partner, payout.id, 'succeeded', endsWithinMs);
   const bankAccount = { bank_code: 'BRI', account_number: magicAccount('654321'), account_holder: 'Budi Santoso' };

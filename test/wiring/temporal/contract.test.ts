@@ -3,6 +3,8 @@ import type { UpdatesOf, WorkflowContract, WorkflowName } from '../../../src/wir
 import * as collecting from '../../../workflows/collect-payment.ts';
 import * as subscription from '../../../workflows/donation-subscription.ts';
 import * as workflows from '../../../workflows/index.ts';
+import * as instrument from '../../../workflows/partner-instrument.ts';
+import * as batch from '../../../workflows/partner-payout-batch.ts';
 import * as payout from '../../../workflows/pay-out.ts';
 import * as circle from '../../../workflows/saving-circle.ts';
 import * as receipt from '../../../workflows/unmatched-receipt.ts';
@@ -38,6 +40,8 @@ const awaited: { [Name in WorkflowName]: AsAwaited<Name> } = {
   unmatchedReceipt: { settleReceipt: receipt.settleReceipt },
   webhookDelivery: {},
   personErasure: {},
+  partnerPayoutBatch: {},
+  partnerInstrument: { awaitPaymentCode: instrument.awaitPaymentCode },
 };
 const signals: Signals = {
   gatewayPayment: ['callbackArrived'],
@@ -51,6 +55,8 @@ const signals: Signals = {
   donationAllocation: [],
   unmatchedReceipt: [],
   personErasure: [],
+  partnerPayoutBatch: ['batchChanged'],
+  partnerInstrument: ['callbackArrived'],
 };
 const definedSignals: Record<WorkflowName, { name: string }[]> = {
   gatewayPayment: [collecting.callbackArrived],
@@ -64,6 +70,8 @@ const definedSignals: Record<WorkflowName, { name: string }[]> = {
   donationAllocation: [],
   unmatchedReceipt: [],
   personErasure: [],
+  partnerPayoutBatch: [batch.batchChanged],
+  partnerInstrument: [collecting.callbackArrived],
 };
 const names = Object.keys(awaited) as WorkflowName[];
 

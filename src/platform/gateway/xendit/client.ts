@@ -1,4 +1,5 @@
 import { Balance, Configuration, PaymentMethod, PaymentRequest, Payout, Refund, Transaction } from 'xendit-node';
+import { BaseAPI } from 'xendit-node/runtime.js';
 import { errorCodeOf } from '../../../shared/errors.ts';
 import { askingTimeLeft } from '../../database/time-limit.ts';
 import { type CallOptions, isProviderUnknown, ProviderUnknown, restAfter } from '../gateway.ts';
@@ -12,6 +13,7 @@ export interface Client {
   refunds: Refund;
   balance: Balance;
   transactions: Transaction;
+  nameValidator: NameValidator;
 }
 
 /** The provider examined the request and declined it: it had no effect. */
@@ -79,6 +81,22 @@ class BoundTransaction extends Transaction {
   }
 }
 
+/** The provider's Name Validator, which the SDK does not have: it is called as everything else is. */
+class NameValidator extends BaseAPI {
+  readonly #authorization: string;
+
+  constructor(secretKey: string, configuration: Configuration) {
+    super(configuration);
+    this.#authorization = `Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`;
+  }
+
+  async ask(body: Record<string, string>): Promise<unknown> {
+    const headers = { Authorization: this.#authorization, 'Content-Type': 'application/json' };
+    const path = '/bank_account_data_requests';
+    return (await this.request({ path, method: 'POST', headers, body })).json();
+  }
+}
+
 function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<typeof passThrough>): Client {
   const configuration = new Configuration({ basePath: url.replace(/\/+$/, ''), fetchApi });
   return {
@@ -88,6 +106,7 @@ function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<t
     refunds: new BoundRefund(secretKey, configuration),
     balance: new BoundBalance(secretKey, configuration),
     transactions: new BoundTransaction(secretKey, configuration),
+    nameValidator: new NameValidator(secretKey, configuration),
   };
 }
 

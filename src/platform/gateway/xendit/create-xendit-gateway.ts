@@ -2,10 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { budgets } from '../../../shared/budgets.ts';
 import { type CallBudget, unlimited } from '../call-budget.ts';
 import type { Gateway } from '../gateway.ts';
+import { checkBankAccount } from './bank-account-checks.ts';
 import { readCallback } from './callback.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
 import { listRecords } from './records.ts';
 import { digestRefund, findRefund, requestRefund } from './refunds.ts';
+import { findReusable, listPaymentsUnder, requestReusable } from './reusable.ts';
 import type { ClientSettings } from './settings.ts';
 import { digestTransfer, findTransfer, readBalance, requestTransfer } from './transfers.ts';
 
@@ -39,6 +41,9 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     requestInstrument: (request, callOptions) => requestInstrument(settings, request, callOptions),
     findInstrument: (reference, callOptions) => findInstrument(settings, reference, callOptions),
     findPayment: (methodId, paymentId, callOptions) => findPayment(settings, methodId, paymentId, callOptions),
+    requestReusable: (request, callOptions) => requestReusable(settings, request, callOptions),
+    findReusable: (reference, callOptions) => findReusable(settings, reference, callOptions),
+    listPaymentsUnder: (methodId, callOptions) => listPaymentsUnder(settings, methodId, callOptions),
     expireInstrument: (methodId, callOptions) => expireInstrument(settings, methodId, callOptions),
     requestTransfer: (request, callOptions) =>
       'refundOf' in request
@@ -50,6 +55,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
         ? findRefund(settings, { reference, refundOf }, callOptions)
         : findTransfer(settings, reference, callOptions),
     listRecords: (period, callOptions) => listRecords(settings, period, callOptions),
+    checkBankAccount: (question, callOptions) => checkBankAccount(settings, question, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),
     readCallback,
     // Digests have equal length, so the time reveals neither the token's length nor its absence.

@@ -13,12 +13,12 @@ import { wireAmount } from './wire-amount.ts';
 /** The code for a channel that the SDK does not know; nothing was sent. */
 export const unsupportedChannel = 'CHANNEL_CODE_NOT_SUPPORTED_ERROR';
 
-function channelIn<T extends string>(codes: Record<string, T>, code: string): T | null {
+export function channelIn<T extends string>(codes: Record<string, T>, code: string): T | null {
   return Object.values(codes).find((known) => known === code && known !== 'UNKNOWN_ENUM_VALUE') ?? null;
 }
 
 /** Banks show the name on the payer's screen; where they can show nothing of it, ours stands there. */
-function customerNameOf({ customer }: InstrumentRequest): string {
+export function customerNameOf({ customer }: Pick<InstrumentRequest, 'customer'>): string {
   const name = foldForBank(customer?.name ?? '')
     .slice(0, 50)
     .trim();

@@ -50,7 +50,11 @@ export async function requestInstrument(
 }
 
 /** Every payment under one payment method, newest first, page by page until the provider has no more. */
-async function readPayments(client: Client, paymentMethodId: string): Promise<ProviderPayment[]> {
+export async function readPayments(
+  client: Client,
+  paymentMethodId: string,
+  createdGte?: Date,
+): Promise<ProviderPayment[]> {
   const found = new Map<string, ProviderPayment>();
   let createdLte: Date | undefined;
   for (let page = 0; page < mostPaymentPages; page += 1) {
@@ -59,6 +63,7 @@ async function readPayments(client: Client, paymentMethodId: string): Promise<Pr
         paymentMethodId,
         limit: paymentsPerPage,
         ...(createdLte ? { createdLte } : {}),
+        ...(createdGte ? { createdGte } : {}),
       }),
     );
     const known = found.size;

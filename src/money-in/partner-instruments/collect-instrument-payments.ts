@@ -1,0 +1,197 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { type Gateway, type ProviderPayment, ProviderUnknown } from '../../platform/gateway/gateway.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { instrumentPaymentIdFor } from '../../shared/ids.ts';
+import { compareMoney } from '../../shared/money.ts';
+import { textArray } from '../../shared/postgres.ts';
+import { doCallbacksCome } from '../callbacks/do-callbacks-come.ts';
+import { tellAgain } from '../callbacks/tell-again.ts';
+import { PartnerPayment } from '../collections/partner-payment.entity.ts';
+import { settleOpenPayment } from '../collections/settle-partner-payment.ts';
+import { strayOf } from '../payments/confirm-payment.ts';
+import { hasReceipt } from '../payments/find-receipts.ts';
+import { mayYetAppear } from '../payments/obtain-instrument.ts';
+import type { StrayPayment } from '../payments/payment-contract.ts';
+import { PartnerInstrument } from './partner-instrument.entity.ts';
+import type { InstrumentLook } from './partner-instrument.ts';
+import { priceReceived } from './price-received.ts';
+
+/** So many payments become ours in one look. */
+const mostAtOnce = 50;
+/** The provider's list may lag behind by less than this: from so long before the last look on it is read again. */
+const readAgainMs = 24 * 3_600_000;
+/** A workflow so late with its next look has lost its instrument. */
+const overdueMs = 5 * 3_600_000;
+
+interface Looking {
+  gateway: Gateway;
+  sealer: Sealer;
+}
+
+/**
+ * Asks the provider what was paid to an instrument. Each payment of the provider's that fits becomes one payment of the
+ * partner, by its id; what does not fit (another amount than a fixed one, beyond the channel's limits, after closing) is
+ * a stray. One that is to be closed is expired at the provider first, so that what was paid before is still taken. Throws
+ * ProviderUnknown.
+ */
+export async function collectInstrumentPayments(
+  em: EntityManager,
+  { gateway, sealer }: Looking,
+  { instrumentId, signal }: { instrumentId: string; signal: AbortSignal },
+): Promise<InstrumentLook> {
+  const instrument = await em.findOne(PartnerInstrument, { id: instrumentId });
+  if (instrument === null) refuse('NOT_FOUND', `no instrument ${instrumentId}`);
+  const options = { signal, partnerId: instrument.partner_id };
+  const methodId = await findMethod(em, gateway, instrument, options);
+  const isClosing = instrument.status === 'active' && Boolean(instrument.closing_at);
+  if (methodId !== null && isClosing) await gateway.expireInstrument(methodId, options);
+  const askedAt = await readDatabaseClock(em);
+  const since = instrument.seen_until ? new Date(instrument.seen_until.getTime() - readAgainMs) : undefined;
+  const listed = methodId === null ? [] : await gateway.listPaymentsUnder(methodId, { ...options, since });
+  const fresh = await withoutReceipt(em, instrumentId, listed);
+  const look: InstrumentLook = {
+    status: instrument.status,
+    deliveryIds: [],
+    strays: [],
+    waiting: [],
+    hasMore: fresh.length > mostAtOnce,
+    callbacksCome: await doCallbacksCome(em),
+  };
+  for (const payment of fresh.slice(0, mostAtOnce)) {
+    const taken = await em.fork().transactional((tx) => take(tx, sealer, { instrumentId, payment }));
+    await failpoint('collect-instrument-payments.taken');
+    if ('stray' in taken) look.strays.push(taken.stray);
+    else {
+      look.deliveryIds.push(...taken.deliveryIds);
+      if (taken.isWaiting) look.waiting.push(taken.paymentId);
+    }
+  }
+  const hasPending = listed.some(({ status }) => status === 'pending');
+  const seenUntil = look.hasMore || hasPending ? null : askedAt;
+  look.status = await em
+    .fork()
+    .transactional((tx) => finishLook(tx, { instrumentId, closes: isClosing && !look.hasMore, seenUntil }));
+  return look;
+}
+
+/** The provider's id of what customers pay to; null where the provider has made nothing. */
+async function findMethod(
+  em: EntityManager,
+  gateway: Gateway,
+  { id, provider_payment_method_id: known, asked_at }: PartnerInstrument,
+  options: { signal: AbortSignal; partnerId: string },
+): Promise<string | null> {
+  if (known) return known;
+  const made = await gateway.findReusable(id, options);
+  if (made !== null) return made.providerPaymentMethodId;
+  if (mayYetAppear(asked_at, await readDatabaseClock(em))) {
+    throw new ProviderUnknown('look at instrument: what was asked for may yet appear');
+  }
+  return null;
+}
+
+/** What succeeded and has no receipt, oldest first; money in suspense that nobody knew when it came counts as new. */
+async function withoutReceipt(
+  em: EntityManager,
+  instrumentId: string,
+  payments: readonly ProviderPayment[],
+): Promise<ProviderPayment[]> {
+  const succeeded = payments.filter(({ status }) => status === 'succeeded');
+  if (succeeded.length === 0) return [];
+  const rows = await em.execute<{ id: string }[]>(
+    `select provider_payment_id as id from receipts where provider_payment_id = any(?::text[])
+       and not (state = 'suspended' and reason = 'unknown' and reference = ?)`,
+    [textArray(succeeded.map(({ providerPaymentId }) => providerPaymentId)), instrumentId],
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  return succeeded
+    .filter(({ providerPaymentId }) => !known.has(providerPaymentId))
+    .toSorted((left, right) => (left.paidAt?.getTime() ?? 0) - (right.paidAt?.getTime() ?? 0));
+}
+
+type Taken = { stray: StrayPayment } | { paymentId: string; deliveryIds: string[]; isWaiting: boolean };
+
+/** Makes a payment of the partner of one of the provider's and settles it, in one transaction; or says that it is a stray. */
+async function take(
+  tx: EntityManager,
+  sealer: Sealer,
+  { instrumentId, payment }: { instrumentId: string; payment: ProviderPayment },
+): Promise<Taken> {
+  const instrument = await lockInstrument(tx, instrumentId);
+  const { id, partner_id: partnerId, channel_id: channelId, amount: fixed } = instrument;
+  const { providerPaymentId, providerPaymentMethodId, amount: gross } = payment;
+  const paymentId = instrumentPaymentIdFor(providerPaymentId);
+  if (await hasReceipt(tx, providerPaymentId, { reference: id, amount: gross })) {
+    return { paymentId, deliveryIds: [], isWaiting: false };
+  }
+  const priced = await priceReceived(tx, { partnerId, channelId, gross });
+  const fits = payment.reference === id && (!fixed || compareMoney(fixed, gross) === 0);
+  if (instrument.status !== 'active' || !fits || 'complaint' in priced) return { stray: strayOf(payment) };
+  const now = await readDatabaseClock(tx);
+  const made = tx.create(PartnerPayment, {
+    id: paymentId,
+    partner_id: partnerId,
+    channel_id: channelId,
+    instrument_id: id,
+    fee_mode: 'DEDUCTED',
+    amount: gross,
+    fee: priced.price.fee,
+    net_amount: priced.price.net,
+    provider_fee: priced.price.providerFee,
+    status: 'PENDING',
+    provider_payment_request_id: payment.providerPaymentRequestId,
+    provider_payment_method_id: providerPaymentMethodId,
+    payment_code: instrument.payment_code ?? null,
+    expires_at: now,
+    created_at: now,
+    updated_at: now,
+  });
+  await tx.flush();
+  await recordEvent(tx, {
+    event: 'RESOURCE_CREATED',
+    resourceType: 'partner_payment',
+    resourceId: paymentId,
+    actorId: null,
+    requestId: null,
+    data: { partner_id: partnerId, instrument_id: id },
+  });
+  const received = { providerPaymentId, providerPaymentMethodId, amount: gross };
+  const { step } = await settleOpenPayment(tx, sealer, made, received);
+  return { paymentId, deliveryIds: step.deliveryIds, isWaiting: step.availableAt !== null };
+}
+
+const lockInstrument = (tx: EntityManager, id: string): Promise<PartnerInstrument> =>
+  tx.findOneOrFail(PartnerInstrument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+
+/** Writes down up to when everything was seen, and closes the instrument when it is to be closed. */
+async function finishLook(
+  tx: EntityManager,
+  { instrumentId, closes, seenUntil }: { instrumentId: string; closes: boolean; seenUntil: Date | null },
+): Promise<InstrumentLook['status']> {
+  const instrument = await lockInstrument(tx, instrumentId);
+  const now = await readDatabaseClock(tx);
+  if (seenUntil !== null) instrument.seen_until = seenUntil;
+  if (instrument.status === 'active') instrument.look_again_at = new Date(now.getTime() + overdueMs);
+  if (closes && instrument.status === 'active') {
+    instrument.status = 'closed';
+    instrument.closed_at = instrument.updated_at = now;
+    instrument.look_again_at = null;
+    await tx.flush();
+    // What the provider lists later opens cases of its own.
+    await tellAgain(tx, instrument);
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'partner_instrument',
+      resourceId: instrumentId,
+      actorId: null,
+      requestId: instrument.request_id ?? null,
+      data: { partner_id: instrument.partner_id, status: 'closed' },
+    });
+  }
+  await tx.flush();
+  return instrument.status;
+}

@@ -1,0 +1,37 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { PartnerInstrumentStatus } from './partner-instrument.ts';
+
+const PartnerInstrumentSchema = defineEntity({
+  name: 'PartnerInstrument',
+  tableName: 'partner_instruments',
+  properties: {
+    id: p.uuid().primary(),
+    partner_id: p.uuid(),
+    channel_id: p.integer(),
+    /** What each payment has to be; null for any amount. */
+    amount: p.decimal().precision(20).scale(4).nullable(),
+    external_ref: p.string().length(128).nullable(),
+    texts_sealed: p.text().nullable(),
+    status: p.text().$type<PartnerInstrumentStatus>(),
+    provider_payment_method_id: p.text().nullable(),
+    payment_code: p.text().nullable(),
+    /** Why the provider did not make it. */
+    failure_code: p.text().nullable(),
+    /** When the provider was last asked to make it. */
+    asked_at: p.datetime().nullable(),
+    /** When its partner asked to close it. */
+    closing_at: p.datetime().nullable(),
+    closed_at: p.datetime().nullable(),
+    /** Payments made before this have all been seen. */
+    seen_until: p.datetime().nullable(),
+    /** When the sweep wakes its workflow, unless something else has. */
+    look_again_at: p.datetime().nullable(),
+    request_id: p.text().nullable(),
+    created_at: p.datetime(),
+    updated_at: p.datetime(),
+  },
+});
+
+/** A number or code that a partner's customer keeps. Its id is the provider's reference. */
+export class PartnerInstrument extends PartnerInstrumentSchema.class {}
+PartnerInstrumentSchema.setClass(PartnerInstrument);

@@ -1,0 +1,34 @@
+import { foldForBank } from '../../shared/bank-text.ts';
+
+/** Pure facts about the check of whose bank account it is (docs/contract.md 8). */
+export const accountCheckStatuses = ['valid', 'invalid', 'unknown'] as const;
+export type AccountCheckStatus = (typeof accountCheckStatuses)[number];
+
+export const nameMatches = ['match', 'partial', 'mismatch'] as const;
+export type NameMatch = (typeof nameMatches)[number];
+
+/** What the provider said of an account is kept and told again for so many hours. */
+export const resultKeptHours = 24;
+/** A partner asks at most so often in 24 hours, over all accounts. */
+export const mostChecksOfDay = 1000;
+/** About one account it asks at most so often: each question with another name is a guess. */
+export const mostChecksOfAccount = 20;
+
+/** Shorter words (initials, `bin`, titles without their point) tell nobody apart. */
+const tellingLetters = 4;
+
+const wordsOf = (name: string): string[] =>
+  foldForBank(name)
+    .toUpperCase()
+    .split(/[^A-Z0-9]+/)
+    .filter((word) => word !== '');
+
+/**
+ * How the name that somebody gave agrees with the one that the bank has: `match` for the same words, however written and
+ * in any order, `partial` when they share a word of four letters or more.
+ */
+export function compareNames(given: string, held: string): NameMatch {
+  const [mine, theirs] = [wordsOf(given), wordsOf(held)];
+  if (mine.toSorted().join(' ') === theirs.toSorted().join(' ')) return 'match';
+  return mine.some((word) => word.length >= tellingLetters && theirs.includes(word)) ? 'partial' : 'mismatch';
+}

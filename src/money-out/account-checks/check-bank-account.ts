@@ -1,0 +1,154 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuseField } from '../../partners/refuse-field.ts';
+import { complainOfAccountNumber, findPayoutBank } from '../../people/bank-accounts/payout-bank.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { type BankAccountState, type Gateway, isProviderUnknown } from '../../platform/gateway/gateway.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import {
+  type AccountCheckStatus,
+  compareNames,
+  mostChecksOfAccount,
+  mostChecksOfDay,
+  type NameMatch,
+  resultKeptHours,
+} from './account-check.ts';
+
+export interface AccountCheckRequest {
+  bank_code: string;
+  bank_account_number: string;
+  /** Whose account it is said to be. */
+  name?: string | undefined;
+}
+
+export interface AccountCheck {
+  id: string;
+  status: AccountCheckStatus;
+  /** The name as the bank has it: only for one that the request named at least in part. */
+  accountHolder: string | null;
+  nameMatch: NameMatch | null;
+  checkedAt: Date;
+}
+
+interface Kept {
+  id: string;
+  exists_at_bank: boolean | null;
+  holder_sealed: string | null;
+  checked_at: Date | string | null;
+}
+
+const holderPlace = (id: string) => ({ table: 'bank_account_checks', column: 'holder_sealed', row: id });
+
+/**
+ * Asks the provider whether a bank account exists and whose it is. What it said is kept for a day by account under the
+ * partner and told again; without an answer the check is `unknown`, and the next one asks anew. Every check counts, kept
+ * answers too. Throws REQUEST_INVALID_PAYLOAD for an account that the bank cannot have, REQUEST_RATE_LIMITED beyond a
+ * day's checks, and KeysAway.
+ */
+export async function checkBankAccount(
+  em: EntityManager,
+  { sealer, gateway }: { sealer: Sealer; gateway: Pick<Gateway, 'checkBankAccount'> },
+  { partnerId, body }: { partnerId: string; body: AccountCheckRequest },
+): Promise<AccountCheck> {
+  const { bank_code: bankCode, bank_account_number: accountNumber, name } = body;
+  const bank = await findPayoutBank(em, bankCode);
+  if (bank === null) refuseField('bank_code', 'no supported bank has this code');
+  const complaint = complainOfAccountNumber(accountNumber, bankCode, bank);
+  if (complaint !== null) refuseField('bank_account_number', complaint);
+  const digest = await sealer.digest(`bank account ${bankCode} ${accountNumber}`);
+
+  const kept = await countCheck(em, { partnerId, bankCode, digest });
+  const known = await openKept(sealer, kept);
+  // A provider that does not name the holder says only whether a name is right: another name is another question.
+  if (known !== null && (name === undefined || known.state.status === 'invalid' || known.state.holder !== null)) {
+    return answerOf(kept.id, known, name);
+  }
+  const state = await gateway.checkBankAccount({ bankCode, accountNumber, name }, { partnerId }).catch((error) => {
+    if (isProviderUnknown(error)) return null;
+    throw error;
+  });
+  if (state === null) return nothingKnown(kept.id);
+  const [row] = await em.execute<{ checked_at: Date | string }[]>(
+    `update bank_account_checks set exists_at_bank = ?, holder_sealed = ?, checked_at = clock_timestamp()
+     where id = ? returning checked_at`,
+    [
+      state.status === 'valid',
+      state.holder === null ? null : await sealer.seal(holderPlace(kept.id), state.holder),
+      kept.id,
+    ],
+  );
+  // Forgotten meanwhile, it is a day old and the answer is new.
+  const at = row === undefined ? new Date() : new Date(row.checked_at);
+  return answerOf(kept.id, { state, at }, name);
+}
+
+const nothingKnown = (id: string): AccountCheck => ({
+  id,
+  status: 'unknown',
+  accountHolder: null,
+  nameMatch: null,
+  checkedAt: new Date(),
+});
+
+function answerOf(id: string, { state, at }: Known, name: string | undefined): AccountCheck {
+  const { status, holder } = state;
+  const nameMatch = name === undefined || holder === null ? null : compareNames(name, holder);
+  const isNamed = nameMatch === 'match' || nameMatch === 'partial';
+  return { id, status, accountHolder: isNamed ? holder : null, nameMatch, checkedAt: at };
+}
+
+interface Known {
+  state: BankAccountState;
+  at: Date;
+}
+
+async function openKept(
+  sealer: Sealer,
+  { id, exists_at_bank, holder_sealed, checked_at }: Kept,
+): Promise<Known | null> {
+  if (exists_at_bank === null || checked_at === null) return null;
+  const holder = holder_sealed === null ? null : await sealer.open(holderPlace(id), holder_sealed);
+  return {
+    state: exists_at_bank ? { status: 'valid', holder } : { status: 'invalid', holder: null },
+    at: new Date(checked_at),
+  };
+}
+
+/** Counts one check, under the partner's lock, and returns what is kept of the account; one a day old begins anew. */
+function countCheck(
+  em: EntityManager,
+  { partnerId, bankCode, digest }: { partnerId: string; bankCode: string; digest: string },
+): Promise<Kept> {
+  return em.transactional(async (tx) => {
+    await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
+    const [asked] = await tx.execute<{ of_day: number; of_account: number }[]>(
+      `select coalesce(sum(asks), 0)::integer as of_day,
+         coalesce(sum(asks) filter (where account_digest = ?), 0)::integer as of_account
+       from bank_account_checks where partner_id = ? and asked_at > clock_timestamp() - make_interval(hours => ?)`,
+      [digest, partnerId, resultKeptHours],
+    );
+    const { of_day, of_account } = must(asked, 'a sum is one row');
+    if (of_day >= mostChecksOfDay) limited(`At most ${mostChecksOfDay} bank accounts are checked in 24 hours`);
+    if (of_account >= mostChecksOfAccount) {
+      limited(`One bank account is checked at most ${mostChecksOfAccount} times in 24 hours`);
+    }
+    // The day of this account is over: it begins another, and what was known is asked anew.
+    await tx.execute(
+      `delete from bank_account_checks where partner_id = ? and account_digest = ?
+         and asked_at <= clock_timestamp() - make_interval(hours => ?)`,
+      [partnerId, digest, resultKeptHours],
+    );
+    const [kept] = await tx.execute<Kept[]>(
+      `insert into bank_account_checks as c (id, partner_id, account_digest, bank_code) values (?, ?, ?, ?)
+       on conflict (partner_id, account_digest) do update set asks = c.asks + 1
+       returning c.id, c.exists_at_bank, c.holder_sealed, c.checked_at`,
+      [newId(), partnerId, digest, bankCode],
+    );
+    return must(kept, 'an upsert returns its row');
+  });
+}
+
+function limited(complaint: string): never {
+  refuse('REQUEST_RATE_LIMITED', complaint, { retryAfterSeconds: 3600 });
+}

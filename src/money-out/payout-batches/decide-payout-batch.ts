@@ -1,0 +1,176 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { holdBalances } from '../../ledger/hold-balances.ts';
+import { postJournals } from '../../ledger/post-journal.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { overdueGraceMs } from '../../shared/asking-intervals.ts';
+import { assert } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import { journalKeys } from '../../shared/ids.ts';
+import { addMoney, type Money, negateMoney } from '../../shared/money.ts';
+import { lockPayoutHeadroom, type PayoutHeadroom, refuseBatchBeyond } from '../payouts/payout-limits.ts';
+import { PayoutBatch } from './payout-batch.entity.ts';
+import { begunAtOnce, begunEveryMs, type PayoutBatchWorkflows } from './payout-batch.ts';
+
+export interface BatchDecision {
+  partnerId: string;
+  batchId: string;
+  /** The key that decides. */
+  keyId: string;
+  requestId: string;
+}
+
+/**
+ * Approves a batch: reserves the money of all its items in one transaction under the partner's lock, within limits and
+ * balance, or of none; each is a payout from then on. Throws RESOURCE_NOT_FOUND, AUTH_PERMISSION_DENIED for the key that
+ * made the batch and those that it was rotated to or from, PAYOUT_BATCH_DECIDED unless it needs approval, FUNDS_* and
+ * AUTH_PARTNER_INACTIVE.
+ */
+export async function approvePayoutBatch(
+  em: EntityManager,
+  { workflows }: { workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'> },
+  decision: BatchDecision,
+): Promise<PayoutBatch> {
+  const batch = await em.transactional(async (tx) => {
+    const headroom = await lockPayoutHeadroom(tx, decision.partnerId);
+    const open = await lockUndecided(tx, decision, headroom.at);
+    const [of] = await tx.execute<{ largest: Money }[]>(
+      'select max(amount)::text as largest from payout_batch_items where batch_id = ?',
+      [open.id],
+    );
+    refuseBatchBeyond(headroom, {
+      largest: of?.largest ?? open.total_amount,
+      total: open.total_amount,
+      count: open.item_count,
+      reserved: open.fee_mode === 'DEDUCTED' ? open.total_amount : addMoney(open.total_amount, open.total_fee),
+    });
+    await reserveItems(tx, open, headroom);
+    await decide(tx, open, decision, { status: 'processing', at: headroom.at });
+    return open;
+  });
+  void workflows.wakePayoutBatch(batch.id);
+  return batch;
+}
+
+/** Rejects a batch: nothing of it is ever paid. Throws as `approvePayoutBatch` does, but for what limits and balance say. */
+export async function rejectPayoutBatch(
+  em: EntityManager,
+  { workflows }: { workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'> },
+  decision: BatchDecision,
+): Promise<PayoutBatch> {
+  const batch = await em.transactional(async (tx) => {
+    const { at } = await lockPayoutHeadroom(tx, decision.partnerId);
+    const open = await lockUndecided(tx, decision, at);
+    await decide(tx, open, decision, { status: 'rejected', at });
+    return open;
+  });
+  void workflows.wakePayoutBatch(batch.id);
+  return batch;
+}
+
+async function lockUndecided(
+  tx: EntityManager,
+  { partnerId, batchId, keyId }: BatchDecision,
+  at: Date,
+): Promise<PayoutBatch> {
+  const batch = await tx.findOne(
+    PayoutBatch,
+    { id: batchId, partner_id: partnerId },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  if (batch === null) refuse('RESOURCE_NOT_FOUND', 'There is no such batch');
+  if (await isOfOneFamily(tx, keyId, batch.made_by)) {
+    refuse(
+      'AUTH_PERMISSION_DENIED',
+      'The key that made a batch, and those that it was rotated to, do not decide on it',
+    );
+  }
+  const { status, lapses_at } = batch;
+  const stands = status === 'needs_approval' && lapses_at <= at ? 'lapsed' : status;
+  if (stands !== 'needs_approval')
+    refuse('PAYOUT_BATCH_DECIDED', `The batch is ${stands}`, { details: { status: stands } });
+  return batch;
+}
+
+/** Whether both keys are one, rotated: the same hands hold them. */
+async function isOfOneFamily(tx: EntityManager, first: string, second: string): Promise<boolean> {
+  const rows = await tx.execute<{ roots: number }[]>(
+    `with recursive line as (
+       select id, rotated_from from partner_keys where id in (?, ?)
+       union select k.id, k.rotated_from from line join partner_keys k on k.id = line.rotated_from)
+     select count(*)::integer as roots from line where rotated_from is null`,
+    [first, second],
+  );
+  return rows[0]?.roots === 1;
+}
+
+/** Makes a payout of each item and reserves its money, all with their events, in a few statements for all of them. */
+async function reserveItems(
+  tx: EntityManager,
+  batch: PayoutBatch,
+  { availableAccountId, reservedAccountId, at }: PayoutHeadroom,
+): Promise<void> {
+  const payouts = await tx.execute<{ id: string; gross: Money }[]>(
+    `insert into payouts (id, kind, batch_id, source_account_id, reserved_account_id, partner_id, reference, external_ref,
+       fee_mode, amount, fee, net_amount, provider_fee, bank_code, texts_sealed, status, look_again_at, request_id,
+       created_at, updated_at)
+     select i.id, 'partner_payout', b.id, ?::uuid, ?::uuid, b.partner_id, i.reference, i.external_ref, b.fee_mode, i.amount,
+       i.fee, i.net_amount, i.provider_fee, i.bank_code, i.texts_sealed, 'pending',
+       ?::timestamptz + (? + i.place * ?) * interval '1 millisecond', ?, ?::timestamptz, ?::timestamptz
+     from payout_batches b join payout_batch_items i on i.batch_id = b.id where b.id = ? order by i.place
+     returning id, (net_amount + fee)::text as gross`,
+    [
+      availableAccountId,
+      reservedAccountId,
+      at,
+      overdueGraceMs,
+      // The sweep gives each the time that the workflow of the batch takes until its turn.
+      begunEveryMs / begunAtOnce,
+      batch.request_id,
+      at,
+      at,
+      batch.id,
+    ],
+  );
+  await holdBalances(tx, { debited: [availableAccountId], credited: [reservedAccountId] });
+  const posted = await postJournals(
+    tx,
+    payouts.map(({ id, gross }) => ({
+      kind: 'partner-payout.reserved',
+      businessKey: journalKeys.payout('partner-payout', id, 'reserved'),
+      postings: [
+        { accountId: availableAccountId, amount: negateMoney(gross) },
+        { accountId: reservedAccountId, amount: gross },
+      ],
+    })),
+  );
+  assert(!posted.includes(null), 'a new payout has no reservation');
+  await tx.execute(
+    `insert into events (event, impact, resource_type, resource_id, request_id, data)
+     select 'RESOURCE_CREATED', 'MEDIUM', 'payout', p.id::text, p.request_id,
+       jsonb_build_object('partner_id', p.partner_id, 'batch_id', p.batch_id) from payouts p where p.batch_id = ?`,
+    [batch.id],
+  );
+}
+
+async function decide(
+  tx: EntityManager,
+  batch: PayoutBatch,
+  { partnerId, keyId, requestId }: BatchDecision,
+  { status, at }: { status: 'processing' | 'rejected'; at: Date },
+): Promise<void> {
+  batch.status = status;
+  batch.decided_by = keyId;
+  batch.decided_at = batch.updated_at = at;
+  batch.look_again_at = status === 'processing' ? new Date(at.getTime() + 60_000) : null;
+  if (status === 'rejected') batch.finalized_at = at;
+  await tx.flush();
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    impact: 'HIGH',
+    resourceType: 'payout_batch',
+    resourceId: batch.id,
+    actorId: null,
+    requestId,
+    data: { partner_id: partnerId, key_id: keyId, status },
+  });
+}

@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { z } from 'zod';
+import { type FieldComplaint, judge } from '../../platform/http/validate.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { PayoutRequest } from '../payouts/prepare-payout.ts';
+import { complainOfPayout, type PricedPayout, priceWith, readPriceContexts } from '../payouts/price-payout.ts';
+
+export interface BatchItemRequest extends PayoutRequest {
+  external_ref: string;
+}
+
+export interface JudgedItem {
+  request: BatchItemRequest;
+  price: PricedPayout;
+}
+
+/**
+ * Judges each item as the body of a payout would be, and refuses them all together, with every complaint about each:
+ * fields, bank, account number and amount, and a reference that an earlier item has. Throws REQUEST_INVALID_PAYLOAD.
+ */
+export async function judgeItems(
+  em: EntityManager,
+  schema: z.ZodType<BatchItemRequest>,
+  { partnerId, items }: { partnerId: string; items: readonly unknown[] },
+): Promise<JudgedItem[]> {
+  const complaints: FieldComplaint[] = [];
+  const complain = (field: string, complaint: string) => complaints.push({ field, message: `${field}: ${complaint}` });
+  const read = items.map((item, place) => {
+    const result = judge(schema, item, ['items', place]);
+    if ('data' in result) return result.data;
+    complaints.push(...result.complaints);
+    return null;
+  });
+  const contexts = await readPriceContexts(em, {
+    partnerId,
+    bankCodes: [...new Set(read.flatMap((item) => (item === null ? [] : [item.bank_code])))],
+  });
+  const places = new Map<string, number>();
+  const judged: JudgedItem[] = [];
+  for (const [place, request] of read.entries()) {
+    if (request === null) continue;
+    const earlier = places.get(request.external_ref);
+    if (earlier !== undefined) complain(`items.${place}.external_ref`, `is that of items.${earlier}, too`);
+    places.set(request.external_ref, earlier ?? place);
+    const question = {
+      bankCode: request.bank_code,
+      accountNumber: request.bank_account_number,
+      amount: request.amount,
+    };
+    const found = complainOfPayout(contexts.get(request.bank_code), question);
+    if (found.length > 0) for (const { field, complaint } of found) complain(`items.${place}.${field}`, complaint);
+    else judged.push({ request, price: priceWith(contexts.get(request.bank_code), question) });
+  }
+  const [first] = complaints;
+  if (first === undefined) return judged;
+  complaints.sort((left, right) => placeOf(left) - placeOf(right));
+  return refuse('REQUEST_INVALID_PAYLOAD', complaints[0]?.message ?? first.message, { details: complaints });
+}
+
+const placeOf = ({ field }: FieldComplaint): number => Number(field.split('.')[1]);

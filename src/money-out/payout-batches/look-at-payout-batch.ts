@@ -1,0 +1,87 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { findPendingWebhooks, recordWebhook } from '../../partners/webhooks/record-webhook.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { refuse } from '../../shared/errors.ts';
+import { PayoutBatch } from './payout-batch.entity.ts';
+import { isFinalBatch, type PayoutBatchStanding } from './payout-batch.ts';
+import { presentPayoutBatch } from './present-payout-batch.ts';
+
+/** A batch whose workflow is so late with its next look has lost it. */
+const graceMs = 60_000;
+const secondMs = 1000;
+const longestWaitMs = 600_000;
+
+/**
+ * What is to be done about a batch: one that nobody approved in time lapses, one whose payouts have all ended is completed,
+ * with its webhook; otherwise says when to look again, sooner while it is young. Repeating it changes nothing more.
+ */
+export async function lookAtPayoutBatch(
+  em: EntityManager,
+  sealer: Sealer,
+  { batchId }: { batchId: string },
+): Promise<PayoutBatchStanding> {
+  return em.transactional(async (tx) => {
+    const batch = await tx.findOne(PayoutBatch, { id: batchId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (batch === null) refuse('NOT_FOUND', `no batch ${batchId}`);
+    const now = await readDatabaseClock(tx);
+    if (isFinalBatch(batch.status)) {
+      const deliveryIds = await findPendingWebhooks(tx, { resourceType: 'payout_batch', resourceId: batchId });
+      return { status: batch.status, waitMs: 0, deliveryIds };
+    }
+    const lapsesInMs = batch.lapses_at.getTime() - now.getTime();
+    if (batch.status === 'needs_approval' && lapsesInMs <= 0) return end(tx, sealer, batch, 'lapsed', now);
+    if (batch.status === 'processing' && !(await hasOpenPayouts(tx, batchId))) {
+      return end(tx, sealer, batch, 'completed', now);
+    }
+    const age = now.getTime() - (batch.decided_at ?? now).getTime();
+    const waitMs =
+      batch.status === 'needs_approval'
+        ? lapsesInMs
+        : Math.min(longestWaitMs, Math.max(secondMs, Math.round(age / 10)));
+    batch.look_again_at = new Date(now.getTime() + waitMs + graceMs);
+    await tx.flush();
+    return { status: batch.status, waitMs, deliveryIds: [] };
+  });
+}
+
+async function hasOpenPayouts(tx: EntityManager, batchId: string): Promise<boolean> {
+  const open = await tx.execute<unknown[]>("select 1 from payouts where batch_id = ? and status = 'pending' limit 1", [
+    batchId,
+  ]);
+  return open.length > 0;
+}
+
+async function end(
+  tx: EntityManager,
+  sealer: Sealer,
+  batch: PayoutBatch,
+  status: 'lapsed' | 'completed',
+  now: Date,
+): Promise<PayoutBatchStanding> {
+  batch.status = status;
+  batch.finalized_at = batch.updated_at = now;
+  batch.look_again_at = null;
+  batch.version += 1;
+  await tx.flush();
+  await recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'payout_batch',
+    resourceId: batch.id,
+    actorId: null,
+    requestId: batch.request_id ?? null,
+    data: { partner_id: batch.partner_id, status },
+  });
+  if (status === 'lapsed') return { status, waitMs: 0, deliveryIds: [] };
+  const deliveryIds = await recordWebhook(tx, sealer, {
+    partnerId: batch.partner_id,
+    resourceType: 'payout_batch',
+    resourceId: batch.id,
+    version: batch.version,
+    type: 'payout_batch.completed',
+    at: now,
+    data: await presentPayoutBatch(sealer, batch),
+  });
+  return { status, waitMs: 0, deliveryIds };
+}

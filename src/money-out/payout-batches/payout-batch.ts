@@ -1,0 +1,64 @@
+import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+
+/** Pure facts about batches of payouts (docs/contract.md 8): made by one key, released by another. */
+export const payoutBatchLaw = statusLaw({
+  initial: ['needs_approval'],
+  transitions: {
+    needs_approval: ['processing', 'rejected', 'lapsed'],
+    processing: ['completed'],
+    rejected: [],
+    lapsed: [],
+    completed: [],
+  },
+});
+export type PayoutBatchStatus = StatusOf<typeof payoutBatchLaw>;
+
+/** How it ended, if it has. */
+export const isFinalBatch = (status: PayoutBatchStatus): boolean =>
+  status !== 'needs_approval' && status !== 'processing';
+
+export const mostItems = 1000;
+/** A partner has at most so many batches that have not ended. */
+export const mostOpenBatches = 10;
+/** After so many hours without approval a batch lapses. */
+export const batchLivesHours = 72;
+
+/** So many payouts of a batch are begun at a time, and then again after this many milliseconds. */
+export const begunAtOnce = 10;
+export const begunEveryMs = 1000;
+
+/** The path of a batch's detail. */
+export const payoutBatchPath = (id: string): string => `/v1/partners/payout-batches/${id}`;
+
+/** Where the metadata of a batch is stored. */
+export const batchMetadataPlace = (id: string) => ({ table: 'payout_batches', column: 'metadata_sealed', row: id });
+
+/** The input of a batch's workflow. */
+export interface PayoutBatchInput {
+  batchId: string;
+  /** The place of the last payout that was begun, when the workflow continues as new. */
+  begun?: number;
+}
+
+/** A batch as its workflow sees it. */
+export interface PayoutBatchStanding {
+  status: PayoutBatchStatus;
+  /** In how many milliseconds to look again. */
+  waitMs: number;
+  /** Webhooks that are yet to be delivered. */
+  deliveryIds: string[];
+}
+
+/** What a step began: up to which place, and whether any are left. */
+export interface BegunPayouts {
+  begun: number;
+  isDone: boolean;
+}
+
+/** The port to the workflows of batches; implemented in `temporal/`. */
+export interface PayoutBatchWorkflows {
+  /** Wakes the batch's workflow, or starts it. Never fails: a sweep finds a batch that nobody looks after. */
+  wakePayoutBatch(batchId: string): Promise<void>;
+  /** The same for the sweep: throws when Temporal does not take it. */
+  lookAfterPayoutBatch(batchId: string): Promise<void>;
+}

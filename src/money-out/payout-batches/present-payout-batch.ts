@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { shownMetadata } from '../../platform/http/metadata.ts';
+import type { Metadata } from '../../shared/metadata.ts';
+import { showPayoutTexts } from '../payouts/open-payout-texts.ts';
+import { isFinalPayout, payoutLaw } from '../payouts/payout.ts';
+import type { BatchItem } from './find-payout-batches.ts';
+import type { PayoutBatch } from './payout-batch.entity.ts';
+import { batchMetadataPlace, isFinalBatch, payoutBatchLaw } from './payout-batch.ts';
+
+/** A batch as partners read it (docs/contract.md 8). */
+export const presentPayoutBatch = async (sealer: Sealer, batch: PayoutBatch) => ({
+  id: batch.id,
+  external_ref: batch.external_ref ?? null,
+  status: batch.status,
+  is_final: isFinalBatch(batch.status),
+  count: batch.item_count,
+  total_amount: batch.total_amount,
+  total_fee: batch.total_fee,
+  currency: 'IDR' as const,
+  metadata: await showMetadata(sealer, batch),
+  lapses_at: batch.lapses_at.toISOString(),
+  created_at: batch.created_at.toISOString(),
+  decided_at: batch.decided_at?.toISOString() ?? null,
+  finalized_at: batch.finalized_at?.toISOString() ?? null,
+});
+
+/** As it was sent; null without, and once nobody can read it any more. */
+async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: PayoutBatch): Promise<Metadata | null> {
+  const opened = sealed ? await openUnlessGone(sealer, batchMetadataPlace(id), sealed) : null;
+  return opened === null ? null : JSON.parse(opened);
+}
+
+export const PayoutBatchShape = z
+  .object({
+    id: uuid().meta({ description: 'Names the batch.' }),
+    external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
+    status: z.enum(payoutBatchLaw.statuses).meta({
+      description:
+        '`needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or ' +
+        '`lapsed`. `completed` once every item has ended.',
+    }),
+    is_final: z.boolean().meta({ description: 'Whether the status changes no more.' }),
+    count: z.int().meta({ description: 'How many items it has.' }),
+    total_amount: amount().meta({ description: 'The amounts of its items together, in IDR.' }),
+    total_fee: amount().meta({ description: 'Their fees together, in IDR, as they were when it was made.' }),
+    currency: z.literal('IDR'),
+    metadata: shownMetadata(),
+    lapses_at: timestamp().meta({ description: 'Until when it can be approved.' }),
+    created_at: timestamp(),
+    decided_at: timestamp().nullable().meta({ description: 'When it was approved or rejected; null before.' }),
+    finalized_at: timestamp().nullable().meta({ description: 'When it reached its last status; null before.' }),
+    status_url: z.string().optional().meta({ description: 'Where to read it; after creation only.' }),
+  })
+  .meta({ id: 'PayoutBatch' });
+
+const unpaid = ['needs_approval', 'rejected', 'lapsed'] as const;
+
+/** An item of a batch; until the batch is approved it has the batch's status. */
+export async function presentBatchItem(sealer: Sealer, batch: PayoutBatch, item: BatchItem) {
+  const { bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, item);
+  const at = (instant: Date | string | null) => (instant === null ? null : new Date(instant).toISOString());
+  return {
+    id: item.id,
+    batch_id: batch.id,
+    reference: item.reference,
+    external_ref: item.external_ref,
+    status: item.status ?? (batch.status as (typeof unpaid)[number]),
+    is_final: item.status === null ? isFinalBatch(batch.status) : isFinalPayout(item.status),
+    amount: item.amount,
+    fee: item.fee,
+    net_amount: item.net_amount,
+    currency: 'IDR' as const,
+    bank_code: item.bank_code,
+    bank_account_number,
+    beneficiary_name,
+    metadata: metadata ?? null,
+    failure_code: item.failure_code,
+    created_at: (batch.decided_at && item.status !== null ? batch.decided_at : batch.created_at).toISOString(),
+    succeeded_at: at(item.succeeded_at),
+    finalized_at: at(item.finalized_at),
+    booked_at: at(item.booked_at),
+  };
+}
+
+export const PayoutBatchItemShape = z
+  .object({
+    id: uuid().meta({ description: 'The id of its payout, which is there once the batch is approved.' }),
+    batch_id: uuid().meta({ description: 'The batch.' }),
+    reference: z.string().meta({ description: "The platform's own reference." }),
+    external_ref: z.string().meta({ description: "The partner's own reference as sent." }),
+    status: z.enum([...unpaid, ...payoutLaw.statuses]).meta({
+      description: "The batch's until that is approved, and if it never is; then that of the payout.",
+    }),
+    is_final: z.boolean().meta({ description: 'Whether nothing more happens to it, unless a bank returns it.' }),
+    amount: amount().meta({ description: 'As requested, in IDR.' }),
+    fee: amount(),
+    net_amount: amount().meta({ description: 'What reaches the bank.' }),
+    currency: z.literal('IDR'),
+    bank_code: z.string(),
+    bank_account_number: z.string(),
+    beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+    metadata: shownMetadata(),
+    failure_code: z.string().nullable().meta({ description: "The provider's, passed on; null unless it failed." }),
+    created_at: timestamp().meta({ description: 'When the payout was made; before that, when the batch was.' }),
+    succeeded_at: timestamp().nullable().meta({ description: 'When the money had left to the bank; otherwise null.' }),
+    finalized_at: timestamp().nullable().meta({ description: 'When the payout ended; null before.' }),
+    booked_at: timestamp()
+      .nullable()
+      .meta({ description: 'When a failed payout that the provider made after all was booked.' }),
+  })
+  .meta({ id: 'PayoutBatchItem' });

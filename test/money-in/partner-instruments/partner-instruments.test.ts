@@ -1,0 +1,165 @@
+import { instrumentPaymentIdFor } from '../../../src/shared/ids.ts';
+import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const fees = [
+  { method: 'virtual_account', fixed: '4000', basis_points: 0 },
+  { method: 'qris', fixed: '0', basis_points: 70 },
+];
+const ofBank = { method: 'virtual_account', channel: 'BCA' };
+
+async function makeInstrument(partner: BuiltPartner, body: object = ofBank, key?: string) {
+  const answer = await partner.post('/instruments', body, key);
+  expect(answer).toMatchObject({ status: 200, body: { data: { status: 'active' } } });
+  return answer.body.data;
+}
+const payTo = async (code: string, amount?: number): Promise<string> => {
+  const { status, body } = await stack.sandbox.post('/sandbox/pay', {
+    payment_code: code,
+    ...(amount !== undefined && { amount }),
+  });
+  expect(status).toBe(200);
+  return body.id;
+};
+const paymentsOf = (partner: BuiltPartner, id: string, count: number) =>
+  eventually(
+    async () => (await partner.get(`/payments?instrument_id=${id}`)).body.data.items,
+    (items) => items.length === count,
+  );
+const receiptOf = (providerPaymentId: string) =>
+  eventually(
+    async () =>
+      (
+        await stack
+          .em()
+          .execute<{ state: string; reason: string; reference: string }[]>(
+            'select state, reason, reference from receipts where provider_payment_id = ?',
+            [providerPaymentId],
+          )
+      )[0],
+    (receipt) => receipt !== undefined,
+  );
+
+it('is paid again and again, each time as a payment of its own', async () => {
+  const partner = await buildPartner(stack, { fees });
+  const body = { ...ofBank, external_ref: 'customer-1', customer_name: 'Siti Rahayu', metadata: { tier: 'gold' } };
+  const key = freshKey();
+  const made = await makeInstrument(partner, body, key);
+  const { status_url: _, ...instrument } = made;
+  expect(instrument).toEqual({
+    id: expect.any(String),
+    external_ref: 'customer-1',
+    status: 'active',
+    method: 'virtual_account',
+    channel: 'BCA',
+    amount: null,
+    currency: 'IDR',
+    payment_code: expect.stringMatching(/^\d+$/),
+    customer_name: 'Siti Rahayu',
+    metadata: { tier: 'gold' },
+    failure_code: null,
+    created_at: expect.any(String),
+    closed_at: null,
+  });
+  expect((await partner.post('/instruments', body, key)).body.data).toEqual(made);
+  expect((await partner.get(`/instruments/${made.id}`)).body.data).toEqual(instrument);
+  const paid = [await payTo(made.payment_code, 50_000), await payTo(made.payment_code, 75_000)];
+  const payments = await paymentsOf(partner, made.id, 2);
+  expect(payments.map((payment: { id: string }) => payment.id).sort()).toEqual(paid.map(instrumentPaymentIdFor).sort());
+  expect(payments.find((payment: { amount: string }) => payment.amount === '75000.0000')).toMatchObject({
+    status: 'succeeded',
+    is_final: true,
+    fee: '4000.0000',
+    net_amount: '71000.0000',
+    instrument_id: made.id,
+    payment_code: made.payment_code,
+    metadata: null,
+    expires_at: null,
+    next_action: null,
+  });
+  expect((await partner.get('/balance')).body.data.available).toBe('117000.0000');
+  // Asked for anew with nothing new, nothing more is made.
+  await stack.deps.workflows.hintPartnerInstrument(made.id);
+  await payTo(made.payment_code, 10_000);
+  await paymentsOf(partner, made.id, 3);
+  expect((await partner.get('/instruments?external_ref=customer-1')).body.data).toMatchObject({ total: 1 });
+}, 60_000);
+
+it('takes what was paid as the gross in both fee modes, and releases it after the settlement delay', async () => {
+  const partner = await buildPartner(stack, { fees, feeMode: 'ADDED', settlementDelayHours: 24 });
+  const { id, payment_code } = await makeInstrument(partner, { method: 'qris', amount: '100000' });
+  await payTo(payment_code);
+  const [payment] = await paymentsOf(partner, id, 1);
+  expect(payment).toMatchObject({
+    amount: '100000.0000',
+    fee: '700.0000',
+    net_amount: '99300.0000',
+    available_at: expect.any(String),
+  });
+  expect((await partner.get('/balance')).body.data).toMatchObject({ available: '0.0000', pending: '99300.0000' });
+}, 60_000);
+
+it('leaves money that does not fit to the operators: another amount, beyond the channel, and after closing', async () => {
+  const partner = await buildPartner(stack, { fees });
+  const fixed = await makeInstrument(partner, { ...ofBank, amount: '50000' });
+  const wrong = await payTo(fixed.payment_code, 49_999);
+  expect(await receiptOf(wrong)).toEqual({ state: 'suspended', reason: 'wrong_amount', reference: fixed.id });
+  const right = await payTo(fixed.payment_code);
+  await paymentsOf(partner, fixed.id, 1);
+  expect(await receiptOf(right)).toMatchObject({ state: 'applied', reference: fixed.id });
+
+  const open = await makeInstrument(partner);
+  const little = await payTo(open.payment_code, 9_999);
+  expect(await receiptOf(little)).toMatchObject({ state: 'suspended', reason: 'wrong_amount' });
+  const last = await payTo(open.payment_code, 20_000);
+  expect(await partner.send('post', `/instruments/${open.id}/close`)).toMatchObject({
+    status: 200,
+    body: { data: { status: 'closed', closed_at: expect.any(String) } },
+  });
+  // What came before it was closed is a payment.
+  expect(await receiptOf(last)).toMatchObject({ state: 'applied' });
+  const late = await payTo(open.payment_code, 20_000);
+  expect(await receiptOf(late)).toEqual({ state: 'suspended', reason: 'late', reference: open.id });
+  await paymentsOf(partner, open.id, 1);
+  expect((await partner.send('post', `/instruments/${open.id}/close`)).body.data.status).toBe('closed');
+}, 90_000);
+
+it('is refused for what no channel has, and is nobody else’s', async () => {
+  const partner = await buildPartner(stack, { fees });
+  const refusals: [object, string][] = [
+    [{ method: 'ewallet', channel: 'DANA' }, 'method'],
+    [{ method: 'virtual_account' }, 'channel'],
+    [{ method: 'qris', channel: 'BCA' }, 'channel'],
+    [{ ...ofBank, channel: 'NOBANK' }, 'channel'],
+    [{ ...ofBank, amount: '1' }, 'amount'],
+    [{ ...ofBank, amount: '20000.5' }, 'amount'],
+    [{ ...ofBank, surplus: 1 }, 'surplus'],
+  ];
+  const answers = await Promise.all(refusals.map(async ([body]) => (await partner.post('/instruments', body)).body));
+  expect(answers.map(({ error }) => [error.code, error.details[0].field])).toEqual(
+    refusals.map(([, field]) => ['REQUEST_INVALID_PAYLOAD', field]),
+  );
+  const { id } = await makeInstrument(partner);
+  const other = await buildPartner(stack);
+  for (const answer of [await other.get(`/instruments/${id}`), await other.send('post', `/instruments/${id}/close`)]) {
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'RESOURCE_NOT_FOUND' } } });
+  }
+});
+
+it('finds by itself what no callback told, also when its workflow was lost', async () => {
+  const partner = await buildPartner(stack, { fees });
+  const { id, payment_code } = await makeInstrument(partner);
+  await stack.deps.workflows.client.workflow.getHandle(`partner-instrument/${id}`).terminate('lost');
+  await payTo(payment_code, 30_000);
+  await paymentsOf(partner, id, 1);
+  await stack.owner().execute('update partner_instruments set seen_until = now() where id = ?', [id]);
+  await payTo(payment_code, 40_000);
+  await paymentsOf(partner, id, 2);
+}, 60_000);

@@ -1,0 +1,124 @@
+import {
+  compareNames,
+  mostChecksOfAccount,
+  mostChecksOfDay,
+} from '../../../src/money-out/account-checks/account-check.ts';
+import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
+import { type Stack, startStack } from '../../support/stack.ts';
+import { magicAccount } from '../payouts/build-payouts.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+  partner = await buildPartner(stack);
+}, 60_000);
+afterAll(() => stack.stop());
+
+const question = (digits: string, name?: string) => ({
+  bank_code: 'BRI',
+  bank_account_number: magicAccount(digits),
+  ...(name !== undefined && { name }),
+});
+const check = async (digits: string, name?: string, by = partner) => {
+  const { status, body } = await by.send('post', '/bank-account-checks', question(digits, name));
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body.data;
+};
+
+it('tells whose account it is only to whoever knows the name, at least in part', async () => {
+  const first = await check('200001', 'Siti Rahayu Dewi');
+  expect(first).toEqual({
+    id: expect.any(String),
+    status: 'valid',
+    account_holder: 'Siti Rahayu Dewi',
+    name_match: 'match',
+    checked_at: expect.any(String),
+  });
+  const kept = { id: first.id, status: 'valid', checked_at: first.checked_at };
+  expect(await check('200001', 'RAHAYU')).toEqual({
+    ...kept,
+    account_holder: 'Siti Rahayu Dewi',
+    name_match: 'partial',
+  });
+  expect(await check('200001', 'Budi Santoso')).toEqual({ ...kept, account_holder: null, name_match: 'mismatch' });
+  expect(await check('200001')).toEqual({ ...kept, account_holder: null, name_match: null });
+  // Another partner asks for itself.
+  expect(await check('200001', 'Budi Santoso', await buildPartner(stack))).toMatchObject({ name_match: 'match' });
+});
+
+it('says what the bank says: no such account, another name, or nothing', async () => {
+  const nobody = { account_holder: null, name_match: null };
+  expect(await check('404404', 'Siti Rahayu')).toMatchObject({ status: 'invalid', ...nobody });
+  expect(await check('505505', 'Siti Rahayu')).toMatchObject({
+    status: 'valid',
+    account_holder: null,
+    name_match: 'mismatch',
+  });
+  expect(await check('900004', 'Siti Rahayu')).toMatchObject({ status: 'unknown', ...nobody });
+}, 30_000);
+
+it('keeps a result for a day, and one without an answer not at all', async () => {
+  const checks = () =>
+    stack.em().execute<{ asks: number; known: boolean; sealed: boolean }[]>(
+      `select asks, checked_at is not null as known, holder_sealed is not null as sealed from bank_account_checks
+       where partner_id = ? order by asked_at`,
+      [own.id],
+    );
+  const own = await buildPartner(stack);
+  const first = await check('200002', 'Siti Rahayu', own);
+  await check('200002', 'Siti Rahayu', own);
+  expect(await checks()).toEqual([{ asks: 2, known: true, sealed: true }]);
+  await stack
+    .owner()
+    .execute("update bank_account_checks set asked_at = asked_at - interval '24 hours' where id = ?", [first.id]);
+  expect((await check('200002', 'Siti Rahayu', own)).id).not.toBe(first.id);
+  expect(await checks()).toEqual([{ asks: 1, known: true, sealed: true }]);
+});
+
+it('is no way to find out names: checks are counted by partner, account and day', async () => {
+  const own = await buildPartner(stack);
+  await check('200003', 'Siti Rahayu', own);
+  const ask = (digits: string) => own.send('post', '/bank-account-checks', question(digits));
+  const setAsks = (asks: number) =>
+    stack.owner().execute('update bank_account_checks set asks = ? where partner_id = ?', [asks, own.id]);
+  const refused = { status: 429, body: { error: { code: 'REQUEST_RATE_LIMITED' } } };
+  await setAsks(mostChecksOfAccount);
+  expect(await ask('200003')).toMatchObject(refused);
+  expect(await ask('404404')).toMatchObject({ status: 200 });
+  await setAsks(mostChecksOfDay);
+  expect(await ask('505505')).toMatchObject(refused);
+});
+
+it('refuses what no bank has, and a key without the permission', async () => {
+  const refusals: [object, string][] = [
+    [{ bank_code: 'NOBANK', bank_account_number: '1234567890' }, 'bank_code'],
+    [{ bank_code: 'BCA', bank_account_number: '123' }, 'bank_account_number'],
+    [{ bank_code: 'BCA', bank_account_number: '1234567890', name: '\u{1F600}' }, 'name'],
+    [{ bank_code: 'BCA' }, 'bank_account_number'],
+  ];
+  const answers = await Promise.all(
+    refusals.map(async ([body]) => (await partner.send('post', '/bank-account-checks', body)).body),
+  );
+  expect(answers.map(({ error }) => [error.code, error.details[0].field])).toEqual(
+    refusals.map(([, field]) => ['REQUEST_INVALID_PAYLOAD', field]),
+  );
+  const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
+  expect(await reader.send('post', '/bank-account-checks', question('200004'))).toMatchObject({ status: 403 });
+});
+
+it('compares names by their words', () => {
+  const comparisons: [string, string, string][] = [
+    ['Siti Rahayu', 'SITI RAHAYU', 'match'],
+    ['Rahayu, Siti', 'SITI RAHAYU', 'match'],
+    ['Sítí Rahayu', 'SITI RAHAYU', 'match'],
+    ['S Rahayu', 'SITI RAHAYU', 'partial'],
+    ['Siti', 'SITI RAHAYU', 'partial'],
+    ['bin', 'AHMAD BIN ALI', 'mismatch'],
+    ['a', 'A B', 'mismatch'],
+    ['Rahay', 'SITI RAHAYU', 'mismatch'],
+  ];
+  expect(comparisons.map(([given, held]) => compareNames(given, held))).toEqual(
+    comparisons.map(([, , match]) => match),
+  );
+});

@@ -1,0 +1,266 @@
+import { approvePayoutBatch } from '../../../src/money-out/payout-batches/decide-payout-batch.ts';
+import { lookAtPayoutBatch } from '../../../src/money-out/payout-batches/look-at-payout-batch.ts';
+import { mostOpenBatches } from '../../../src/money-out/payout-batches/payout-batch.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { itInFull } from '../../support/full.ts';
+import { buildPartner, freshKey } from '../../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { buildPayer, generous, magicAccount, readBalance } from '../payouts/build-payouts.ts';
+import {
+  batchWhen,
+  buildSecondKey,
+  itemBody,
+  itemsOf,
+  itemsOfBatch,
+  makeBatch,
+  readBatch,
+  rotateOwnKey,
+  transfersOfItems,
+} from './build-batches.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const refusal = (status: number, code: string, details?: unknown) => ({
+  status,
+  body: { error: { code, ...(details === undefined ? {} : { details }) } },
+});
+
+it('is made by one key, released by another, and each item is a payout that is sent once', async () => {
+  const fees = [{ method: 'payout', fixed: '2500', basis_points: 0 }];
+  const partner = await buildPayer(stack, { available: '1000000', fees });
+  const approve = await buildSecondKey(stack, partner);
+  const webhooks = { url: `${stack.sandbox.url}/sandbox/webhooks`, events: ['payout_batch.completed'] };
+  expect((await partner.send('post', '/webhook-endpoints', webhooks)).status).toBe(200);
+  const items = [...itemsOf(11), itemBody({ bank_account_number: magicAccount('999999') })];
+  const key = freshKey();
+  const metadata = { month: '2026-01' };
+  const made = await makeBatch(partner, items, { external_ref: 'payroll-1', metadata }, key);
+  const { status_url: _, ...batch } = made;
+  expect(batch).toEqual({
+    id: expect.any(String),
+    external_ref: 'payroll-1',
+    status: 'needs_approval',
+    is_final: false,
+    count: 12,
+    total_amount: '240000.0000',
+    total_fee: '30000.0000',
+    currency: 'IDR',
+    metadata,
+    lapses_at: expect.any(String),
+    created_at: expect.any(String),
+    decided_at: null,
+    finalized_at: null,
+  });
+  expect(Date.parse(batch.lapses_at) - Date.parse(batch.created_at)).toBe(72 * 3_600_000);
+  expect(await readBatch(partner, batch.id)).toEqual(batch);
+  // The same request is the same batch, and nothing is reserved or paid before it is approved.
+  expect(
+    (await partner.post('/payout-batches', { items, external_ref: 'payroll-1', metadata }, key)).body.data,
+  ).toEqual(made);
+  expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
+  const waiting = await itemsOfBatch(partner, batch.id);
+  expect(waiting.map((item: { external_ref: string }) => item.external_ref)).toEqual(
+    items.map((item) => (item as unknown as { external_ref: string }).external_ref),
+  );
+  expect(waiting[0]).toMatchObject({ status: 'needs_approval', fee: '2500.0000', beneficiary_name: 'Budi Santoso' });
+  expect((await partner.get('/payouts')).body.data.total).toBe(0);
+
+  expect(await approve(`/payout-batches/${batch.id}/approve`)).toMatchObject({
+    status: 200,
+    body: { data: { status: 'processing', is_final: false, decided_at: expect.any(String) } },
+  });
+  const ended = await batchWhen(partner, batch.id, 'completed');
+  expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String) });
+  const ids = waiting.map(({ id }: { id: string }) => id);
+  // The one that fails is asked for once, too, and its money is back.
+  expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
+  expect(await readBalance(partner)).toMatchObject({ available: '780000.0000', pending: '0.0000' });
+  const after = await itemsOfBatch(partner, batch.id);
+  expect(after.map(({ status }: { status: string }) => status)).toEqual([...Array(11).fill('succeeded'), 'failed']);
+  expect((await partner.get(`/payouts/${ids[0]}`)).body.data).toMatchObject({
+    batch_id: batch.id,
+    status: 'succeeded',
+  });
+  const told = await eventually(
+    async () => (await partner.get(`/webhook-deliveries?resource_id=${batch.id}`)).body.data.items,
+    (deliveries) => deliveries[0]?.status === 'delivered',
+  );
+  expect(told).toMatchObject([{ type: 'payout_batch.completed', version: 1 }]);
+}, 120_000);
+
+it('is decided on by neither its own key nor that key rotated, and once only', async () => {
+  const partner = await buildPayer(stack);
+  const { id } = await makeBatch(partner, itemsOf(1));
+  const denied = refusal(403, 'AUTH_PERMISSION_DENIED');
+  const reader = await buildSecondKey(stack, partner, ['read-gateway', 'request-payout']);
+  const other = await buildSecondKey(stack, partner);
+  const stranger = await buildPartner(stack);
+  for (const verb of ['approve', 'reject']) {
+    expect(await partner.send('post', `/payout-batches/${id}/${verb}`)).toMatchObject(denied);
+    expect(await reader(`/payout-batches/${id}/${verb}`)).toMatchObject(denied);
+    expect(await other(`/payout-batches/${newId()}/${verb}`)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
+    expect(await stranger.send('post', `/payout-batches/${id}/${verb}`)).toMatchObject(
+      refusal(404, 'RESOURCE_NOT_FOUND'),
+    );
+  }
+  const successor = await rotateOwnKey(stack, partner);
+  expect(await successor(`/payout-batches/${id}/approve`)).toMatchObject(denied);
+  expect(await other(`/payout-batches/${id}/reject`)).toMatchObject({
+    status: 200,
+    body: { data: { status: 'rejected', is_final: true, finalized_at: expect.any(String) } },
+  });
+  for (const verb of ['approve', 'reject']) {
+    expect(await other(`/payout-batches/${id}/${verb}`)).toMatchObject(
+      refusal(409, 'PAYOUT_BATCH_DECIDED', { status: 'rejected' }),
+    );
+  }
+  expect(await itemsOfBatch(partner, id)).toMatchObject([{ status: 'rejected', is_final: true }]);
+  expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
+});
+
+it('is reserved whole or not at all, within every limit and the balance', async () => {
+  const limits = { max_payout_amount: '30000', max_daily_amount: '100000', max_hourly_count: 4 };
+  const partner = await buildPayer(stack, { available: '70000', limits });
+  const approve = await buildSecondKey(stack, partner);
+  const cases: [object[], string, object][] = [
+    [[itemBody(), itemBody({ amount: '30001' })], 'FUNDS_LIMIT_EXCEEDED', { limit: 'max_payout_amount' }],
+    [itemsOf(4, { amount: '26000' }), 'FUNDS_LIMIT_EXCEEDED', { limit: 'max_daily_amount', remaining: '100000.0000' }],
+    [itemsOf(5, { amount: '10000' }), 'FUNDS_LIMIT_EXCEEDED', { limit: 'max_hourly_count', remaining: 4 }],
+    [itemsOf(4), 'FUNDS_INSUFFICIENT_BALANCE', { available: '70000.0000', required: '80000.0000' }],
+  ];
+  const wrong: unknown[] = [];
+  for (const [items, code, details] of cases) {
+    const { id } = await makeBatch(partner, items);
+    const answer = await approve(`/payout-batches/${id}/approve`);
+    const { error } = answer.body;
+    if (
+      answer.status !== 422 ||
+      error.code !== code ||
+      !Object.entries(details).every(([k, v]) => error.details[k] === v)
+    )
+      wrong.push({ code, answer });
+    if ((await readBatch(partner, id)).status !== 'needs_approval') wrong.push({ id });
+  }
+  expect(wrong).toEqual([]);
+  expect((await partner.get('/payouts')).body.data.total).toBe(0);
+  expect(await readBalance(partner)).toMatchObject({ available: '70000.0000', pending: '0.0000' });
+  // What was refused may be approved once it fits.
+  await partner.administer('patch', '', { payouts_enabled: false });
+  const { id } = await makeBatch(partner, itemsOf(3));
+  expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));
+  await partner.administer('patch', '', { payouts_enabled: true });
+  expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject({ status: 200 });
+  await batchWhen(partner, id, 'completed');
+}, 60_000);
+
+it('answers with every complaint about every item at once', async () => {
+  const partner = await buildPayer(stack);
+  const good = itemBody({ external_ref: 'twice' });
+  const items = [
+    good,
+    itemBody({ amount: '9999', bank_account_number: '1' }),
+    { ...itemBody({ amount: 20000, bank_code: 'NOBANK' }), surplus: 1 },
+    itemBody({ external_ref: 'twice' }),
+    itemBody({ external_ref: undefined, bank_code: 'NOBANK' }),
+    itemBody({ bank_code: 'NOBANK' }),
+    'no item',
+  ];
+  const { status, body } = await partner.post('/payout-batches', { items });
+  expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'REQUEST_INVALID_PAYLOAD' });
+  expect(body.error.details.map(({ field }: { field: string }) => field)).toEqual([
+    'items.1.bank_account_number',
+    'items.1.amount',
+    'items.2.amount',
+    'items.2.surplus',
+    'items.3.external_ref',
+    'items.4.external_ref',
+    'items.5.bank_code',
+    'items.6',
+  ]);
+  const many = itemsOf(40, { amount: '1' });
+  expect((await partner.post('/payout-batches', { items: many })).body.error.details).toHaveLength(40);
+  for (const refused of [[], itemsOf(1001)]) {
+    const answer = await partner.post('/payout-batches', { items: refused });
+    expect(answer).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+  }
+  expect((await partner.get('/payout-batches')).body.data.total).toBe(0);
+});
+
+it('has at most ten companions, lapses after 72 hours, and is listed', async () => {
+  const partner = await buildPayer(stack);
+  const approve = await buildSecondKey(stack, partner);
+  const made: { id: string }[] = [];
+  for (let count = 0; count < mostOpenBatches; count += 1) made.push(await makeBatch(partner, itemsOf(1)));
+  const tooMany = await partner.post('/payout-batches', { items: itemsOf(1) });
+  expect(tooMany).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+  const [oldest] = made;
+  await stack.owner().execute('update payout_batches set lapses_at = now() where id = ?', [oldest?.id]);
+  expect(await approve(`/payout-batches/${oldest?.id}/approve`)).toMatchObject(
+    refusal(409, 'PAYOUT_BATCH_DECIDED', { status: 'lapsed' }),
+  );
+  await lookAtPayoutBatch(stack.em(), stack.deps.sealer, { batchId: oldest?.id ?? '' });
+  expect(await readBatch(partner, oldest?.id ?? '')).toMatchObject({
+    status: 'lapsed',
+    is_final: true,
+    decided_at: null,
+  });
+  expect(await itemsOfBatch(partner, oldest?.id ?? '')).toMatchObject([{ status: 'lapsed', is_final: true }]);
+  await makeBatch(partner, itemsOf(1), { external_ref: 'the-last' });
+  const list = async (query: string) => (await partner.get(`/payout-batches?${query}`)).body.data;
+  expect(await list('status=lapsed')).toMatchObject({ total: 1, items: [{ id: oldest?.id }] });
+  expect(await list('external_ref=the-last')).toMatchObject({ total: 1 });
+  expect((await list('limit=4')).items).toHaveLength(4);
+  const other = await buildPartner(stack);
+  expect(await other.get(`/payout-batches/${oldest?.id}`)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
+  expect(await other.get(`/payout-batches/${oldest?.id}/items`)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
+}, 60_000);
+
+it('is reserved once when it is approved twice at once, and sent once when its workflow is lost', async () => {
+  const partner = await buildPayer(stack, { available: '1000000' });
+  const approve = await buildSecondKey(stack, partner);
+  const { id } = await makeBatch(partner, itemsOf(15));
+  const path = `/payout-batches/${id}/approve`;
+  const answers = await Promise.all([approve(path), approve(path), approve(path)]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  await stack.deps.workflows.client.workflow.getHandle(`partner-payout-batch/${id}`).terminate('lost');
+  await stack.owner().execute('update payout_batches set look_again_at = now() where id = ?', [id]);
+  await stack.deps.workflows.client.workflow.execute('sweepPayouts', {
+    workflowId: `test/${newId()}`,
+    taskQueue: stack.deps.workflows.taskQueue,
+    args: [],
+  });
+  await batchWhen(partner, id, 'completed');
+  const ids = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
+  expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
+}, 90_000);
+
+itInFull(
+  'of a thousand items is reserved within two seconds',
+  async () => {
+    const limits = { ...generous, max_daily_amount: '10000000000' };
+    const partner = await buildPayer(stack, { available: '100000000', limits });
+    const { body } = await partner.administer('post', '/keys', { permissions: ['approve-payout'] });
+    const { id } = await makeBatch(partner, itemsOf(1000));
+    // Without the workflow, which would send them all: what is measured is the transaction.
+    const nobody = { wakePayoutBatch: async () => undefined };
+    const begun = performance.now();
+    await approvePayoutBatch(
+      stack.em(),
+      { workflows: nobody },
+      {
+        partnerId: partner.id,
+        batchId: id,
+        keyId: body.data.id,
+        requestId: newId(),
+      },
+    );
+    expect(performance.now() - begun).toBeLessThan(4000);
+    expect(await readBalance(partner)).toMatchObject({ available: '80000000.0000', pending: '20000000.0000' });
+  },
+  60_000,
+);

@@ -1,0 +1,109 @@
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineUpdate,
+  isCancellation,
+  ParentClosePolicy,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type {
+  InstrumentLook,
+  PartnerInstrumentInput,
+  PartnerInstrumentStatus,
+} from '../src/money-in/partner-instruments/partner-instrument.ts';
+import { paymentWaitMs } from '../src/shared/asking-intervals.ts';
+import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { workflowIds } from '../src/shared/workflow-ids.ts';
+import { callbackArrived, type NotOpened, suspendStrays } from './collect-payment.ts';
+import { tellDetails } from './go-on.ts';
+import { partnerPayment } from './partner-payment.ts';
+import { hasLapsed } from './refusal.ts';
+import { startDelivery } from './start-delivery.ts';
+import { firstStep, providerStep } from './step-options.ts';
+
+/** The request waits for this: how the instrument stands once the provider has answered. */
+export const awaitPaymentCode = defineUpdate<PartnerInstrumentStatus>('awaitPaymentCode');
+
+const { openPartnerInstrument } = proxyLocalActivities<Activities>(firstStep);
+const { obtainPaymentCode, collectInstrumentPayments } = proxyActivities<Activities>(providerStep);
+
+/** History length, in events, after which the run continues as new. */
+const longestHistory = 1500;
+
+/**
+ * A number or code that a customer keeps, for as long as it is open: the provider is asked after each callback and at
+ * intervals what was paid to it, and each of its payments becomes one of the partner's.
+ */
+export async function partnerInstrument({
+  instrumentId,
+  opening,
+}: PartnerInstrumentInput): Promise<PartnerInstrumentStatus | NotOpened> {
+  let hints = 0;
+  const opened = openPartnerInstrument({ instrumentId, opening: opening ?? null });
+  const code = opened.then((status) => (status === 'closed' ? status : obtainPaymentCode({ instrumentId })));
+  // If opening is refused, the rejection is handled below; unhandled here, it would fail the workflow task.
+  code.catch(() => undefined);
+  setHandler(callbackArrived, () => {
+    hints += 1;
+  });
+  setHandler(awaitPaymentCode, () => code);
+  let status: PartnerInstrumentStatus;
+  try {
+    status = await code;
+  } catch (refusal) {
+    await condition(allHandlersFinished);
+    if (opening === undefined || isCancellation(refusal)) throw refusal;
+    return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
+  }
+  let seen = opening === undefined ? -1 : 0;
+  let callbacksCome = false;
+  for (let round = 0; status === 'active' || hints > seen; round += 1) {
+    const waitMs = paymentWaitMs(round, { callbacksCome });
+    tell(waitMs);
+    await condition(() => hints > seen, waitMs);
+    if (hints > seen) round = -1;
+    seen = hints;
+    const look: InstrumentLook = await collectInstrumentPayments({ instrumentId });
+    await follow(look);
+    callbacksCome = look.callbacksCome;
+    status = look.status;
+    if (look.hasMore) hints += 1;
+    const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
+    if (status === 'active' && isLong && hints === seen) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof partnerInstrument>({ instrumentId });
+    }
+  }
+  tellDetails('Ended: closed. Money that still comes is held for the operators.');
+  await condition(allHandlersFinished);
+  return status;
+}
+
+/** Starts what follows from what came: webhooks, the release of nets, and cases of money that does not fit. */
+async function follow({ deliveryIds, waiting, strays }: InstrumentLook): Promise<void> {
+  for (const deliveryId of deliveryIds) await startDelivery(deliveryId, 'payment');
+  for (const paymentId of waiting) {
+    try {
+      await startChild(partnerPayment, {
+        workflowId: workflowIds.partnerPayment(paymentId),
+        args: [{ paymentId }],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        staticSummary: 'A payment to a reusable instrument',
+      });
+    } catch (error) {
+      if (!(error instanceof Error && error.name === 'WorkflowExecutionAlreadyStartedError')) throw error;
+    }
+  }
+  await suspendStrays({ strays });
+}
+
+function tell(waitMs: number): void {
+  const until = formatWesternIndonesia(new Date(Date.now() + waitMs));
+  tellDetails(`Open for payments. Asks the provider at ${until} (UTC+7), or when a callback comes.`);
+}

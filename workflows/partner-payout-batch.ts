@@ -1,0 +1,79 @@
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import {
+  begunEveryMs,
+  isFinalBatch,
+  type PayoutBatchInput,
+  type PayoutBatchStanding,
+  type PayoutBatchStatus,
+} from '../src/money-out/payout-batches/payout-batch.ts';
+import { formatWesternIndonesia } from '../src/shared/clock.ts';
+import { tellDetails } from './go-on.ts';
+import { startDelivery } from './start-delivery.ts';
+import { ledgerStep } from './step-options.ts';
+
+/** Somebody has made, approved or rejected the batch. Only a hint: the workflow looks at its row. */
+export const batchChanged = defineSignal('batchChanged');
+
+const { beginBatchPayouts, lookAtPayoutBatch } = proxyActivities<Activities>(ledgerStep);
+
+/** History length, in events, after which the run continues as new. */
+const longestHistory = 1500;
+
+/**
+ * A batch of payouts from its making to its end: waits for a second key or the end of its time, then begins the payouts,
+ * a few at a time, and waits until each has ended by itself.
+ */
+export async function partnerPayoutBatch({ batchId, begun = 0 }: PayoutBatchInput): Promise<PayoutBatchStatus> {
+  let hints = 0;
+  setHandler(
+    batchChanged,
+    () => {
+      hints += 1;
+    },
+    { description: 'Makes the workflow look at the batch now' },
+  );
+  let place = begun;
+  let allBegun = false;
+  for (;;) {
+    const seen = hints;
+    const batch = await lookAtPayoutBatch({ batchId });
+    for (const deliveryId of batch.deliveryIds) await startDelivery(deliveryId, 'batch of payouts');
+    tell(batch);
+    if (isFinalBatch(batch.status)) return batch.status;
+    const isBusy = batch.status === 'processing' && !allBegun;
+    if (isBusy) {
+      const next = await beginBatchPayouts({ batchId, after: place });
+      place = next.begun;
+      allBegun = next.isDone;
+      await sleep(begunEveryMs);
+    } else {
+      await condition(() => hints > seen, batch.waitMs);
+    }
+    if (workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof partnerPayoutBatch>({ batchId, begun: place });
+    }
+  }
+}
+
+function tell({ status, waitMs }: PayoutBatchStanding): void {
+  const until = formatWesternIndonesia(new Date(Date.now() + waitMs));
+  const next: Record<PayoutBatchStatus, string> = {
+    needs_approval: `Waits for a second key to approve it, until ${until} (UTC+7) at the latest.`,
+    processing: `Its payouts are on their way. Looks again at ${until} (UTC+7) at the latest.`,
+    completed: 'Ended: every payout has ended.',
+    rejected: 'Ended: rejected, nothing was paid.',
+    lapsed: 'Ended: nobody approved it in time, nothing was paid.',
+  };
+  tellDetails(next[status]);
+}
