@@ -15,6 +15,7 @@ import { partnerLaw } from '../../src/partners/partner.ts';
 import { webhookDeliveryLaw } from '../../src/partners/webhooks/webhook-delivery.ts';
 import { webhookEndpointLaw } from '../../src/partners/webhooks/webhook-endpoint.ts';
 import { userLaw } from '../../src/people/identity/user.ts';
+import { mailLaw } from '../../src/people/mail/mail.ts';
 import { verificationLaw } from '../../src/people/official-documents/official-document.ts';
 import { organizationLaw } from '../../src/people/organizations/organization.ts';
 import type { StatusLaw } from '../../src/shared/status-law.ts';
@@ -27,6 +28,7 @@ export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'donation_subscriptions.status': subscriptionLaw,
   'donations.status': donationLaw,
   'erasures.status': erasureLaw,
+  'mails.status': mailLaw,
   'official_documents.verification_status': verificationLaw,
   'organizations.status': organizationLaw,
   'partner_payments.status': paymentOrderLaw,

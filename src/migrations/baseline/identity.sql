@@ -20,6 +20,11 @@ create table users (
   organization_id uuid references organizations (id),
   role_id uuid references roles (id),
   status text not null check (status in ('invited', 'active', 'suspended')),
+  -- When the user proved to read what is sent to the address: until then, only notices of security are.
+  email_confirmed_at timestamptz,
+  locale text not null default 'id' check (locale in ('id', 'en')),
+  takes_receipts boolean not null default true,
+  takes_reminders boolean not null default true,
   password_hash text,
   -- A token carries the generation of its user; what ends them all begins the next. Tokens of other issuers carry none:
   -- they end by the instant of their issue.

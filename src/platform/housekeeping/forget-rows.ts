@@ -13,6 +13,7 @@ export type ForgottenKind =
   | 'token_signing_keys'
   | 'revoked_tokens'
   | 'sign_ups'
+  | 'mails'
   | 'used_signatures'
   | 'login_failures';
 
