@@ -143,6 +143,28 @@ create trigger revoked_tokens_are_kept before insert on revoked_tokens
   for each row execute function keep_revoked_token();
 create index revoked_tokens_by_expiry on revoked_tokens (expires_at);
 
+-- What renews a session: each is replaced when it is used, by the next of its family. One that is used twice ends the family
+-- with its access tokens.
+create table refresh_tokens (
+  token_hash text primary key,
+  family_id uuid not null,
+  user_id uuid not null references users (id),
+  -- As of the access tokens: it ends with them all.
+  token_generation integer not null,
+  second_factor text,
+  -- The access token that was made beside it.
+  access_token_id text not null unique,
+  access_expires_at timestamptz not null,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+create index refresh_tokens_of_family on refresh_tokens (family_id);
+create index refresh_tokens_of_user on refresh_tokens (user_id);
+create index refresh_tokens_by_expiry on refresh_tokens (expires_at);
+create trigger refresh_tokens_of_nobody_erased before insert on refresh_tokens
+  for each row execute function refuse_erased('user_id');
+
 -- The second factor of the user of this id. A code is of a time step; those up to the last one are spent.
 create table second_factors (
   id uuid primary key references users (id),

@@ -23,6 +23,7 @@ declare
     when 'known_logins' then interval '30 days'
     when 'token_signing_keys' then interval '30 days'
     when 'revoked_tokens' then interval '1 day'
+    when 'refresh_tokens' then interval '1 day'
     when 'sign_ups' then interval '1 hour'
     when 'mails' then interval '30 days'
     -- Five minutes before and after the time that it names, and as much again for clocks.
@@ -86,6 +87,9 @@ begin
         where k.published_until < before limit p_limit for update skip locked);
     when 'revoked_tokens' then
       delete from revoked_tokens where ctid = any (array(select t.ctid from revoked_tokens t
+        where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
+    when 'refresh_tokens' then
+      delete from refresh_tokens where ctid = any (array(select t.ctid from refresh_tokens t
         where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
     when 'sign_ups' then
       delete from sign_ups where ctid = any (array(select s.ctid from sign_ups s

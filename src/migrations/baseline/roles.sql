@@ -29,7 +29,7 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
 grant delete on addresses, cause_managers, document_uploads, invitations, mails, official_documents, partner_fees, proved_checks,
-  reconciled_records, recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
+  reconciled_records, recovery_codes, refresh_tokens, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
   users, webhook_endpoints
   to amanah_app;
 
@@ -44,6 +44,7 @@ grant insert, update (lifted_by, lifted_at) on legal_holds to amanah_app;
 grant insert on keys_databases to amanah_app;
 grant insert, update (name, display_name, description, updated_by, updated_at, deleted_at) on roles to amanah_app;
 grant insert, update (accepted_at) on invitations to amanah_app;
+grant insert, update (used_at) on refresh_tokens to amanah_app;
 grant insert, update (facts_sealed, token_used_at, status, attempts, last_error, ended_at) on mails to amanah_app;
 grant insert, update (secret_sealed, last_step, confirmed_at, created_at) on second_factors to amanah_app;
 grant insert, update (logged_in_at) on known_logins to amanah_app;

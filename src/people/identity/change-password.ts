@@ -4,6 +4,7 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
+import { recordMail } from '../mail/record-mail.ts';
 import type { Caller } from './caller.ts';
 import { endTokens, lockOwnRow } from './end-tokens.ts';
 import { countPassword, loginAttempt, refuseThrottled } from './login-failures.ts';
@@ -59,6 +60,7 @@ export async function changePassword(
       requestId,
       data: { changed: ['password'] },
     });
+    await recordMail(tx, sealer, { userId: user.id, kind: 'password_changed' });
     return { user, secondFactor: (await hasSecondFactor(tx, caller)) ? caller.secondFactor : null };
   });
 }

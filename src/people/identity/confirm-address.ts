@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
 import { lockUserRow } from './end-tokens.ts';
@@ -17,24 +18,18 @@ export async function confirmAddress(
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();
     await spendMailToken(tx, 'confirm_address', token);
-    await noteConfirmed(tx, user, requestId);
+    if (user.email_confirmed_at) return user;
+    const now = await readDatabaseClock(tx);
+    tx.assign(user, { email_confirmed_at: now, updated_at: now });
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: user.id,
+      actorId: user.id,
+      requestId,
+      data: { changed: ['email_confirmed_at'] },
+    });
     return user;
-  });
-}
-
-/** The user has used what was sent to their address, in the caller's transaction, which has locked their row. */
-export async function noteConfirmed(tx: EntityManager, user: User, requestId: string): Promise<void> {
-  const confirmed = await tx.execute<unknown[]>(
-    `update users set email_confirmed_at = clock_timestamp() where id = ? and email_confirmed_at is null returning 1`,
-    [user.id],
-  );
-  if (confirmed.length === 0) return;
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'user',
-    resourceId: user.id,
-    actorId: user.id,
-    requestId,
-    data: { changed: ['email_confirmed_at'] },
   });
 }

@@ -5,7 +5,6 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
 import { recordMail, recordTokenMail } from '../mail/record-mail.ts';
-import { noteConfirmed } from './confirm-address.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
@@ -75,10 +74,11 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();
     await spendMailToken(tx, 'reset_password', token);
-    tx.assign(user, { password_hash: passwordHash, updated_at: await readDatabaseClock(tx) });
+    const now = await readDatabaseClock(tx);
+    const email_confirmed_at = user.email_confirmed_at ?? now;
+    tx.assign(user, { password_hash: passwordHash, email_confirmed_at, updated_at: now });
     await endTokens(tx, user);
     await tx.flush();
-    await noteConfirmed(tx, user, requestId);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'user',

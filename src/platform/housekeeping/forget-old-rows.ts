@@ -43,6 +43,7 @@ export async function forgetOldRows(
     refused_balance_payments: forgetRefusals,
     openings: forgetOpenings,
     payout_tallies: kept('payout_tallies', talliesKept),
+    refresh_tokens: kept('refresh_tokens', '1 day'),
     mails: kept('mails', mailsKept),
     used_signatures: kept('used_signatures', '1 day'),
     expired_invitations: {

@@ -86,6 +86,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/auth/email/confirm': anyone,
   'POST /v1/auth/password/forgot': anyone,
   'POST /v1/auth/password/reset': anyone,
+  'POST /v1/auth/refresh': anyone,
   'GET /v1/users': needs('read-user'),
   'GET /v1/users/:': needs('read-user'),
   'PATCH /v1/users/:': needs('update-user', ofPlatform),
