@@ -93,6 +93,7 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     }),
   };
+  await failpoint('deliver-mail.before');
   try {
     await tools.sender.send({ ...mail, headers, to: email, messageId: id });
   } catch (error) {

@@ -31,7 +31,15 @@ const queries: Partial<Record<MailKind, string>> = {
   circle_pot: round,
 };
 
-const moneyNames = new Set(['amount', 'pot', 'guarantee', 'fee']);
+/** How columns are shown that are not shown as they are. */
+const shown: Record<string, (value: string) => string> = {
+  amount: rupiah,
+  pot: rupiah,
+  guarantee: rupiah,
+  fee: rupiah,
+  at: (value) => shownAt(new Date(value)),
+  due_at: (value) => shownAt(new Date(value)),
+};
 
 /** What a receipt or reminder says, read when it is sent; null when what it tells of is gone. */
 export async function findMailFacts(
@@ -40,15 +48,14 @@ export async function findMailFacts(
 ): Promise<MailFacts | null> {
   const query = queries[kind];
   if (query === undefined || id === null) return {};
-  const [row] = await em.execute<Record<string, string | Date | null>[]>(query, turn === null ? [id] : [id, turn]);
+  const [row] = await em.execute<Record<string, string | null>[]>(query, turn === null ? [id] : [id, turn]);
   return row === undefined ? null : factsOf(row);
 }
 
-function factsOf(row: Record<string, string | Date | null>): MailFacts {
+function factsOf(row: Record<string, string | null>): MailFacts {
   const facts: MailFacts = {};
   for (const [name, value] of Object.entries(row)) {
-    if (value === null) continue;
-    facts[name] = typeof value !== 'string' ? shownAt(value) : moneyNames.has(name) ? rupiah(value) : value;
+    if (value !== null) facts[name] = shown[name]?.(value) ?? value;
   }
   return facts;
 }
