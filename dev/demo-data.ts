@@ -108,8 +108,9 @@ async function ensureUser(
     const { profile_sealed, email_digest } = await preparePerson(sealer, person, userId);
     await em.transactional(async (tx) => {
       await tx.execute(
-        `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash)
-         select ?, ?, ?, ?, ?, id, 'active', ? from roles where name = ? and is_default`,
+        `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash,
+           email_confirmed_at)
+         select ?, ?, ?, ?, ?, id, 'active', ?, now() from roles where name = ? and is_default`,
         [userId, profile_sealed, email_digest, person.userType, organizationId, passwordHash, person.role],
       );
       if (person.userType === 'individual') await openAccount(tx, { kind: 'user', name: 'Main', userId });

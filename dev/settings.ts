@@ -32,6 +32,8 @@ const schema = z.object({
   SEAL_SIGNING_KEY: text,
   BANK_ACCOUNT_WAIT_HOURS: text,
   WEBHOOK_ALLOW_LOOPBACK: text,
+  SMTP_URL: text,
+  MAIL_FROM: text,
 });
 
 export type Settings = z.infer<typeof schema>;

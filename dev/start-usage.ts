@@ -23,6 +23,8 @@ const variables: Record<keyof Settings, string> = {
   DATA_ENCRYPTION_KEYS: 'what is encrypted at rest, id:key, newest first (made at the first start)',
   SEAL_SIGNING_KEY: 'what seals the journals, id:key (made at the first start)',
   BANK_ACCOUNT_WAIT_HOURS: 'how long after it was added a bank account becomes usable (0)',
+  SMTP_URL: 'your mail server in the place of the sandbox, which catches mail',
+  MAIL_FROM: 'who sends its mails, with SMTP_URL',
   WEBHOOK_ALLOW_LOOPBACK: 'whether webhooks may go to this machine (true)',
 };
 

@@ -55,8 +55,10 @@ import { addressesRoutes } from '../people/addresses/addresses.routes.ts';
 import { bankAccountsRoutes } from '../people/bank-accounts/bank-accounts.routes.ts';
 import { documentCategoriesRoutes } from '../people/documents/categories.routes.ts';
 import { documentsRoutes } from '../people/documents/documents.routes.ts';
+import { accountPages } from '../people/identity/account-pages.routes.ts';
 import { authRoutes } from '../people/identity/auth.routes.ts';
 import { authenticate } from '../people/identity/authenticate.ts';
+import { recoveryRoutes } from '../people/identity/recovery.routes.ts';
 import { totpRoutes } from '../people/identity/totp.routes.ts';
 import { usersRoutes } from '../people/identity/users.routes.ts';
 import { wellKnownRoutes } from '../people/identity/well-known.routes.ts';
@@ -83,6 +85,7 @@ import { webhookDocuments } from './webhook-documents.ts';
 /** Every route group of the API. */
 export const routeGroups: readonly RouteGroup[] = [
   authRoutes,
+  recoveryRoutes,
   totpRoutes,
   wellKnownRoutes,
   usersRoutes,
@@ -185,6 +188,7 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = ro
       errorPage(),
     ),
     paidPages(deps),
+    accountPages({ routeGroups: groups, deps, doors }),
     operationsPages({ routeGroups: groups, deps, doors, origins }),
   ];
   const refuse = refuseUnknown((path) => literalPaths.methodsOf(path) ?? methodsOf(routers, path));

@@ -11,6 +11,8 @@ import { forgetOpenings } from '../platform/openings/forget-openings.ts';
 const userAnswersKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';
+/** When which mail was sent, without its text. */
+const mailsKept = '90 days';
 /** For so long after an invitation expired it can be seen who was invited and never came. */
 const expiredInvitationsKeptDays = 30;
 /** Every table that may name a user is asked about each of them, which takes a few milliseconds. */
@@ -18,8 +20,8 @@ const invitationsPerRound = 1000;
 
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
- * keys, looks of the sweeps, verdicts on openings, tallies of payouts, results of
- * checks of bank accounts, signatures that were used, and people who were
+ * keys, looks of the sweeps, verdicts on openings, tallies of payouts, results of checks of bank accounts, mails that were
+ * sent, signatures that were used, and people who were
  * invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
  */
 export async function forgetOldRows(
@@ -43,6 +45,8 @@ export async function forgetOldRows(
     openings: forgetOpenings,
     payout_tallies: kept('payout_tallies', talliesKept),
     bank_account_checks: kept('bank_account_checks', '1 day'),
+    refresh_tokens: kept('refresh_tokens', '1 day'),
+    mails: kept('mails', mailsKept),
     used_signatures: kept('used_signatures', '1 day'),
     expired_invitations: {
       forget: (tx, limit) => takeBackExpired(tx, expiredInvitationsKeptDays, limit),

@@ -128,9 +128,13 @@ async function buildStack(
   const url = `http://127.0.0.1:${address.port}`;
 
   const sandboxPort = await findFreePort();
+  const smtpPort = await findFreePort();
   const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
   const env = {
-    ...testEnvironment({ databaseUrl: database.url, temporalAddress: run.temporal.address, url, sandboxUrl }, secrets),
+    ...testEnvironment(
+      { databaseUrl: database.url, temporalAddress: run.temporal.address, url, sandboxUrl, smtpPort },
+      secrets,
+    ),
     ...options.env,
   };
   // The product says that it is busy when a connection takes long; a test waits.
@@ -157,6 +161,7 @@ async function buildStack(
         callbackUrl: `${url}${callbackPath}`,
         callbackToken: secrets.callbackToken,
         secretKey: secrets.sandboxKey,
+        smtpPort,
       },
       { logFile: join(logs, 'sandbox.log') },
     );

@@ -22,6 +22,8 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
   });
   await endTokens(tx, user);
   await tx.flush();
+  await tx.execute('delete from refresh_tokens where user_id = ?', [id]);
+  await tx.execute('delete from mails where user_id = ?', [id]);
   await tx.execute('delete from second_factors where id = ?', [id]);
   await tx.execute('delete from addresses where user_id = ? and organization_id is null', [id]);
   await tx.execute('delete from official_documents where user_id = ?', [id]);

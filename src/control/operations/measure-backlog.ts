@@ -48,6 +48,10 @@ const waiting: Record<string, string> = {
   unread_callbacks: `select received_at as since from gateway_callbacks
     where unread is not null and received_at > now() - interval '1 day'`,
   overdue_webhooks: overdueDeliveries,
+  overdue_mails:
+    "select created_at as since from mails where status = 'pending' and created_at < now() - interval '5 minutes'",
+  parked_mails:
+    "select created_at as since from mails where status = 'parked' and created_at > now() - interval '7 days'",
   overdue_payment_orders: `${overdue('payment_orders')} and settling_since is null`,
   overdue_partner_payments: `${overdue('partner_payments')} and settling_since is null`,
   settling_payments: `select since from (select settling_since as since from payment_orders

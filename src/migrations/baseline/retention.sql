@@ -24,7 +24,9 @@ declare
     when 'known_logins' then interval '30 days'
     when 'token_signing_keys' then interval '30 days'
     when 'revoked_tokens' then interval '1 day'
+    when 'refresh_tokens' then interval '1 day'
     when 'sign_ups' then interval '1 hour'
+    when 'mails' then interval '30 days'
     -- Five minutes before and after the time that it names, and as much again for clocks.
     when 'used_signatures' then interval '20 minutes'
     when 'login_failures' then interval '15 minutes' end;
@@ -90,9 +92,15 @@ begin
     when 'revoked_tokens' then
       delete from revoked_tokens where ctid = any (array(select t.ctid from revoked_tokens t
         where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
+    when 'refresh_tokens' then
+      delete from refresh_tokens where ctid = any (array(select t.ctid from refresh_tokens t
+        where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
     when 'sign_ups' then
       delete from sign_ups where ctid = any (array(select s.ctid from sign_ups s
         where s.made_at < before order by s.made_at limit p_limit for update skip locked));
+    when 'mails' then
+      delete from mails where ctid = any (array(select m.ctid from mails m
+        where m.status <> 'pending' and m.created_at < before order by m.created_at limit p_limit for update skip locked));
     when 'used_signatures' then
       delete from used_signatures where ctid = any (array(select u.ctid from used_signatures u
         where u.used_at < before order by u.used_at limit p_limit for update skip locked));

@@ -28,21 +28,25 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
-grant delete on addresses, bank_account_checks, cause_managers, document_uploads, invitations, official_documents, partner_fees, proved_checks,
-  reconciled_records, recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
+grant delete on addresses, bank_account_checks, cause_managers, document_uploads, invitations, mails, official_documents, partner_fees,
+  proved_checks, reconciled_records, recovery_codes, refresh_tokens, role_permissions, saving_circle_members,
+  saving_circle_standing_orders, second_factors, sweep_looks,
   users, webhook_endpoints
   to amanah_app;
 
 -- Who is there.
 grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
   updated_at) on organizations to amanah_app;
-grant insert, update (profile_sealed, email_digest, role_id, status, password_hash, token_generation, tokens_ended_at,
+grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at,
+  locale, takes_receipts, takes_reminders, password_hash, token_generation, tokens_ended_at,
   erased_at, updated_at) on users to amanah_app;
 grant insert, update (status, held_because, erased_at, ended_at) on erasures to amanah_app;
 grant insert, update (lifted_by, lifted_at) on legal_holds to amanah_app;
 grant insert on keys_databases to amanah_app;
 grant insert, update (name, display_name, description, updated_by, updated_at, deleted_at) on roles to amanah_app;
 grant insert, update (accepted_at) on invitations to amanah_app;
+grant insert, update (used_at) on refresh_tokens to amanah_app;
+grant insert, update (facts_sealed, token_used_at, status, attempts, last_error, ended_at) on mails to amanah_app;
 grant insert, update (secret_sealed, last_step, confirmed_at, created_at) on second_factors to amanah_app;
 grant insert, update (logged_in_at) on known_logins to amanah_app;
 grant insert, update (private_key_sealed, published_until) on token_signing_keys to amanah_app;
@@ -134,7 +138,7 @@ grant execute on function
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,
   empty_saving_goal,
   take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, hold_operator,
-  make_coming_month
+  make_coming_month, tell
   to amanah_app;
 grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,

@@ -5,6 +5,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
+import { recordMail } from '../mail/record-mail.ts';
 import { endTokens, lockOwnRow } from './end-tokens.ts';
 import { countPassword, loginAttempt, refuseThrottled } from './login-failures.ts';
 import { hashPassword, normalizePassword, verifyPassword } from './password.ts';
@@ -59,6 +60,7 @@ export async function changePassword(
       requestId,
       data: { changed: ['password'] },
     });
+    await recordMail(tx, sealer, { userId: user.id, kind: 'password_changed' });
     return { user, secondFactor: (await hasSecondFactor(tx, caller)) ? caller.secondFactor : null };
   });
 }

@@ -13,6 +13,7 @@ import { getDefaultRole, lockRole } from '../access/find-role.ts';
 import { defaultRoleNames, requireFittingRole, requireGrantable, requireVisibleRole } from '../access/role.ts';
 import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
+import { recordMail } from '../mail/record-mail.ts';
 import { Organization } from '../organizations/organization.entity.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
@@ -110,6 +111,7 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
        values (?, ?, ?, ?, ?, ?)`,
       [id, user.id, sha256(token), expiresAt, caller.userId, caller.isSuperAdmin],
     );
+    await recordInvitationMail(tx, sealer, user, token);
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',
       resourceType: 'invitation',
@@ -120,6 +122,14 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
     });
     return { token, expiresAt, user };
   });
+}
+
+/** Writes the mail with the token, in the place of one not yet sent whose token is void now. */
+async function recordInvitationMail(tx: EntityManager, sealer: Sealer, user: User, token: string): Promise<void> {
+  await tx.execute("delete from mails where user_id = ? and kind = 'invitation' and status = 'pending'", [user.id]);
+  const organization = user.organization_id ? await tx.findOne(Organization, user.organization_id) : null;
+  const facts = { token, ...(organization && { organization: organization.name }) };
+  await recordMail(tx, sealer, { userId: user.id, kind: 'invitation', facts });
 }
 
 /** Gives an already invited user the name and role of the new invitation; an event names what changed. */

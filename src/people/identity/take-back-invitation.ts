@@ -86,13 +86,13 @@ interface Removal {
   why: 'taken back' | 'expired';
 }
 
-/** Deletes invited users, who have done nothing yet: only the invitations and `cause_managers` refer to them. */
+/** Deletes invited users, who have done nothing yet: only invitations, mails and `cause_managers` refer to them. */
 async function removeInvited(
   tx: EntityManager,
   userIds: readonly string[],
   { actorId, requestId, why }: Removal,
 ): Promise<void> {
-  for (const table of ['invitations', 'cause_managers']) {
+  for (const table of ['invitations', 'mails', 'cause_managers']) {
     await tx.execute(`delete from ${table} where user_id = any(?::uuid[])`, [textArray(userIds)]);
   }
   await tx.execute('delete from users where id = any(?::uuid[])', [textArray(userIds)]);

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { UserStatus, UserType } from '../../shared/user.ts';
+import type { Locale } from '../mail/mail.ts';
 
 const UserSchema = defineEntity({
   name: 'User',
@@ -13,6 +14,10 @@ const UserSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     role_id: p.uuid().nullable(),
     status: p.text().$type<UserStatus>(),
+    email_confirmed_at: p.datetime().nullable(),
+    locale: p.text().$type<Locale>().default('id'),
+    takes_receipts: p.boolean().default(true),
+    takes_reminders: p.boolean().default(true),
     password_hash: p.text().nullable().hidden(),
     token_generation: p.integer().default(0),
     tokens_ended_at: p.datetime().nullable(),

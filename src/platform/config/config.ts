@@ -151,6 +151,12 @@ const schema = z
     /** Newest first. */
     DATA_ENCRYPTION_KEYS: namedKeys,
     ...sealing,
+    /** The mail server; without one mails wait. Its password, if it has one, stands in the URL. */
+    SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+    MAIL_FROM: z
+      .string()
+      .regex(/^([^<>@\r\n]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, 'is an address, or Name <address>')
+      .optional(),
     WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
     WEBHOOK_PORTS: list.pipe(z.array(z.coerce.number<string>().int().min(1).max(65_535))).default([]),
     RATE_LIMIT_REQUESTS_PER_10S: z.coerce.number().int().min(1).default(2000),
@@ -179,6 +185,9 @@ const schema = z
         path: ['AUTH_EXTERNAL_ISSUER'],
         message: 'is needed with AUTH_EXTERNAL_JWKS_URL',
       });
+    }
+    if (env.SMTP_URL && !env.MAIL_FROM) {
+      ctx.addIssue({ code: 'custom', path: ['MAIL_FROM'], message: 'is needed with SMTP_URL' });
     }
     complainAboutTls(env, ctx);
     if (env.DATABASE_READ_URL !== undefined && placeOf(env.DATABASE_READ_URL) === placeOf(env.DATABASE_URL)) {

@@ -127,6 +127,7 @@ const ownFunctions = [
   'settle_saving_goals',
   'empty_saving_goal',
   'take_provider_call',
+  'tell',
   'forget_rows',
   'callers_of',
   'write_seal',

@@ -13,7 +13,9 @@ export type ForgottenKind =
   | 'known_logins'
   | 'token_signing_keys'
   | 'revoked_tokens'
+  | 'refresh_tokens'
   | 'sign_ups'
+  | 'mails'
   | 'used_signatures'
   | 'login_failures';
 

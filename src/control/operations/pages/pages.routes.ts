@@ -4,8 +4,8 @@ import type { Context, Next } from 'koa';
 import { type ProposedKind, proposedKinds } from '../../../money-out/decisions/decision.ts';
 import { isSafe } from '../../../platform/http/access.ts';
 import type { Answer } from '../../../platform/http/answer.ts';
-import { readBody } from '../../../platform/http/body.ts';
 import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
+import { readForm } from '../../../platform/http/forms.ts';
 import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
 import { callRoute, type Doors } from '../../../platform/http/serve-route.ts';
 import { must } from '../../../shared/assert.ts';
@@ -33,9 +33,6 @@ interface Pages {
   /** The origins of our own pages. */
   origins: ReadonlySet<string>;
 }
-
-/** Forms are small. */
-const formLimitBytes = 16 * 1024;
 
 interface Me {
   id: string;
@@ -250,14 +247,6 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
     });
   }
   return router;
-}
-
-/** The fields of a form; line breaks become spaces. Throws REQUEST_INVALID when the body is not a form. */
-async function readForm(ctx: Context): Promise<Record<string, string>> {
-  if (!ctx.is('urlencoded')) refuse('REQUEST_INVALID', 'A form is needed: application/x-www-form-urlencoded');
-  const bytes = await readBody(ctx.req, { limitBytes: formLimitBytes });
-  const fields = [...new URLSearchParams(bytes.toString())];
-  return Object.fromEntries(fields.map(([name, value]) => [name, value.replace(/[\r\n]+/g, ' ')]));
 }
 
 /** The kind of decision that a form is about. */
