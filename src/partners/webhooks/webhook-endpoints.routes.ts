@@ -27,7 +27,7 @@ const url = text(2000).meta({
   description: 'A public https address without credentials. It is asked by POST, redirects are not followed.',
   examples: ['https://partner.example/webhooks'],
 });
-const events = z.array(z.enum(webhookEvents)).min(1, 'must name at least one event');
+const events = z.array(z.enum(webhookEvents)).min(1, 'must name at least one event').max(webhookEvents.length);
 const status = z.enum(webhookEndpointLaw.statuses);
 
 /** The change as the partner's own, made with its key by no platform user. */

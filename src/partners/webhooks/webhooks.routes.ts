@@ -26,7 +26,7 @@ routes.put(
       'Anything but a 2xx within 15 seconds is tried again at growing intervals for three days, then parked.',
     access: managesPartners,
     params: partnerId,
-    body: z.strictObject({ url: text(2000), events: z.array(z.enum(webhookEvents)).min(1) }),
+    body: z.strictObject({ url: text(2000), events: z.array(z.enum(webhookEvents)).min(1).max(webhookEvents.length) }),
     answers: {
       200: answerOf(
         z.object({ url: z.string(), events: z.array(z.enum(webhookEvents)), secret: z.string().optional() }),

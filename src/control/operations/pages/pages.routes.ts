@@ -4,7 +4,7 @@ import type { Context, Next } from 'koa';
 import { type ProposedKind, proposedKinds } from '../../../money-out/decisions/decision.ts';
 import { isSafe } from '../../../platform/http/access.ts';
 import type { Answer } from '../../../platform/http/answer.ts';
-import { readBody } from '../../../platform/http/body.ts';
+import { readBody, refuseCompressed } from '../../../platform/http/body.ts';
 import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
 import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
 import { callRoute, type Doors } from '../../../platform/http/serve-route.ts';
@@ -255,6 +255,7 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
 /** The fields of a form; line breaks become spaces. Throws REQUEST_INVALID when the body is not a form. */
 async function readForm(ctx: Context): Promise<Record<string, string>> {
   if (!ctx.is('urlencoded')) refuse('REQUEST_INVALID', 'A form is needed: application/x-www-form-urlencoded');
+  refuseCompressed(ctx.get('content-encoding'));
   const bytes = await readBody(ctx.req, { limitBytes: formLimitBytes });
   const fields = [...new URLSearchParams(bytes.toString())];
   return Object.fromEntries(fields.map(([name, value]) => [name, value.replace(/[\r\n]+/g, ' ')]));
