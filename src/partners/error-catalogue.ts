@@ -25,7 +25,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     remedy: 'Wait for `Retry-After` seconds. Nothing was done.',
   },
   REQUEST_TIMEOUT: { cause: 'The body did not arrive in time.', remedy: 'Send it again under the same key.' },
-  PAYLOAD_TOO_LARGE: { cause: 'The body is too large.', remedy: 'Send less: no operation needs more.' },
+  PAYLOAD_TOO_LARGE: {
+    cause: 'The body is too large, or grows to more than twenty times its compressed size.',
+    remedy: 'Send less, or send it uncompressed.',
+  },
   METHOD_NOT_ALLOWED: { cause: 'The path does not have this method.', remedy: 'See `Allow` for those it has.' },
   AUTH_INVALID_CREDENTIALS: {
     cause:

@@ -4,11 +4,9 @@ import { executePrepared } from '../platform/database/prepared-statements.ts';
 import { openKept } from '../platform/encryption/open-unless-gone.ts';
 import { KeysAway } from '../platform/encryption/own-keys.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
-import { findDuplicateKey } from '../platform/http/body.ts';
 import type { OpeningStamp } from '../platform/openings/opening.ts';
 import { type Stamping, stamping, stampOf } from '../platform/openings/stamp-opening.ts';
 import { must } from '../shared/assert.ts';
-import { canonicalJson } from '../shared/canonical-json.ts';
 import { refuse } from '../shared/errors.ts';
 import { partnerKeyRowIdFor } from '../shared/ids.ts';
 import { answersKeptDays } from './partner.ts';
@@ -31,23 +29,11 @@ export type WebhookedResource = 'payment' | 'payout' | 'refund' | 'payout_batch'
 export const hashPartnerKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /**
- * The fingerprint of a request: method, path and the canonical JSON of its decoded body, so that formatting does not
- * matter. A body that is no JSON or ambiguous counts by its bytes.
+ * The fingerprint of a request: method, path and what its body means, which is its canonical JSON, so that formatting
+ * does not matter, or its bytes where it cannot be read.
  */
-export function fingerprintOfRequest(method: string, path: string, body: Uint8Array): string {
-  const meaning = canonicalTextOf(body) ?? body;
-  return createHash('sha256').update(`${method} ${path}\n`).update(meaning).digest('hex');
-}
-
-/** The canonical JSON of a body; null when it is no JSON or has a duplicate key, which parsers read differently. */
-function canonicalTextOf(body: Uint8Array): string | null {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    return findDuplicateKey(text) === null ? canonicalJson(JSON.parse(text)) : null;
-  } catch {
-    return null;
-  }
-}
+export const fingerprintOfRequest = (method: string, path: string, meaning: string | Uint8Array): string =>
+  createHash('sha256').update(`${method} ${path}\n`).update(meaning).digest('hex');
 
 const reused = (): never =>
   refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'this key is attached to a different request', {

@@ -126,7 +126,7 @@ routes.post(
     access: managesPartners,
     params: partnerId,
     body: z.strictObject({
-      permissions: z.array(z.enum(partnerPermissions)).min(1),
+      permissions: z.array(z.enum(partnerPermissions)).min(1).max(partnerPermissions.length),
       require_signature_v2: requireSignatureV2().default(false),
     }),
     answers: { 201: answerOf(IssuedKeyShape) },

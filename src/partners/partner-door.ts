@@ -4,12 +4,12 @@ import type { Sealer } from '../platform/encryption/sealer.ts';
 import { needsWholeSignature } from '../platform/http/access.ts';
 import { type Answer, answer } from '../platform/http/answer.ts';
 import { bearerOf } from '../platform/http/bearer.ts';
-import { decodeBody } from '../platform/http/body.ts';
 import { presentError } from '../platform/http/errors.ts';
 import type { PartnerCaller } from '../platform/http/route-group.ts';
 import type { Doors, PartnerRequestContext } from '../platform/http/serve-route.ts';
 import type { KeyedRequest } from '../platform/openings/opening.ts';
 import { must } from '../shared/assert.ts';
+import { canonicalJson } from '../shared/canonical-json.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
 import { arriveUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
@@ -67,10 +67,10 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
 
     const key = readKey(request);
     const keyHash = hashPartnerKey(key);
-    // A body that cannot be decoded is refused later, by the route.
-    const plain = await decodeBody(body, ctx.get('content-encoding')).catch(() => body);
+    // A body that cannot be read counts by its bytes, and is refused later, by the route.
+    const meaning = await request.readBody().then(canonicalJson, () => body);
     // With and without a slash at its end a path is the same route.
-    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path.replace(/\/$/, ''), plain);
+    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path.replace(/\/$/, ''), meaning);
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
       if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);

@@ -1,8 +1,8 @@
-import { bodyTimeoutMs, jsonBodyLimitBytes } from '../platform/http/body.ts';
+import { bodyTimeoutMs } from '../platform/http/body.ts';
 import type { RefusalsOf } from '../platform/http/document-refusals.ts';
 import { operationId } from '../platform/http/operation-id.ts';
 import type { Route } from '../platform/http/route-group.ts';
-import { bodyOf } from '../platform/http/serve-route.ts';
+import { bodyLimitOf, bodyOf } from '../platform/http/serve-route.ts';
 import { validate } from '../platform/http/validate.ts';
 import { DomainError, isDomainError } from '../shared/errors.ts';
 import { missingAuthorization } from './refuse-malformed-proof.ts';
@@ -121,7 +121,7 @@ export const partnerRefusals: RefusalsOf = (route) => {
     404: [new DomainError('RESOURCE_NOT_FOUND', 'There is no such resource')],
     408: [new DomainError('REQUEST_TIMEOUT', `The body did not arrive within ${bodyTimeoutMs / 1000} seconds`)],
     409: [reused],
-    413: [new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${jsonBodyLimitBytes} bytes`)],
+    413: [new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyLimitOf(route)} bytes`)],
     429: [new DomainError('REQUEST_RATE_LIMITED', 'At most 2000 requests in 10 seconds')],
     500: [new DomainError('INTERNAL', 'Internal error')],
     503: [new DomainError('SERVICE_UNAVAILABLE', 'The service is unavailable for a moment; try again')],

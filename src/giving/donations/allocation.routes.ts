@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { allow } from '../../platform/http/access.ts';
+import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { amount, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
@@ -73,6 +74,7 @@ routes.post(
       'reason: 404 when a donation or the cause is unknown, 400 otherwise.',
     access,
     body: Allocation,
+    bodyLimit: bodyLimitBytes.list,
     answers: {
       200: z.object({
         message,
@@ -109,6 +111,7 @@ routes.post(
     description: 'Refuses the body and the cause as the allocation does; bad donations are listed.',
     access,
     body: Allocation,
+    bodyLimit: bodyLimitBytes.list,
     answers: {
       200: z.object({
         message,

@@ -31,15 +31,22 @@ create table users (
   token_generation integer not null default 0,
   tokens_ended_at timestamptz,
   erased_at timestamptz,
+  -- Since when the user counts as one who may approve decisions, and when they first did.
+  approver_since timestamptz,
+  first_approval_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   check ((profile_sealed is null) = (email_digest is null)),
   check (erased_at is null or status = 'suspended' and num_nonnulls(profile_sealed, password_hash, role_id) = 0),
   check (user_type <> 'platform' or organization_id is null),
   check (user_type <> 'organization' or organization_id is not null),
-  check (status <> 'active' or password_hash is not null)
+  check (status <> 'active' or password_hash is not null),
+  check (approver_since is null or user_type = 'platform' and status = 'active'),
+  check (first_approval_at is null or approver_since is not null)
 );
 create unique index users_have_addresses_of_their_own on users (email_digest);
+-- Few: for what is told of the new ones.
+create index users_who_approve on users (approver_since) where approver_since is not null;
 create index users_erased on users (id) where erased_at is not null;
 create index users_by_creation on users (created_at, id);
 create index users_of_organization on users (organization_id, created_at, id) where organization_id is not null;

@@ -39,7 +39,7 @@ grant insert, update (name, logo_id, email, phone_number, official_registration_
   updated_at) on organizations to amanah_app;
 grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at,
   locale, takes_receipts, takes_reminders, password_hash, token_generation, tokens_ended_at,
-  erased_at, updated_at) on users to amanah_app;
+  erased_at, approver_since, first_approval_at, updated_at) on users to amanah_app;
 grant insert, update (status, held_because, erased_at, ended_at) on erasures to amanah_app;
 grant insert, update (lifted_by, lifted_at) on legal_holds to amanah_app;
 grant insert on keys_databases to amanah_app;
@@ -137,7 +137,7 @@ grant execute on function
   refusal, targets_at, targets_of_causes, targets_of_products, targets_of_saving_goals, hold_causes, hold_open_cause,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,
   empty_saving_goal,
-  take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, hold_operator,
+  take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, hold_operator, brought_by, why_not_admitting,
   make_coming_month, tell
   to amanah_app;
 grant execute on function

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { jsonBodyLimitBytes } from '../../platform/http/body.ts';
+import { bodyLimitBytes } from '../../platform/http/body.ts';
 
 /** How much of a body beyond the limit is kept; its digest covers all of it. */
 const keptOfLargeBytes = 64 * 1024;
@@ -26,10 +26,10 @@ export async function readCallbackBody(request: IncomingMessage): Promise<Callba
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     hash.update(chunk);
-    if (size <= jsonBodyLimitBytes) chunks.push(chunk);
+    if (size <= bodyLimitBytes.usual) chunks.push(chunk);
     size += chunk.length;
   }
-  const isWhole = size <= jsonBodyLimitBytes;
+  const isWhole = size <= bodyLimitBytes.usual;
   const bytes = Buffer.concat(chunks);
   return { bytes: isWhole ? bytes : bytes.subarray(0, keptOfLargeBytes), isWhole, size, digest: hash.digest('hex') };
 }

@@ -9,6 +9,7 @@ import { Decision } from './decision.entity.ts';
 import { tellWithdrawal } from './disbursing.ts';
 import { endDecision, judgingAgain, lockDecision, requireOperator } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
+import { handlings } from './handlings.ts';
 
 interface Deciding {
   caller: Caller;
@@ -22,7 +23,7 @@ interface Deciding {
  * Approves another operator's proposal and has it carried out. Returns the ended decision: carried out, `refused` by
  * the subject's own checks, or `lapsed`. Once its approval is recorded, it is carried out once, however often that is
  * requested, and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it
- * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it or has no second factor, UNAUTHENTICATED when the
+ * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it, was not admitted or has no second factor, UNAUTHENTICATED when the
  * session has ended meanwhile, REQUEST_INVALID when the decision has ended, and SERVICE_UNAVAILABLE when it is approved
  * but not carried out yet.
  */
@@ -31,6 +32,8 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
   const decision = await decide(em, deciding, async (tx, pending) => {
     if (pending.approved_by) return;
     const { userId } = deciding.caller;
+    const whyNot = await handlings[pending.kind].whyNotBy?.(tx, pending, userId);
+    if (whyNot) refuse('FORBIDDEN', whyNot, { field: 'id' });
     if (pending.first_approved_by === userId) {
       refuse('FORBIDDEN', 'Another person has to give the second approval', { field: 'id' });
     }
@@ -47,6 +50,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
       requestId,
       data: { kind },
     });
+    await noteFirstApproval(tx, { userId, decisionId: id, requestId });
   });
   await failpoint('approve-decision.approved');
   if (decision.status !== 'pending' || !decision.approved_by) return tellWithdrawal(ports, decision);
@@ -54,6 +58,27 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
   if (ended.status !== 'pending') return ended;
   return refuse('SERVICE_UNAVAILABLE', 'It is approved but not carried out yet: read it later, or approve it again', {
     retryAfterSeconds: 5,
+  });
+}
+
+/** The first approval of an approver is an event of its own, and an alarm: whoever was admitted begins to decide. */
+async function noteFirstApproval(
+  tx: EntityManager,
+  { userId, decisionId, requestId }: { userId: string; decisionId: string; requestId: string },
+): Promise<void> {
+  const isFirst = await tx.execute<unknown[]>(
+    'update users set first_approval_at = clock_timestamp() where id = ? and first_approval_at is null returning 1',
+    [userId],
+  );
+  if (isFirst.length === 0) return;
+  await recordEvent(tx, {
+    event: 'APPROVER_FIRST_APPROVED',
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: userId,
+    requestId,
+    data: { decision_id: decisionId },
   });
 }
 

@@ -81,6 +81,13 @@ const Body = z.discriminatedUnion('kind', [
     note,
   }),
   z.strictObject({
+    kind: z.literal('admit_approver'),
+    user_id: uuid().describe(
+      'A user with `approve-decision`, invited by neither of the two who admit them: from then on they may approve.',
+    ),
+    note,
+  }),
+  z.strictObject({
     kind: z.literal('refund_donation'),
     donation_id: uuid().describe('One that its donor could have refunded now: `POST /v1/donations/:id/refund`.'),
     note,

@@ -31,10 +31,15 @@ export interface CarryingOut {
   carryOut(em: EntityManager, ports: DecisionPorts, decision: Decision): Promise<unknown>;
   /** Why it has become void through a change of its subject; null if it has not. */
   whyMoved(tx: EntityManager, decision: Decision): Promise<string | null>;
+  /** Why this person may not approve it, though others may; null if nothing is against it. */
+  whyNotBy?(tx: EntityManager, decision: Decision, userId: string): Promise<string | null>;
 }
 
 /** A kind of decision that operators propose: the checks at its proposal, and how it is carried out. */
 export interface DecisionHandling<Kind extends ProposedKind> extends CarryingOut {
-  /** Throws NOT_FOUND or REQUEST_INVALID when it cannot be carried out as things are; then nothing is written. */
-  look(em: EntityManager, gateway: Gateway, proposal: ProposalOf<Kind>): Promise<Look>;
+  /**
+   * Throws NOT_FOUND or REQUEST_INVALID when it cannot be carried out as things are, and FORBIDDEN when the proposer may
+   * have no part in it; then nothing is written.
+   */
+  look(em: EntityManager, gateway: Gateway, proposal: ProposalOf<Kind>, proposerId: string): Promise<Look>;
 }

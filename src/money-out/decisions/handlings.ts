@@ -1,3 +1,4 @@
+import { admittingApprover } from './admitting-approver.ts';
 import { bookingExternal } from './booking-external.ts';
 import { bookingTransfer } from './booking-transfer.ts';
 import type { DecisionKind, ProposedKind } from './decision.ts';
@@ -18,6 +19,7 @@ export const proposable: { [Kind in ProposedKind]: DecisionHandling<Kind> } = {
   refund_donation: refundingDonation,
   erase_person: erasingPerson,
   book_transfer: bookingTransfer,
+  admit_approver: admittingApprover,
 };
 
 /** How every kind is carried out. */

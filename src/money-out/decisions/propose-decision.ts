@@ -30,7 +30,7 @@ export async function proposeDecision<Kind extends ProposedKind>(
 ): Promise<Decision> {
   const kind: Kind = proposing.proposal.kind as Kind;
   const handling: DecisionHandling<Kind> = proposable[kind];
-  const look = await handling.look(em.fork(), ports.gateway, proposing.proposal);
+  const look = await handling.look(em.fork(), ports.gateway, proposing.proposal, proposing.caller.userId);
   const id = await write(em, proposing, look);
   if (!look.isProven) return em.fork().findOneOrFail(Decision, { id });
   try {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { partner } from '../../platform/http/access.ts';
+import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { externalRef, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { metadata } from '../../platform/http/metadata.ts';
 import { nullsAsAbsent } from '../../platform/http/nulls-as-absent.ts';
@@ -50,6 +51,7 @@ routes.post(
       `A partner has at most ${mostOpenBatches} open batches.`,
     access: partner('request-payout'),
     body: z.strictObject({
+    bodyLimit: bodyLimitBytes.list,
       items: z.array(item).min(1).max(mostItems).meta({ description: 'The payouts.' }),
       external_ref: externalRef().optional(),
       metadata: metadata(),

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openAccount } from '../../ledger/open-account.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
@@ -16,6 +17,8 @@ export interface NewUser {
   roleId: string;
   status: UserStatus;
   passwordHash: string | null;
+  /** Whether the user counts at once as one who may approve decisions. */
+  isApprover?: boolean;
   actorId: string | null;
   requestId: string | null;
 }
@@ -33,6 +36,7 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
     role_id: input.roleId,
     status: input.status,
     password_hash: input.passwordHash,
+    approver_since: input.isApprover ? await readDatabaseClock(tx) : null,
   });
   try {
     await tx.flush();

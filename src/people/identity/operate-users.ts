@@ -32,6 +32,7 @@ export async function createPlatformUser(
       roleId: role.id,
       status: 'active',
       passwordHash,
+      isApprover: input.role === 'platform_super_admin',
       actorId: null,
       requestId: null,
     });

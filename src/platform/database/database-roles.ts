@@ -159,6 +159,8 @@ const ownFunctions = [
   'refuse_old_snapshot',
   'await_replay',
   'is_operator',
+  'brought_by',
+  'why_not_admitting',
   'hold_operator',
   'hold_of_person',
   'make_coming_month',

@@ -37,7 +37,7 @@ export interface RouteContext<
   deps: Dependencies;
   ctx: Context;
   requestId: string;
-  /** The bytes of the body as received (up to 1 MB); for signatures. */
+  /** The bytes of the body as received; for signatures. */
   bytes: () => Promise<Buffer>;
 }
 
@@ -57,6 +57,8 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   refusals?: readonly number[];
   /** Takes an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
   idempotent?: boolean;
+  /** The most bytes of the body, where it is not the usual limit (`bodyLimitBytes`). */
+  bodyLimit?: number;
   /** A body that the handler reads by itself, described here for OpenAPI only; an optional one may be missing. */
   upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
 }

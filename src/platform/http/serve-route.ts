@@ -8,7 +8,8 @@ import { mayChangeThings } from '../../shared/organization.ts';
 import type { Dependencies } from '../../wiring/dependencies.ts';
 import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
-import { decodeBody, parseJson, readBody } from './body.ts';
+import { bodyLimitBytes, decodeBody, readBody, refuseCompressed } from './body.ts';
+import { parseJson } from './json-body.ts';
 import { moneyLiteralKeys } from './money-keys.ts';
 import type { PartnerCaller, Route } from './route-group.ts';
 import { validate } from './validate.ts';
@@ -27,6 +28,8 @@ export interface PartnerRequestContext extends RequestContext {
   access: PartnerAccess;
   /** Whether the route requires an idempotency key. */
   idempotent: boolean;
+  /** The parsed body; throws for one that cannot be read. */
+  readBody: () => Promise<unknown>;
 }
 
 /** Authentication of users and of partners, passed in by `createApp`. */
@@ -108,7 +111,7 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
   };
 
   if (access.kind === 'partner') {
-    const partnerContext = { ...request, access, idempotent: route.idempotent === true };
+    const partnerContext = { ...request, access, idempotent: route.idempotent === true, readBody };
     return must(doors.partner, 'there is a partner door')(partnerContext, proceed);
   }
   if (access.kind === 'open') return proceed(null);
@@ -118,29 +121,36 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
   return proceed(caller);
 }
 
+/** The most bytes of a route's body: few where the caller need not be known. */
+export const bodyLimitOf = ({ access, path, bodyLimit }: Pick<Route, 'access' | 'path' | 'bodyLimit'>): number =>
+  bodyLimit ?? (access.kind === 'open' || path.startsWith('/v1/auth/') ? bodyLimitBytes.auth : bodyLimitBytes.usual);
+
 /** The middleware of one declared route: calls it with the request's input and sends its answer. */
 export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
   const literalKeys = moneyLiteralKeys(route.body);
+  const limitBytes = bodyLimitOf(route);
 
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
-    let received: Promise<Buffer> | undefined;
-    const bytes = () => {
-      received ??= readBody(ctx.req);
-      return received;
-    };
+    const encoding = ctx.get('content-encoding');
+    if (route.access.kind === 'open' && !route.upload) refuseCompressed(encoding);
+    const bytes = once(() => readBody(ctx.req, { limitBytes }));
+    const readJson = once(async () => {
+      const plain = await decodeBody(await bytes(), encoding, limitBytes);
+      return parseJson(plain, ctx.get('content-type'), literalKeys);
+    });
     const { params, query } = ctx;
-    const call = { ctx, params, query: { ...query }, bytes, readBody: () => readJson(ctx, bytes, literalKeys) };
+    const call = { ctx, params, query: { ...query }, bytes, readBody: readJson };
     send(ctx, await callRoute(route, deps, doors, call));
   };
 }
 
-async function readJson(
-  ctx: Context,
-  bytes: RequestContext['bytes'],
-  literalKeys: ReadonlySet<string>,
-): Promise<unknown> {
-  const plain = await decodeBody(await bytes(), ctx.get('content-encoding'));
-  return parseJson(plain, ctx.get('content-type'), literalKeys);
+/** Reads at the first call, and returns the same to every other. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => {
+    reading ??= read();
+    return reading;
+  };
 }
 
 function send(ctx: Context, { status, body, headers }: Answer): void {

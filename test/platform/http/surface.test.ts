@@ -179,8 +179,8 @@ describe('The surface of the API', () => {
       expect(answer.status).toBe(400);
     });
 
-    it('of more than 1 MB are a 413', async () => {
-      const answer = await postRaw(`{"label": "${'x'.repeat(1024 * 1024)}"}`);
+    it('of more than 256 KiB are a 413', async () => {
+      const answer = await postRaw(`{"label": "${'x'.repeat(256 * 1024)}"}`);
       expect([answer.status, answer.body.error]).toEqual([413, 'Payload Too Large']);
     });
 

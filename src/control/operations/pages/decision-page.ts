@@ -43,6 +43,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
     `Book the transfer ${provider_reference ?? `of payout ${payout_id}`}`,
   refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
   erase_person: ({ user_id }) => `Erase user ${user_id}`,
+  admit_approver: ({ user_id }) => `Admit user ${user_id} as one who may approve decisions`,
   book_external: ({ amount, reference, account_id }) =>
     `Book ${money(amount ?? '0')} at the provider, reference ${reference}${account_id ? `, from account ${account_id}` : ''}`,
 };

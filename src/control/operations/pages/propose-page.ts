@@ -70,6 +70,8 @@ ${input('account_id', 'Account of an erased person', filled, {
   ) => html`${input('payout_id', 'Payout', filled, { about: 'One that failed here and that the provider made.', isRequired: false })}
 ${input('provider_reference', 'Reference', filled, { about: 'Or of a transfer that nobody knows, or a second one: ours, or the provider’s id.', isRequired: false })}`,
   refund_donation: (filled) => input('donation_id', 'Donation', filled),
+  admit_approver: (filled) =>
+    input('user_id', 'User', filled, { about: 'With the permission, and invited by neither of the two who decide.' }),
   erase_person: (filled) =>
     input('user_id', 'User', filled, { about: 'For good, after a time in which it may be stopped.' }),
 };
@@ -83,4 +85,5 @@ export const proposeTitles: Record<ProposedKind, string> = {
   book_transfer: 'Book a transfer that left',
   refund_donation: 'Propose giving a donation back',
   erase_person: 'Propose to erase a person',
+  admit_approver: 'Propose to admit an approver',
 };
