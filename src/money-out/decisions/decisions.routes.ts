@@ -131,12 +131,13 @@ routes.get(
     query: listQuery().extend({
       status: z.enum(decisionLaw.statuses).optional(),
       kind: z.enum(decisionKinds).optional(),
+      payout_id: uuid().optional().meta({ description: 'About this payout, settled or booked.' }),
     }),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(DecisionAnswer), ...pageFields }) }) },
   },
   async ({ em, query }) => {
-    const { status, kind, ...window } = query;
-    const { items, ...listed } = await findDecisions(em, { status, kind }, window);
+    const { status, kind, payout_id, ...window } = query;
+    const { items, ...listed } = await findDecisions(em, { status, kind, payout_id }, window);
     return { message: 'Decisions found', data: { items: items.map(present), ...presentPage(query, listed) } };
   },
 );

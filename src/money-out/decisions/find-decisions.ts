@@ -13,8 +13,13 @@ export async function getDecision(em: EntityManager, id: string): Promise<Decisi
 /** Decisions of operators, newest first unless asked otherwise. */
 export function findDecisions(
   em: EntityManager,
-  { status, kind }: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined },
+  {
+    status,
+    kind,
+    payout_id,
+  }: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined; payout_id?: string | undefined },
   window: ListWindow,
 ): Promise<Listed & { items: Decision[] }> {
-  return findPage(em, Decision, { ...(status && { status }), ...(kind && { kind }) }, window, { within: {} });
+  const where = { ...(status && { status }), ...(kind && { kind }), ...(payout_id && { payout_id }) };
+  return findPage(em, Decision, where, window, { within: {} });
 }

@@ -50,8 +50,8 @@ routes.post(
       'one answer has every complaint about them (`items.0.amount`); limits and balance are judged when it is approved. ' +
       `A partner has at most ${mostOpenBatches} open batches.`,
     access: partner('request-payout'),
-    body: z.strictObject({
     bodyLimit: bodyLimitBytes.list,
+    body: z.strictObject({
       items: z.array(item).min(1).max(mostItems).meta({ description: 'The payouts.' }),
       external_ref: externalRef().optional(),
       metadata: metadata(),

@@ -66,12 +66,15 @@ routes.get(
     summary: 'List webhook deliveries, newest first',
     access: managesPartners,
     params: partnerId,
-    query: listQuery().extend({ status: z.enum(webhookDeliveryLaw.statuses).optional() }),
+    query: listQuery().extend({
+      status: z.enum(webhookDeliveryLaw.statuses).optional(),
+      resource_id: uuid().optional().meta({ description: 'Of this payment, payout or refund.' }),
+    }),
     answers: { 200: answerOf(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
-  async ({ params, query, em }) => {
+  async ({ params, query: { resource_id: resourceId, ...query }, em }) => {
     const { id } = await getPartner(em, params.id);
-    const { items, ...listed } = await findDeliveries(em, { partnerId: id, ...query });
+    const { items, ...listed } = await findDeliveries(em, { partnerId: id, resourceId, ...query });
     return {
       message: 'Webhook deliveries found',
       data: { items: items.map(presentDelivery), ...presentPage(query, listed) },

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSync } from 'otplib';
 import { emptyRows } from '../../../src/control/erasure/empty-rows.ts';
@@ -15,7 +15,9 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 
 /** Every command of the runbook, typed as it stands there, against a stack in which its case is given. */
 const root = join(import.meta.dirname, '..', '..', '..');
-const runbook = readFileSync(join(root, 'docs', 'operations.md'), 'utf8');
+const runbook = ['docs/operations.md', ...globSync('docs/runbook/*.md', { cwd: root }).toSorted()]
+  .map((path) => readFileSync(join(root, path), 'utf8'))
+  .join('\n');
 
 interface Typed {
   line: number;

@@ -58,7 +58,8 @@ export function decisionPage(
     userId,
     mayApprove,
     complaint,
-  }: { names: Names; userId: string; mayApprove: boolean; complaint: string | null },
+    about,
+  }: { names: Names; userId: string; mayApprove: boolean; complaint: string | null; about: Markup | string },
 ): Markup {
   const { status, note, reason, evidence, proposed_by, approved_by, rejected_by, created_at, ended_at } = decision;
   return html`${complain(complaint)}
@@ -77,6 +78,7 @@ ${
 ${rejected_by && html`<dt>Rejected by</dt><dd>${nameOf(names, rejected_by)}</dd>`}
 ${ended_at && html`<dt>Ended</dt><dd>${instant(ended_at)}</dd>`}
 </dl>
+${about}
 <h2>What the provider said when it was proposed</h2>
 ${facts(evidence.provider)}
 <h2>What the books said</h2>
