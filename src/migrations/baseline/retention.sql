@@ -17,7 +17,6 @@ declare
     when 'callback_bodies' then interval '30 days'
     when 'webhook_bodies' then interval '30 days'
     when 'idempotency_keys' then interval '30 days'
-    when 'refused_balance_payments' then interval '30 days'
     when 'openings' then interval '30 days'
     when 'payout_tallies' then interval '2 days'
     when 'known_logins' then interval '30 days'
@@ -30,6 +29,7 @@ declare
   before constant timestamptz := clock_timestamp() - p_age;
   chosen uuid[];
   forgotten integer;
+  answers integer := 0;
 begin
   -- Against a clock and not a length: a month is not always thirty days.
   if least_age is null or before is null or before > clock_timestamp() - least_age then
@@ -67,10 +67,9 @@ begin
         where ctid = any (array(select k.ctid from idempotency_keys k
           where k.answer_body is not null and k.created_at < before order by k.created_at limit p_limit
           for update skip locked));
-    when 'refused_balance_payments' then
-      -- Refused again meanwhile, it is young.
-      delete from refused_balance_payments where ctid = any (array(select r.ctid from refused_balance_payments r
-        where r.refused_at < before order by r.refused_at limit p_limit for update skip locked));
+      get diagnostics answers = row_count;
+      delete from idempotency_keys where ctid = any (array(select k.ctid from idempotency_keys k
+        where k.refusal is not null and k.created_at < before order by k.created_at limit p_limit for update skip locked));
     when 'openings' then
       delete from openings where ctid = any (array(select o.ctid from openings o
         where o.decided_at < before order by o.decided_at limit p_limit for update skip locked));
@@ -97,7 +96,7 @@ begin
         where f.failed_at < before order by f.failed_at limit p_limit for update skip locked));
   end case;
   get diagnostics forgotten = row_count;
-  return forgotten;
+  return forgotten + answers;
 end $$;
 
 -- Who was invited and never came may be taken away; whoever was a user once stays.

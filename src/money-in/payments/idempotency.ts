@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { busy } from '../../shared/concurrency.ts';
 import { refuse } from '../../shared/errors.ts';
 
 /** Idempotency keys of users: one scope per user across both payment rails and transfers (docs/contract.md 3). */
@@ -35,18 +36,21 @@ const reused = (): never =>
   refuse('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body', { field: 'Idempotency-Key' });
 
 /**
- * Claims the key inside the caller's transaction; a concurrent request with the key waits here. Throws
- * IDEMPOTENCY_KEY_REUSED when the key belongs to another request.
+ * Claims the key inside the caller's transaction, for the request of this number; a concurrent request with the key waits
+ * here. Throws IDEMPOTENCY_KEY_REUSED when the key belongs to another request, and SERVICE_UNAVAILABLE when a later one was
+ * refused under it.
  */
-export async function claimIdempotencyKey(tx: EntityManager, claim: KeyClaim): Promise<void> {
-  const rows = await tx.execute<{ fingerprint: string; resource_id: string }[]>(
-    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id) values (?, ?, ?, ?)
-     on conflict (user_id, key_hash) do update set answer_status = idempotency_keys.answer_status
-     returning fingerprint, resource_id`,
-    [claim.userId, claim.keyHash, claim.fingerprint, claim.resourceId],
-  );
-  const kept = rows[0];
-  if (kept?.fingerprint !== claim.fingerprint || kept.resource_id !== claim.resourceId) reused();
+export async function claimIdempotencyKey(tx: EntityManager, claim: KeyClaim & { number: string }): Promise<void> {
+  const { userId, keyHash, fingerprint, resourceId, number } = claim;
+  const [row] = await tx.execute<[{ is_claimed: boolean | null }]>('select claim_key(?, ?, ?, ?, ?) as is_claimed', [
+    userId,
+    keyHash,
+    fingerprint,
+    resourceId,
+    number,
+  ]);
+  if (row.is_claimed === null) throw busy('Another request with this key came between; try again');
+  if (!row.is_claimed) reused();
 }
 
 /** What is stored under a key. */
@@ -70,7 +74,7 @@ export async function findFirstAnswer(
   { userId, keyHash, fingerprint }: Omit<KeyClaim, 'resourceId'>,
 ): Promise<StoredAnswer | null> {
   const [kept] = await em.execute<KeptAnswer[]>(
-    'select fingerprint, answer_status, answer_body from idempotency_keys where user_id = ? and key_hash = ?',
+    'select fingerprint, answer_status, answer_body from idempotency_keys where user_id = ? and key_hash = ? and made is not null',
     [userId, keyHash],
   );
   return kept === undefined ? null : answerOf(kept, fingerprint);

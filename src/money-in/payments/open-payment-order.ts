@@ -83,7 +83,8 @@ async function makeOrder(
   const [handler, payment] = [handlerOfOrder(order), handledPayment(order)];
   await handler.holdPending?.(tx, payment);
   if (opening.idempotency !== null) {
-    await claimIdempotencyKey(tx, { ...opening.idempotency, userId: opening.userId, resourceId: orderId });
+    const { userId, idempotency, stamp } = opening;
+    await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: orderId, number: stamp.number });
   }
   // After the key, as on the other rail: who pays by both at once would wait for both.
   await handler.onPending?.(tx, payment);

@@ -147,7 +147,7 @@ async function payThroughLoss(
 async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim) {
   const rows = await em.execute<({ number: string } & (KeptAnswer | { fingerprint: null }))[]>(
     `select nextval('opening_numbers')::text as number, k.fingerprint, k.answer_status, k.answer_body
-     from (select) one left join idempotency_keys k on k.user_id = ? and k.key_hash = ?`,
+     from (select) one left join idempotency_keys k on k.user_id = ? and k.key_hash = ? and k.made is not null`,
     [userId, keyHash],
   );
   const { number, ...kept } = must(rows[0], 'a left join of one row has one');
@@ -181,10 +181,12 @@ async function tellAgain(
 async function refuseForGood(em: EntityManager, claim: Claim, refusal: DomainError): Promise<StoredAnswer> {
   const [kept] = await em
     .fork()
-    .execute<KeptAnswer[]>(
-      'select fingerprint, answer_status, answer_body from refuse_balance_payment(?, ?, ?, ?::jsonb)',
-      [claim.userId, claim.keyHash, claim.fingerprint, JSON.stringify(toStored(refusal))],
-    );
+    .execute<KeptAnswer[]>('select fingerprint, answer_status, answer_body from refuse_under_key(?, ?, ?, ?::jsonb)', [
+      claim.userId,
+      claim.keyHash,
+      claim.fingerprint,
+      JSON.stringify(toStored(refusal)),
+    ]);
   const first = kept === undefined ? null : answerOf(kept, claim.fingerprint);
   if (first !== null) return first;
   throw refusal;

@@ -72,7 +72,8 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
   const headroom = await readWithdrawalHeadroom(tx, { userId, accountId });
   const disbursement = await openDisbursement(tx, ports, headroom, { id, account, opening });
-  if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
+  if (idempotency !== null)
+    await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id, number: opening.stamp.number });
   const payout = await writePayout(tx, {
     id,
     kind: 'withdrawal',

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetRefusals } from '../../money-in/payments/forget-refusals.ts';
 import { takeBackExpired } from '../../people/identity/take-back-invitation.ts';
 import { sweepReadEvents } from '../events/list-events.ts';
 import { forgetOpenings } from '../openings/forget-openings.ts';
@@ -38,7 +37,6 @@ export async function forgetOldRows(
     idempotency_keys: kept('idempotency_keys', `${userAnswersKeptDays} days`),
     read_events: sweepReadEvents,
     sweep_looks: forgetOldLooks,
-    refused_balance_payments: forgetRefusals,
     openings: forgetOpenings,
     payout_tallies: kept('payout_tallies', talliesKept),
     used_signatures: kept('used_signatures', '1 day'),

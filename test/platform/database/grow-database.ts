@@ -162,13 +162,8 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   [
     'idempotency_keys',
-    'user_id, key_hash, fingerprint, resource_id, answer_status, answer_body, created_at',
-    `${user}, md5('key ' || n), 'f', ${id('transaction')}, 201, '{}', ${at}`,
-  ],
-  [
-    'refused_balance_payments',
-    'user_id, key_hash, fingerprint, refused_upto, refusal, refused_at',
-    `${user}, md5('refused ' || n), 'f', 1, '{}', ${at}`,
+    'user_id, key_hash, fingerprint, resource_id, made, answer_status, answer_body, created_at',
+    `${user}, md5('key ' || n), 'f', ${id('transaction')}, n, 201, '{}', ${at}`,
   ],
   ['openings', 'resource_id, kind, made, decided_at', `${id('order')}, 'payment_order', n, ${at}`],
   [

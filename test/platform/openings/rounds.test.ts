@@ -16,8 +16,8 @@ const openings = 10;
 const plant = async () => {
   const { id } = await buildIndividual(stack);
   await stack.owner().execute(
-    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, answer_status, answer_body, created_at)
-     select ?, 'key ' || n, 'f', gen_random_uuid(), 201, '{}', ${old} from generate_series(1, 3) n`,
+    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, made, answer_status, answer_body, created_at)
+     select ?, 'key ' || n, 'f', gen_random_uuid(), 1, 201, '{}', ${old} from generate_series(1, 3) n`,
     [id],
   );
   await stack.owner().execute(
