@@ -6,9 +6,7 @@ import type { PartnerPaymentOpening } from '../src/money-in/collections/partner-
 import { requestPartnerInstrument } from '../src/money-in/collections/request-partner-instrument.ts';
 import { releasePartnerPayment, settlePartnerPayment } from '../src/money-in/collections/settle-partner-payment.ts';
 import type { ConfirmedPayment } from '../src/money-in/payments/payment-contract.ts';
-import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { Proved } from '../src/platform/encryption/prover.ts';
-import { inRounds } from '../src/platform/housekeeping/in-rounds.ts';
 import { provenOpening } from '../src/platform/openings/prove-opening.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { boundLocal } from './bound-local.ts';
@@ -68,9 +66,6 @@ export function createCollectionActivities(deps: Dependencies) {
     ),
     releasePartnerPayment: step(deps, 'releasePartnerPayment', (em, input: Payment) =>
       releasePartnerPayment(em, sealer, input, { skipsTime: config.TEMPORAL_SKIPS_TIME }),
-    ),
-    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
-      inRounds(em, { partner_answers: sweepPartnerAnswers }),
     ),
   };
 }

@@ -15,7 +15,6 @@ export {
   sweepDecisions,
   sweepDeliveries,
   sweepOverduePayments,
-  sweepPartnerAnswers,
   sweepPayouts,
   sweepReceipts,
   sweepSavingCircles,

@@ -37,7 +37,6 @@ const queues: Record<keyof Activities, StepQueue> = {
   settlePartnerPayment: 'ledger',
   closePartnerPayment: 'ledger',
   releasePartnerPayment: 'ledger',
-  sweepPartnerAnswers: 'background',
   deliverWebhook: 'webhooks',
   sweepDeliveries: 'background',
   reservePayout: 'ledger',

@@ -37,7 +37,6 @@ const steps: Record<keyof Activities, string> = {
   settlePartnerPayment: 'Book the payment, and owe the net',
   closePartnerPayment: 'End the payment without money',
   releasePartnerPayment: 'Make the net available',
-  sweepPartnerAnswers: 'Forget answers kept for partners for 30 days',
   deliverWebhook: 'Send the webhook once',
   sweepDeliveries: 'Wake webhooks that wait too long',
   reservePayout: 'Reserve the money',

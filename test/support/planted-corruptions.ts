@@ -112,7 +112,7 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_receipts_reach_their_owners', openOrderInSuspense],
   [
     'check_idempotency_keys_complete',
-    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, made, created_at)
+    `insert into idempotency_keys (owner_id, key_hash, fingerprint, resource_id, made, decided_at)
      values ('${user}', 'k', 'f', '${newId()}', 1, now() - interval '2 hours')`,
   ],
   ['check_donations_posted_once', donation(null)],

@@ -1,4 +1,4 @@
--- Payments of users: channels, orders by gateway, and the payment from a balance with its idempotency keys.
+-- Payments of users: channels, orders by gateway, and the payment from a balance.
 --
 -- SQLSTATEs of ours: AM004 the target takes no payment now (message and `column` are complaint and field, for the
 -- caller), AM013 it is too late for a payment.
@@ -87,70 +87,6 @@ create trigger payment_orders_are_kept before delete on payment_orders for each 
 create trigger payment_orders_status_law before insert or update of status on payment_orders
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
-
--- What became of requests under an idempotency key: something was made, once, or the last one was refused and the key is
--- free. Both are one row, so that they exclude each other whatever is tried again meanwhile.
-create table idempotency_keys (
-  user_id uuid not null references users (id),
-  key_hash text not null,
-  fingerprint text not null,
-  resource_id uuid not null,
-  -- Of opening_numbers: the request that made the resource.
-  made bigint,
-  -- No request with this number or a smaller one ever makes anything under the key.
-  refused_upto bigint not null default 0,
-  refusal jsonb,
-  answer_status smallint,
-  answer_body text,
-  created_at timestamptz not null default clock_timestamp(),
-  primary key (user_id, key_hash),
-  check ((answer_status is null) = (answer_body is null)),
-  check (refused_upto < made),
-  check (num_nonnulls(made, refusal) <= 1),
-  check (answer_status is null or made is not null)
-);
-create index idempotency_keys_by_time on idempotency_keys using brin (created_at)
-  with (pages_per_range = 16, autosummarize = on);
-create index idempotency_keys_by_age on idempotency_keys (created_at) where answer_body is not null or refusal is not null;
-
--- Attaches a key to what its request makes; a concurrent request under the key waits here. Answers whether it is attached
--- now: false where it was already, to something else, null where a later request under it was refused.
-create function claim_key(p_user_id uuid, p_key_hash text, p_fingerprint text, p_resource_id uuid, p_number bigint)
-returns boolean language plpgsql
-security definer set search_path = pg_catalog, public, pg_temp as $$
-begin
-  insert into idempotency_keys as k (user_id, key_hash, fingerprint, resource_id, made)
-    values (p_user_id, p_key_hash, p_fingerprint, p_resource_id, p_number)
-    on conflict (user_id, key_hash) do update set fingerprint = excluded.fingerprint, resource_id = excluded.resource_id,
-        made = excluded.made, refusal = null, created_at = excluded.created_at
-      where k.refused_upto < excluded.made and (k.made is null
-        or (k.fingerprint, k.resource_id) = (excluded.fingerprint, excluded.resource_id));
-  if found then return true; end if;
-  return (select case when k.made is not null then false end from idempotency_keys k
-    where k.user_id = p_user_id and k.key_hash = p_key_hash);
-end $$;
-
-/*
- * Refuses what was asked for under a key: no request before this moment makes it, also one that is under way, which is
- * waited for. Answers the key's row instead, and writes nothing, where something was made meanwhile. The key stays free
- * for later requests.
- */
-create function refuse_under_key(p_user_id uuid, p_key_hash text, p_fingerprint text, p_refusal jsonb)
-returns setof idempotency_keys language plpgsql
-security definer set search_path = pg_catalog, public, pg_temp as $$
-begin
-  perform refuse_old_snapshot();
-  insert into idempotency_keys as k (user_id, key_hash, fingerprint, resource_id)
-    values (p_user_id, p_key_hash, p_fingerprint, uuidv7())
-    on conflict (user_id, key_hash) do update set fingerprint = excluded.fingerprint where k.made is null;
-  -- The number is drawn after the wait.
-  update idempotency_keys k set refused_upto = nextval('opening_numbers'), refusal = p_refusal,
-      created_at = clock_timestamp()
-    where k.user_id = p_user_id and k.key_hash = p_key_hash and k.made is null;
-  if not found then
-    return query select * from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-  end if;
-end $$;
 
 -- A payment from a balance as it is asked for. Its journal's business key is 'balance-payment/' and its transaction's id.
 create type balance_payment as (
@@ -321,18 +257,18 @@ begin
   if keyed then
     -- Held here, so that every refusal under the key is committed and seen, or comes later and meets this answer.
     with held as (
-      insert into idempotency_keys as k (user_id, key_hash, fingerprint, resource_id)
+      insert into idempotency_keys as k (owner_id, key_hash, fingerprint, resource_id)
         select p.user_id, p.key_hash, p.fingerprint, p.transaction_id
         from unnest(payments) with ordinality p where outcomes[p.ordinality] is null and p.key_hash is not null
         order by p.user_id, p.key_hash
-        on conflict (user_id, key_hash) do update set key_hash = excluded.key_hash where k.made is null
-        returning user_id, key_hash, fingerprint, refused_upto)
+        on conflict (owner_id, key_hash) do update set key_hash = excluded.key_hash where k.made is null
+        returning owner_id, key_hash, fingerprint, refused_upto)
     select array_agg(coalesce(outcomes[p.ordinality], case when p.key_hash is null then null
           when h.key_hash is null then 'replayed'
           when h.refused_upto >= coalesce(p.request_number, 0)
             then case when h.fingerprint = p.fingerprint then 'fenced' else 'busy' end end) order by p.ordinality)
       into outcomes from unnest(payments) with ordinality p
-      left join held h on h.user_id = p.user_id and h.key_hash = p.key_hash;
+      left join held h on h.owner_id = p.user_id and h.key_hash = p.key_hash;
   end if;
 
   select array_agg(coalesce(outcomes[p.ordinality], case
@@ -380,14 +316,14 @@ begin
 
   if keyed then
     update idempotency_keys k set fingerprint = p.fingerprint, resource_id = p.transaction_id, made = p.request_number,
-        refusal = null, created_at = dated, answer_status = 201,
+        refusal = null, decided_at = dated, answer_status = 201,
         answer_body = replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
       from unnest(payments) with ordinality p
-      where k.user_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
+      where k.owner_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
     -- What was never refused stays unwritten until it is (refuse_under_key).
     if outcomes && array['insufficient', 'kept', 'reused'] then
       delete from idempotency_keys k using unnest(payments) with ordinality p
-        where k.user_id = p.user_id and k.key_hash = p.key_hash and k.made is null and k.refusal is null
+        where k.owner_id = p.user_id and k.key_hash = p.key_hash and k.made is null and k.refusal is null
           and outcomes[p.ordinality] in ('insufficient', 'kept', 'reused');
     end if;
   end if;
@@ -418,7 +354,7 @@ begin
       payments[p.ordinality]
     from unnest(payments) with ordinality p
     left join lateral (select k.fingerprint, k.refusal, k.answer_status, k.answer_body
-      from idempotency_keys k where outcomes[p.ordinality] in ('replayed', 'fenced') and k.user_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
+      from idempotency_keys k where outcomes[p.ordinality] in ('replayed', 'fenced') and k.owner_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
     cross join lateral (select case when kept.fingerprint <> p.fingerprint then 'reused' else outcomes[p.ordinality] end
       as outcome) told;
 end $$;
@@ -442,15 +378,6 @@ create view check_orders_posted_once as
     or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
     or (count(j.journal_id) = 1 and sum(p.landed) is distinct from o.nominal)
     or coalesce(sum(p.cost), 0) <> o.provider_fee;
--- A key has its refusal, or what was made under it: of a payment from a balance its answer, until that is forgotten, by its
--- age or with whom it belonged to; one of an order may wait for it.
-create view check_idempotency_keys_complete as
-  select k.user_id, k.resource_id from idempotency_keys k
-  where k.answer_status is null and k.created_at between now() - interval '30 days' and now() - interval '1 hour'
-    and k.created_at >= checks_since_time() and (k.made is not null or k.refusal is null)
-    and not exists (select from payment_orders o where o.id = k.resource_id)
-    and not exists (select from users u where u.id = k.user_id and u.erased_at is not null);
-
 insert into payment_channels (id, name, method, channel_code, fee_fixed, minimum_amount, maximum_amount, needs_phone)
 values
   (1, 'BCA Virtual Account', 'virtual_account', 'BCA', 4000, 10000, 50000000, false),

@@ -63,13 +63,13 @@ begin
         where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
     when 'idempotency_keys' then
       -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
-      update idempotency_keys set answer_status = null, answer_body = null
+      update idempotency_keys set answer_status = null, answer_body = null, answer_sealed = null
         where ctid = any (array(select k.ctid from idempotency_keys k
-          where k.answer_body is not null and k.created_at < before order by k.created_at limit p_limit
+          where k.answer_status is not null and k.decided_at < before order by k.decided_at limit p_limit
           for update skip locked));
       get diagnostics answers = row_count;
       delete from idempotency_keys where ctid = any (array(select k.ctid from idempotency_keys k
-        where k.refusal is not null and k.created_at < before order by k.created_at limit p_limit for update skip locked));
+        where k.refusal is not null and k.decided_at < before order by k.decided_at limit p_limit for update skip locked));
     when 'openings' then
       delete from openings where ctid = any (array(select o.ctid from openings o
         where o.decided_at < before order by o.decided_at limit p_limit for update skip locked));

@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../../money-in/payments/idempotency.ts';
+import { findFirstAnswer, fingerprintOf, type StoredAnswer } from '../../money-in/payments/idempotency.ts';
 import type { Caller } from '../../people/identity/caller.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { hashKey } from '../../platform/openings/idempotency-keys.ts';
 import { withdrawalIdFor } from '../../shared/ids.ts';
 import { formatMoney } from '../../shared/money.ts';
 import { createReservationTurns } from '../payouts/reserve-in-turn.ts';

@@ -6,8 +6,8 @@ import { type ForgottenKind, forgetRows } from './forget-rows.ts';
 import { type Forget, inRounds } from './in-rounds.ts';
 import { forgetOldLooks } from './sweep-rows.ts';
 
-/** How long the first answer under a user's idempotency key is kept; the key itself stays with the row it created. */
-const userAnswersKeptDays = 30;
+/** How long the first answer under an idempotency key is kept; the key itself stays with the row it created. */
+const answersKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';
 /** For so long after an invitation expired it can be seen who was invited and never came. */
@@ -16,8 +16,7 @@ const expiredInvitationsKeptDays = 30;
 const invitationsPerRound = 1000;
 
 /**
- * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
- * keys, looks of the sweeps, verdicts on openings, tallies of payouts, signatures that were used, and people who were
+ * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under idempotency keys, looks of the sweeps, verdicts on openings, tallies of payouts, signatures that were used, and people who were
  * invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
  */
 export async function forgetOldRows(
@@ -34,7 +33,7 @@ export async function forgetOldRows(
       callback_bodies: kept('callback_bodies', bodies),
       webhook_bodies: kept('webhook_bodies', bodies),
     }),
-    idempotency_keys: kept('idempotency_keys', `${userAnswersKeptDays} days`),
+    idempotency_keys: kept('idempotency_keys', `${answersKeptDays} days`),
     read_events: sweepReadEvents,
     sweep_looks: forgetOldLooks,
     openings: forgetOpenings,

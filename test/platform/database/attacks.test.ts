@@ -993,7 +993,7 @@ describe('Whoever holds the password of the reader never', () => {
     'select texts_sealed from payouts',
     'select body_sealed from gateway_callbacks',
     'select answer_body from idempotency_keys',
-    'select fingerprint from partner_idempotency_keys',
+    'select fingerprint, answer_sealed from idempotency_keys',
     'select request_digest from payouts',
   ])('reads a secret: %s', async (sql) => {
     expect(await attempt(loot.urls.reader, sql)).toBe(notPermitted);
