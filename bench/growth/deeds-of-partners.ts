@@ -34,11 +34,10 @@ const webhooks = (resource: 'payment' | 'payout', resourceId: string, where: str
 ];
 
 const partnerKey = (resource: 'payment' | 'payout', resourceId: string, where: string): Left => [
-  'partner_idempotency_keys',
-  `id, partner_id, key_hash, fingerprint, resource_type, resource_id, answer_status, answer_sealed, answered_at,
-   created_at`,
-  `${id(`${resource} key`)}, ${partner}, md5('key ' || n), 'f', '${resource}', ${resourceId}, case when ${isYoung} then 200 end,
-   case when ${isYoung} then repeat('x', 600) end, case when ${isYoung} then ${at()} end, ${at()}`,
+  'idempotency_keys',
+  'id, owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_sealed, decided_at',
+  `${id(`${resource} key`)}, ${partner}, md5('key ' || n), 'f', ${resourceId}, n, case when ${isYoung} then 200 end,
+   case when ${isYoung} then repeat('x', 600) end, ${at()}`,
   where,
 ];
 

@@ -7,12 +7,13 @@ import { bearerOf } from '../platform/http/bearer.ts';
 import { presentError } from '../platform/http/errors.ts';
 import type { PartnerCaller } from '../platform/http/route-group.ts';
 import type { Doors, PartnerRequestContext } from '../platform/http/serve-route.ts';
+import { arriveUnderKey, hashKey } from '../platform/openings/idempotency-keys.ts';
 import type { KeyedRequest } from '../platform/openings/opening.ts';
 import { must } from '../shared/assert.ts';
 import { canonicalJson } from '../shared/canonical-json.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
-import { arriveUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
+import { fingerprintOfRequest, type KeptAnswer, keepSealed, openUnderKey } from './idempotency.ts';
 import { complainOfAccount, complainOfOrganization } from './inactive.ts';
 import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
@@ -66,7 +67,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     }
 
     const key = readKey(request);
-    const keyHash = hashPartnerKey(key);
+    const keyHash = hashKey(key);
     // A body that cannot be read counts by its bytes, and is refused later, by the route.
     const meaning = await request.readBody().then(canonicalJson, () => body);
     // With and without a slash at its end a path is the same route.
@@ -135,7 +136,8 @@ async function answerOnce(
 ): Promise<Answer> {
   const { em, ctx, deps, requestId } = request;
   const claim = { partnerId: caller.partnerId, ...caller.idempotency };
-  const { resourceId, stamp, answer: first } = await arriveUnderKey(em, deps.sealer, claim);
+  const { stamp, made: earlier } = await arriveUnderKey(em, claim);
+  const { resourceId, answer: first } = await openUnderKey(deps.sealer, claim, earlier);
   if (first !== null) return replay(first);
   if (closed !== null && resourceId === null && !(await keepRefusal(request, caller.partnerId, closed))) throw closed;
   let made: KeptAnswer & { beneficiaryOf?: string | null };
@@ -150,7 +152,7 @@ async function answerOnce(
     const body = Buffer.from(JSON.stringify(presentError(refusal, ctx.path, requestId)));
     made = { status: errorStatuses[error.code], body };
   }
-  const kept = await keepAnswer(em.fork(), deps.sealer, claim, made);
+  const kept = await keepSealed(em.fork(), deps.sealer, claim, made);
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 

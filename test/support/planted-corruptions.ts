@@ -112,8 +112,8 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_receipts_reach_their_owners', openOrderInSuspense],
   [
     'check_idempotency_keys_complete',
-    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, created_at)
-     values ('${user}', 'k', 'f', '${newId()}', now() - interval '2 hours')`,
+    `insert into idempotency_keys (owner_id, key_hash, fingerprint, resource_id, made, decided_at)
+     values ('${user}', 'k', 'f', '${newId()}', 1, now() - interval '2 hours')`,
   ],
   ['check_donations_posted_once', donation(null)],
   [
@@ -237,13 +237,6 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_circle_pots_paid_once', together(circleOf('active'), circleMember, round)],
   ['check_openings_are_kept', `insert into openings (resource_id, kind, made) values ('${newId()}', 'payout', 1)`],
   ['check_openings_are_kept', refusedAndMade],
-  [
-    'check_refused_balance_payments_are_not_made',
-    `with key as (insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
-       values ('${user}', 'refused', 'f', '${newId()}', 7) returning user_id, key_hash, fingerprint)
-     insert into refused_balance_payments (user_id, key_hash, fingerprint, refused_upto, refusal)
-     select user_id, key_hash, fingerprint, 7, '{}' from key`,
-  ],
   // Decisions without their effect, and what needs a decision without one.
   ['check_decisions_were_carried_out', decisionOf({ kind: 'book_external', amount: 5, reference: 'planted' })],
   ['check_decisions_were_carried_out', decisionOf({ kind: 'settle_payout', payout_id: newId(), outcome: 'failed' })],

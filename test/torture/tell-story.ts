@@ -19,7 +19,6 @@ const tables: Record<string, string> = {
   transactions: 'id',
   openings: 'resource_id',
   idempotency_keys: 'resource_id',
-  partner_idempotency_keys: 'resource_id',
   saving_circles: 'id',
   saving_circle_contributions: 'payment_order_id',
   donations: 'payment_order_id',

@@ -17,7 +17,6 @@ declare
     when 'callback_bodies' then interval '30 days'
     when 'webhook_bodies' then interval '30 days'
     when 'idempotency_keys' then interval '30 days'
-    when 'refused_balance_payments' then interval '30 days'
     when 'openings' then interval '30 days'
     when 'payout_tallies' then interval '2 days'
     when 'bank_account_checks' then interval '1 day'
@@ -33,6 +32,7 @@ declare
   before constant timestamptz := clock_timestamp() - p_age;
   chosen uuid[];
   forgotten integer;
+  answers integer := 0;
 begin
   -- Against a clock and not a length: a month is not always thirty days.
   if least_age is null or before is null or before > clock_timestamp() - least_age then
@@ -66,14 +66,13 @@ begin
         where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
     when 'idempotency_keys' then
       -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
-      update idempotency_keys set answer_status = null, answer_body = null
+      update idempotency_keys set answer_status = null, answer_body = null, answer_sealed = null
         where ctid = any (array(select k.ctid from idempotency_keys k
-          where k.answer_body is not null and k.created_at < before order by k.created_at limit p_limit
+          where k.answer_status is not null and k.decided_at < before order by k.decided_at limit p_limit
           for update skip locked));
-    when 'refused_balance_payments' then
-      -- Refused again meanwhile, it is young.
-      delete from refused_balance_payments where ctid = any (array(select r.ctid from refused_balance_payments r
-        where r.refused_at < before order by r.refused_at limit p_limit for update skip locked));
+      get diagnostics answers = row_count;
+      delete from idempotency_keys where ctid = any (array(select k.ctid from idempotency_keys k
+        where k.refusal is not null and k.decided_at < before order by k.decided_at limit p_limit for update skip locked));
     when 'openings' then
       delete from openings where ctid = any (array(select o.ctid from openings o
         where o.decided_at < before order by o.decided_at limit p_limit for update skip locked));
@@ -109,7 +108,7 @@ begin
         where f.failed_at < before order by f.failed_at limit p_limit for update skip locked));
   end case;
   get diagnostics forgotten = row_count;
-  return forgotten;
+  return forgotten + answers;
 end $$;
 
 -- Who was invited and never came may be taken away; whoever was a user once stays.

@@ -1,15 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { refuseClosedOrganization, refuseInactivePartner, refuseUnlinked } from '../../partners/inactive.ts';
 import { openForOrder } from '../../partners/open-for-order.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { partnerKeyRowIdFor } from '../../shared/ids.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
 import { isPaidUnknown } from '../payments/find-receipts.ts';
 import { deadlineOf } from '../payments/payment-order.ts';
@@ -64,7 +63,7 @@ async function open(
     if (await openAtOnce(em, { paymentId, opening, payment }))
       return { status: 'PENDING', expires_at: payment.expiresAt };
   }
-  const { partnerId, idempotency } = opening;
+  const { partnerId, idempotency, stamp } = opening;
   const make = async (tx: EntityManager) => {
     const payment = insert();
     await refuseInactivePartner(tx, partnerId);
@@ -72,11 +71,11 @@ async function open(
       await refuseClosedOrganization(tx, opening.organizationId);
       await refuseUnlinked(tx, { partnerId, organizationId: opening.organizationId });
     }
-    await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payment', resourceId: paymentId });
+    await claimKey(tx, { ...idempotency, partnerId, resourceId: paymentId, number: stamp.number });
     await tx.execute(`with claim as (select ?::uuid as resource_id), ${payment.sql}`, [paymentId, ...payment.params]);
     return must(await find(tx), 'a payment that was written is there');
   };
-  const place = { resourceId: paymentId, kind: 'partner_payment', stamp: opening.stamp } as const;
+  const place = { resourceId: paymentId, kind: 'partner_payment', stamp } as const;
   return openOnce(em, place, { find, make });
 }
 
@@ -106,23 +105,15 @@ async function openAtOnce(
        where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
          and p.id = ? and p.status = 'active' and o.status not in ('inactive', 'suspended')
        for key share of p, o
-       on conflict do nothing returning resource_id
+       on conflict do nothing returning resource_id, made
      ), claim as (
-       insert into partner_idempotency_keys (id, partner_id, key_hash, fingerprint, resource_type, resource_id)
-       select ?::uuid, ?::uuid, ?, ?, 'payment', resource_id from opening returning resource_id
+       insert into idempotency_keys (owner_id, key_hash, fingerprint, resource_id, made)
+       select ?::uuid, ?, ?, resource_id, made from opening returning resource_id
      ), ${payment.sql}`;
   const { keyHash, fingerprint } = idempotency;
-  const opened = [
-    paymentId,
-    stamp.number,
-    stamp.askedAt,
-    budgets.opening.lives / 1000,
-    partnerId,
-    partnerKeyRowIdFor(partnerId, keyHash),
-    partnerId,
-    keyHash,
-    fingerprint,
-  ];
+  const { number, askedAt } = stamp;
+  const lives = budgets.opening.lives / 1000;
+  const opened = [paymentId, number, askedAt, lives, partnerId, partnerId, keyHash, fingerprint];
   try {
     return (await executePrepared(em, sql, [...opened, ...payment.params])).length > 0;
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { refuseInactivePartner } from '../../partners/inactive.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -19,9 +19,9 @@ export async function openPartnerInstrument(
 ): Promise<PartnerInstrumentStatus> {
   const find = (tx: EntityManager) => tx.findOne(PartnerInstrument, { id: instrumentId });
   const make = async (tx: EntityManager, asked: PartnerInstrumentOpening) => {
-    const { partnerId, idempotency } = asked;
+    const { partnerId, idempotency, stamp } = asked;
     await refuseInactivePartner(tx, partnerId);
-    await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'instrument', resourceId: instrumentId });
+    await claimKey(tx, { ...idempotency, partnerId, resourceId: instrumentId, number: stamp.number });
     return write(tx, instrumentId, asked);
   };
   const instrument =

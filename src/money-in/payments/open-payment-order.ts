@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -9,7 +10,6 @@ import { isPaidUnknown } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
 import type { WakingPort } from './handler.ts';
 import { handlerOf } from './handlers/index.ts';
-import { claimIdempotencyKey } from './idempotency.ts';
 import type { OpenedOrder, PaymentOpening } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-order.ts';
@@ -83,7 +83,8 @@ async function makeOrder(
   const [handler, payment] = [handlerOfOrder(order), handledPayment(order)];
   await handler.holdPending?.(tx, payment);
   if (opening.idempotency !== null) {
-    await claimIdempotencyKey(tx, { ...opening.idempotency, userId: opening.userId, resourceId: orderId });
+    const { userId, idempotency, stamp } = opening;
+    await claimKey(tx, { ...idempotency, userId, resourceId: orderId, number: stamp.number });
   }
   // After the key, as on the other rail: who pays by both at once would wait for both.
   await handler.onPending?.(tx, payment);

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { refuseField } from '../../partners/refuse-field.ts';
 import { sealForOrder } from '../../partners/seal-for-order.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import type { KeyedRequest } from '../../platform/openings/opening.ts';
 import { must } from '../../shared/assert.ts';
 import { batchPayoutIdFor, payoutBatchIdFor } from '../../shared/ids.ts';
@@ -93,7 +93,8 @@ async function insertBatch(
 ): Promise<PayoutBatch> {
   const { id, creation, judged, items, metadataSealed } = written;
   const { partnerId, keyId, body, idempotency, requestId } = creation;
-  await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payout_batch', resourceId: id });
+  const { keyHash, fingerprint, stamp } = idempotency;
+  await claimKey(tx, { keyHash, fingerprint, partnerId, resourceId: id, number: stamp.number });
   await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
   // A twin in another process was first.
   const existing = await tx.findOne(PayoutBatch, { id });

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { openForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -54,8 +54,8 @@ async function reserve(
   opening: PayoutOpening,
   texts: Pick<PayoutTexts, 'external_ref'>,
 ): Promise<Payout> {
-  const { partnerId, amount, fee, net } = opening;
-  await claimPartnerKey(tx, { ...opening.idempotency, partnerId, resourceType: 'payout', resourceId: payoutId });
+  const { partnerId, amount, fee, net, idempotency, stamp } = opening;
+  await claimKey(tx, { ...idempotency, partnerId, resourceId: payoutId, number: stamp.number });
   const headroom = await lockPayoutHeadroom(tx, partnerId);
   refuseBeyondHeadroom(headroom, { amount, reserved: addMoney(net, fee) });
   const payout = await writePayout(tx, {

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { refuseInactive } from '../../partners/inactive.ts';
 import { openForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -53,8 +53,8 @@ async function reserveOnce(
 }
 
 async function reserve(tx: EntityManager, id: string, opening: RefundOpening): Promise<Payout> {
-  const { partnerId, paymentId, amount, bankCode, idempotency } = opening;
-  await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'refund', resourceId: id });
+  const { partnerId, paymentId, amount, bankCode, idempotency, stamp } = opening;
+  await claimKey(tx, { ...idempotency, partnerId, resourceId: id, number: stamp.number });
   const headroom = await lockPayoutHeadroom(tx, partnerId);
   const { activity, availableAccountId, reservedAccountId, at } = headroom;
   refuseInactive(activity);

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../../money-in/payments/idempotency.ts';
+import { findFirstAnswer, fingerprintOf, type StoredAnswer } from '../../money-in/payments/idempotency.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { hashKey } from '../../platform/openings/idempotency-keys.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { withdrawalIdFor } from '../../shared/ids.ts';
 import { formatMoney } from '../../shared/money.ts';

@@ -4,11 +4,12 @@ import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { openAccount } from '../../ledger/open-account.ts';
 import { recordTransactions } from '../../ledger/post-journal.ts';
 import { lockSource } from '../../money-in/payments/balance-payment.ts';
-import { claimIdempotencyKey, keepFirstAnswer } from '../../money-in/payments/idempotency.ts';
+import { keepFirstAnswer } from '../../money-in/payments/idempotency.ts';
 import { type BankAccountDetails, placeOfBankDetails } from '../../people/bank-accounts/bank-account.ts';
 import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-account.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -72,7 +73,8 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
   const headroom = await readWithdrawalHeadroom(tx, { userId, accountId });
   const disbursement = await openDisbursement(tx, ports, headroom, { id, account, opening });
-  if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
+  if (idempotency !== null)
+    await claimKey(tx, { ...idempotency, userId, resourceId: id, number: opening.stamp.number });
   const payout = await writePayout(tx, {
     id,
     kind: 'withdrawal',

@@ -6,7 +6,6 @@ export type ForgottenKind =
   | 'callback_bodies'
   | 'webhook_bodies'
   | 'idempotency_keys'
-  | 'refused_balance_payments'
   | 'openings'
   | 'payout_tallies'
   | 'bank_account_checks'

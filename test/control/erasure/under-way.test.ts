@@ -173,9 +173,9 @@ describe('The keys of what a person has paid', () => {
     expect((await stack.post('/v1/payments/balance', gift, { token: person.token, headers })).status).toBe(201);
     await stack
       .owner()
-      .execute("update idempotency_keys set created_at = now() - interval '2 hours' where user_id = ?", [person.id]);
+      .execute("update idempotency_keys set decided_at = now() - interval '2 hours' where owner_id = ?", [person.id]);
     await erase(person.id, async () => undefined);
-    const kept = 'select answer_body from idempotency_keys where user_id = ?';
+    const kept = 'select answer_body from idempotency_keys where owner_id = ?';
     expect(await stack.em().execute(kept, [person.id])).toEqual([{ answer_body: null }]);
     await expectChecksEmpty(stack);
   });

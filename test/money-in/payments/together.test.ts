@@ -136,7 +136,7 @@ describe('Payments from balances that arrive together', () => {
     expect(await balanceOf(stack, payerAt(9).accountId)).toBe('990.0000');
     expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
     // A key whose payment was not made is free.
-    const keys = await stack.em().execute('select 1 from idempotency_keys where answer_status is null');
+    const keys = await stack.em().execute('select 1 from idempotency_keys where made is null and refusal is null');
     expect(keys).toEqual([]);
   });
 
@@ -252,7 +252,7 @@ describe('The statement that makes payments together', () => {
     const refused = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
     await stack
       .em()
-      .execute("select * from refuse_balance_payment(?, ?, 'f', ?::jsonb)", [
+      .execute("select * from refuse_under_key(?, ?, 'f', ?::jsonb)", [
         payer.id,
         refused.key_hash,
         JSON.stringify({ code: 'NOT_FOUND' }),
@@ -282,6 +282,7 @@ describe('The statement that makes payments together', () => {
       [kept, cause.accountId],
       [{ ...kept, fingerprint: 'other' }, cause.accountId],
       [refused, cause.accountId],
+      [{ ...refused, fingerprint: 'other' }, cause.accountId],
       [{ ...refused, request_number: '999999999' }, cause.accountId],
       [{ user_id: suspended.id, source_account_id: suspended.accountId, key_hash: newId() }, cause.accountId],
       [ofAdmin, cause.accountId],
@@ -303,10 +304,24 @@ describe('The statement that makes payments together', () => {
       'replayed',
       'refused IDEMPOTENCY_KEY_REUSED',
       'refused NOT_FOUND',
+      'busy',
       'paid',
       'refused FORBIDDEN',
       'refused FORBIDDEN',
     ]);
+  });
+
+  it('attaches a key to nothing that was asked for before a refusal under it', async () => {
+    const { id: owner } = payerAt(0);
+    const [key, first] = [newId(), newId()];
+    const claim = async (number: number, resourceId: string) => {
+      const sql = "select claim_key(?, ?, 'f', ?, ?) as done";
+      return (await stack.owner().execute<[{ done: boolean | null }]>(sql, [owner, key, resourceId, number]))[0].done;
+    };
+    await stack.owner().execute("select from refuse_under_key(?, ?, 'other', '{}')", [owner, key]);
+    expect(await claim(1, first)).toBe(null);
+    expect(await claim(999_999_999, first)).toBe(true);
+    expect(await claim(999_999_999, newId())).toBe(false);
   });
 
   it('leaves one from an account that another pays into to be made alone, which is told all that it holds', async () => {

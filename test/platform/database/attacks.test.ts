@@ -644,7 +644,6 @@ const ofTheApplication: Attack[] = [
       ['callback_bodies', '29 days'],
       ['webhook_bodies', '29 days'],
       ['idempotency_keys', '29 days'],
-      ['refused_balance_payments', '1 day'],
       ['openings', '1 day'],
       ['payout_tallies', '1 day'],
       ['known_logins', '1 day'],
@@ -683,7 +682,7 @@ const ofTheApplication: Attack[] = [
     'refuses by what was before it had the lock',
     (it) => [
       'set transaction isolation level serializable',
-      `select * from refuse_balance_payment('${it.victim.id}', 'k', 'f', '{}')`,
+      `select * from refuse_under_key('${it.victim.id}', 'k', 'f', '{}')`,
     ],
     unproven,
   ],
@@ -994,7 +993,7 @@ describe('Whoever holds the password of the reader never', () => {
     'select texts_sealed from payouts',
     'select body_sealed from gateway_callbacks',
     'select answer_body from idempotency_keys',
-    'select fingerprint from partner_idempotency_keys',
+    'select fingerprint, answer_sealed from idempotency_keys',
     'select request_digest from payouts',
   ])('reads a secret: %s', async (sql) => {
     expect(await attempt(loot.urls.reader, sql)).toBe(notPermitted);

@@ -176,21 +176,15 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}`,
   ],
   [
-    'partner_idempotency_keys',
-    `id, partner_id, key_hash, fingerprint, resource_type, resource_id, answer_status, answer_sealed, answered_at,
-     created_at`,
-    `${id('key')}, ${partner}, md5('key ' || n), 'f', 'payment', ${id('payment')}, case when n > :rows * 0.9 then 200 end,
-     case when n > :rows * 0.9 then 'x' end, ${at}, ${at}`,
+    'idempotency_keys',
+    'id, owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_sealed, decided_at',
+    `${id('key')}, ${partner}, md5('key ' || n), 'f', ${id('payment')}, n, case when n > :rows * 0.9 then 200 end,
+     case when n > :rows * 0.9 then 'x' end, ${at}`,
   ],
   [
     'idempotency_keys',
-    'user_id, key_hash, fingerprint, resource_id, answer_status, answer_body, created_at',
-    `${user}, md5('key ' || n), 'f', ${id('transaction')}, 201, '{}', ${at}`,
-  ],
-  [
-    'refused_balance_payments',
-    'user_id, key_hash, fingerprint, refused_upto, refusal, refused_at',
-    `${user}, md5('refused ' || n), 'f', 1, '{}', ${at}`,
+    'owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_body, decided_at',
+    `${user}, md5('key ' || n), 'f', ${id('transaction')}, n, 201, '{}', ${at}`,
   ],
   ['openings', 'resource_id, kind, made, decided_at', `${id('order')}, 'payment_order', n, ${at}`],
   [

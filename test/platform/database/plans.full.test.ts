@@ -126,7 +126,7 @@ const idleIndexes: Record<string, string> = {
   donations_of_batch: 'for who follows an allocation to its donations',
   transaction_organizations_by_time:
     'used over fewer rows; over a million the check of what came since takes another way',
-  partner_idempotency_keys_by_id: 're-encryption goes through the table by it',
+  idempotency_keys_by_id: 're-encryption goes through the table by it',
 };
 
 let stack: Stack;

@@ -19,7 +19,6 @@ import { sweepReceipts } from '../../../src/money-in/payments/sweep-receipts.ts'
 import { sweepDecisions } from '../../../src/money-out/decisions/sweep-decisions.ts';
 import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
 import { destroyOrderKeys } from '../../../src/partners/destroy-order-keys.ts';
-import { findUnderKey, sweepPartnerAnswers } from '../../../src/partners/idempotency.ts';
 import { sweepDeliveries } from '../../../src/partners/webhooks/redeliver-webhook.ts';
 import { sweepUploads } from '../../../src/people/documents/sweep-uploads.ts';
 import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../../src/people/identity/login-failures.ts';
@@ -27,6 +26,7 @@ import { settleKeys } from '../../../src/people/identity/settle-keys.ts';
 import { nextOf } from '../../../src/platform/database/position.ts';
 import { makeComingMonths } from '../../../src/platform/housekeeping/make-months.ts';
 import type { Route } from '../../../src/platform/http/route-group.ts';
+import { findUnderKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { newId } from '../../../src/shared/ids.ts';
@@ -379,9 +379,8 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   await sweepCircles(em(), nobody, failed);
   await sweepSubscriptions(em(), nobody, failed);
   await sweepDeliveries(em(), nobody, failed);
-  await sweepPartnerAnswers(em(), 100);
   // Of a retry that comes while the first request is answered.
-  await findUnderKey(em(), stack.deps.sealer, { partnerId: newId(), keyHash: 'none', fingerprint: 'none' });
+  await findUnderKey(em(), { partnerId: newId(), keyHash: 'none', fingerprint: 'none' });
   await sweepUploads(em(), stack.deps);
   await readBacklog(em());
   await findDaysToReconcile(em(), { at: new Date().toISOString() });

@@ -8,7 +8,7 @@ import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts'
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
 import { reserveWithdrawal } from '../../../src/money-out/withdrawals/reserve-withdrawal.ts';
 import type { WithdrawalOpening } from '../../../src/money-out/withdrawals/withdrawal.ts';
-import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
@@ -53,7 +53,7 @@ afterAll(() => stack.stop());
 const waitMs = 60_000;
 const key = freshKey();
 const requestId = 'test';
-const claim = { keyHash: hashPartnerKey(key), fingerprint: 'f' };
+const claim = { keyHash: hashKey(key), fingerprint: 'f' };
 /** As if the request had been made longer ago than an opening lives. */
 const oldStamp = async () => ({
   ...(await stampOpening(stack.em())),
@@ -102,7 +102,7 @@ const kinds: Record<string, Kind> = {
     table: 'partner_payments',
     workflowId: workflowIds.partnerPayment,
     start: async (paymentId) => {
-      const idempotency = { ...claim, keyHash: hashPartnerKey(`${key}-in`) };
+      const idempotency = { ...claim, keyHash: hashKey(`${key}-in`) };
       const input = { paymentId, partnerId: partner.id, body: paymentRequest, idempotency, requestId };
       const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
       return stack.deps.workflows.startPartnerPayment(paymentId, { ...opening, stamp: await oldStamp() }, waitMs);

@@ -8,8 +8,8 @@ import { closePayment } from '../../../src/money-in/payments/close-payment.ts';
 import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-order.ts';
 import type { PaymentOpening } from '../../../src/money-in/payments/payment-contract.ts';
 import { claimOf } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
-import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
 import { presentError } from '../../../src/platform/http/errors.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { fromStored, refuseOnce, toStored } from '../../../src/platform/openings/open-once.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { DomainError } from '../../../src/shared/errors.ts';
@@ -238,7 +238,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     const paymentId = partnerPaymentIdFor(partner.id, key);
     const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
     const open = async () => {
-      const idempotency = { keyHash: hashPartnerKey(key), fingerprint: 'f' };
+      const idempotency = { keyHash: hashKey(key), fingerprint: 'f' };
       const input = { paymentId, partnerId: partner.id, body, idempotency, requestId: 'test' };
       const stamp = await stampOpening(stack.em());
       const opening = { ...(await preparePartnerPayment(stack.em(), stack.deps.sealer, input)), stamp };

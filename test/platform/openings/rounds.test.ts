@@ -16,8 +16,8 @@ const openings = 10;
 const plant = async () => {
   const { id } = await buildIndividual(stack);
   await stack.owner().execute(
-    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, answer_status, answer_body, created_at)
-     select ?, 'key ' || n, 'f', gen_random_uuid(), 201, '{}', ${old} from generate_series(1, 3) n`,
+    `insert into idempotency_keys (owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_body, decided_at)
+     select ?, 'key ' || n, 'f', gen_random_uuid(), 1, 201, '{}', ${old} from generate_series(1, 3) n`,
     [id],
   );
   await stack.owner().execute(
@@ -44,7 +44,7 @@ const whileLocked = <T>(statement: string, work: () => Promise<T>, values: unkno
 describe('Rows that somebody holds', () => {
   it('are left until the next run, and hold up no row beside them and no other kind', async () => {
     const id = await plant();
-    const hold = "select from idempotency_keys where user_id = $1 and key_hash = 'key 1' for update";
+    const hold = "select from idempotency_keys where owner_id = $1 and key_hash = 'key 1' for update";
     expect(await whileLocked(hold, () => forgetOldRows(stack.em()), [id])).toBe(2 + openings);
     expect(await left()).toEqual({ keys: 1, openings: 0 });
     expect(await forgetOldRows(stack.em())).toBe(1);
