@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { WakingPort } from '../money-in/payments/handler.ts';
 import { OrderShape } from '../money-in/payments/order-shape.ts';
+import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contract.ts';
 import { sendStored } from '../money-in/payments/replay.ts';
+import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { moneyString, uuid } from '../platform/http/fields.ts';
@@ -17,7 +20,13 @@ import { addedAtOnce } from './saving-circle.ts';
 const message = z.string();
 const hexCharacters = 'must be 16 to 64 hex characters';
 
-const routes = createRouteGroup({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> & WakingPort;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
 
 routes.post(
   '/members',

@@ -78,6 +78,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
       await twin.outcome.catch(() => undefined);
     }
     const outcome = answerOnce(
+      sealer,
       request,
       { ...known, idempotency: { key, keyHash, fingerprint } },
       { closed: complainOfOrganization(partner), proceed },
@@ -129,13 +130,14 @@ type IdempotentCaller = Omit<PartnerCaller, 'idempotency'> & {
 
 /** `closed` is why nothing new may be created: what was accepted goes on, and its key answers as ever. */
 async function answerOnce(
+  sealer: Sealer,
   request: PartnerRequestContext,
   caller: IdempotentCaller,
   { closed, proceed }: { closed: DomainError | null; proceed: (caller: PartnerCaller) => Promise<Answer> },
 ): Promise<Answer> {
-  const { em, ctx, deps, requestId } = request;
+  const { em, ctx, requestId } = request;
   const claim = { partnerId: caller.partnerId, ...caller.idempotency };
-  const { resourceId, stamp, answer: first } = await arriveUnderKey(em, deps.sealer, claim);
+  const { resourceId, stamp, answer: first } = await arriveUnderKey(em, sealer, claim);
   if (first !== null) return replay(first);
   if (closed !== null && resourceId === null && !(await keepRefusal(request, caller.partnerId, closed))) throw closed;
   let made: KeptAnswer & { beneficiaryOf?: string | null };
@@ -150,7 +152,7 @@ async function answerOnce(
     const body = Buffer.from(JSON.stringify(presentError(refusal, ctx.path, requestId)));
     made = { status: errorStatuses[error.code], body };
   }
-  const kept = await keepAnswer(em.fork(), deps.sealer, claim, made);
+  const kept = await keepAnswer(em.fork(), sealer, claim, made);
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 

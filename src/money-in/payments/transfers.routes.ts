@@ -4,10 +4,16 @@ import { moneyString, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { PaidShape } from './paid-shape.ts';
+import type { PayTogether } from './pay-from-balance.ts';
 import { sendStored } from './replay.ts';
 import { transferBetweenPockets } from './transfer-between-pockets.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Accounts' });
+/** What these routes work with. */
+interface Ports {
+  payTogether: PayTogether;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/accounts', tag: 'Accounts' });
 
 routes.post(
   '/:account_id/transfers',

@@ -1,12 +1,13 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { open, signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { email, password, text, verbatimText } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
 import { passwordMaximumCharacters } from '../../shared/user.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
 import { changePassword } from './change-password.ts';
@@ -14,10 +15,22 @@ import { type LoggedIn, logIn } from './log-in.ts';
 import { logOut, logOutEverywhere } from './log-out.ts';
 import { presentUser, UserAnswer } from './present-user.ts';
 import { signUp } from './sign-up.ts';
+import type { Tokens } from './tokens.ts';
 import { updateMe } from './update-me.ts';
 import { User } from './user.entity.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/auth', tag: 'Authentication', description: 'Logging in and out.' });
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'NODE_ENV' | 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
+  sealer: Sealer;
+  tokens: Tokens;
+}
+
+const routes = createRouteGroup<Ports>({
+  prefix: '/v1/auth',
+  tag: 'Authentication',
+  description: 'Logging in and out.',
+});
 
 function setAccessCookie(ctx: Context, environment: string, token: string, maxAgeSeconds: number): void {
   const secure = environment !== 'development';
@@ -34,7 +47,7 @@ function setAccessCookie(ctx: Context, environment: string, token: string, maxAg
 }
 
 /** Signs a token for an authenticated user, and sets the cookie. */
-async function giveToken(ctx: Context, { tokens, config }: Dependencies, { user, ...proof }: LoggedIn) {
+async function giveToken(ctx: Context, { tokens, config }: Ports, { user, ...proof }: LoggedIn) {
   const { token, expiresInSeconds } = await tokens.sign({
     userId: user.id,
     userType: user.user_type,

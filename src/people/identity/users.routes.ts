@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow, signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { email, text, timestamp, uuid } from '../../platform/http/fields.ts';
@@ -12,7 +13,16 @@ import { presentUser, UserAnswer } from './present-user.ts';
 import { setUserStatus } from './set-user-status.ts';
 import { takeBackInvitation } from './take-back-invitation.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
+  prefix: '/v1/users',
+  tag: 'Users',
+  description: 'Users, invitations, suspension.',
+});
 
 const message = z.string();
 const ownOrganization = { scope: 'platform: all; others: users of their own organization' };

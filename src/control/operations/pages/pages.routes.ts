@@ -2,15 +2,16 @@ import Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context, Next } from 'koa';
 import { type ProposedKind, proposedKinds } from '../../../money-out/decisions/decision.ts';
+import type { Config } from '../../../platform/config/config.ts';
 import { isSafe } from '../../../platform/http/access.ts';
 import type { Answer } from '../../../platform/http/answer.ts';
 import { readBody } from '../../../platform/http/body.ts';
 import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
 import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
-import { callRoute, type Doors } from '../../../platform/http/serve-route.ts';
+import { callRoute, type Doors, type ServingPorts } from '../../../platform/http/serve-route.ts';
+import type { Logger } from '../../../platform/process/log.ts';
 import { must } from '../../../shared/assert.ts';
 import { type DomainError, errorStatuses, isDomainError, refuse } from '../../../shared/errors.ts';
-import type { Dependencies } from '../../../wiring/dependencies.ts';
 import { type DecisionShown, decisionPage } from './decision-page.ts';
 import { complain, layout, type Markup } from './layout.ts';
 import { logInPage } from './log-in-page.ts';
@@ -26,9 +27,14 @@ import {
 } from './overview-page.ts';
 import { type Filled, proposePage, proposeTitles } from './propose-page.ts';
 
-interface Pages {
-  routeGroups: readonly RouteGroup[];
-  deps: Dependencies;
+interface PagePorts extends ServingPorts {
+  config: Pick<Config, 'PUBLIC_URL' | 'NODE_ENV'>;
+  log: Logger;
+}
+
+interface Pages<Ports> {
+  routeGroups: readonly RouteGroup<Ports>[];
+  deps: Ports;
   doors: Doors;
   /** The origins of our own pages. */
   origins: ReadonlySet<string>;
@@ -48,7 +54,7 @@ interface Me {
  * process, so that their access rules, validation and refusals decide everything. The login is the API's, with its
  * cookie as session. Forms are accepted from our own origin only.
  */
-export function operationsPages({ routeGroups, deps, doors, origins }: Pages): Router {
+export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, doors, origins }: Pages<Ports>): Router {
   const router = new Router({ sensitive: true, prefix: '/operations' });
   const routes = new Map(
     routeGroups.flatMap((routes) => routes.routes).map((route) => [`${route.method} ${route.path}`, route]),
