@@ -5,7 +5,6 @@ import { createFindCaller, type FindCaller } from '../people/identity/find-calle
 import { createTokens, type Tokens } from '../people/identity/tokens.ts';
 import type { Config } from '../platform/config/config.ts';
 import { connectionOptions } from '../platform/config/connection-options.ts';
-import { openDatabase } from '../platform/database/database.ts';
 import { attachReplica } from '../platform/database/replica.ts';
 import { agreeOnKeys } from '../platform/encryption/agree-on-keys.ts';
 import { createPersonalKeys, type PersonalKeys } from '../platform/encryption/personal-keys.ts';
@@ -22,6 +21,7 @@ import { startTelemetry, type Telemetry } from '../platform/process/telemetry.ts
 import { openStorage, type Storage } from '../platform/storage/storage.ts';
 import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
+import { openDatabase } from './open-database.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
