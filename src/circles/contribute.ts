@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { answerOnce, withTexts } from '../money-in/payments/answer-once.ts';
 import type { WakingPort } from '../money-in/payments/handler.ts';
 import { savingCircleContribution } from '../money-in/payments/handlers/saving-circle-contribution.ts';
-import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../money-in/payments/idempotency.ts';
 import { payByGateway } from '../money-in/payments/pay-by-gateway.ts';
 import { payAndWake } from '../money-in/payments/pay-from-balance.ts';
 import { deadlineOf, payUnderKey } from '../money-in/payments/pay-under-key.ts';
@@ -10,6 +9,7 @@ import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contr
 import { openTexts } from '../money-in/payments/prepare-gateway-payment.ts';
 import { presentOrder } from '../money-in/payments/present-order.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
+import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../platform/idempotency/idempotency.ts';
 import { must } from '../shared/assert.ts';
 import type { Caller } from '../shared/caller.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { lockSource } from '../money-in/payments/balance-payment.ts';
+import { lockSource } from '../ledger/lock-source.ts';
 import { savingCircleContribution } from '../money-in/payments/handlers/saving-circle-contribution.ts';
 import { payFromBalance } from '../money-in/payments/pay-from-balance.ts';
 import { readPayer } from '../people/identity/read-payer.ts';

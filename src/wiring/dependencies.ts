@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
 import { createPayTogether, type PayTogether } from '../money-in/payments/pay-from-balance.ts';
+import type { DecisionKinds } from '../money-out/decisions/handling.ts';
 import { createFindCaller, type FindCaller } from '../people/identity/find-caller.ts';
 import { createTokens, type Tokens } from '../people/identity/tokens.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -21,6 +22,7 @@ import { startTelemetry, type Telemetry } from '../platform/process/telemetry.ts
 import { openStorage, type Storage } from '../platform/storage/storage.ts';
 import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
+import { decisionKinds } from './decision-kinds.ts';
 import { openDatabase } from './open-database.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
@@ -41,6 +43,7 @@ export interface Dependencies extends AsyncDisposable {
   tokens: Tokens;
   findCaller: FindCaller;
   payTogether: PayTogether;
+  decisionKinds: DecisionKinds;
   storage: Storage;
   metrics: Metrics;
   telemetry: Telemetry;
@@ -107,6 +110,7 @@ export async function openDependencies(config: Config, options: { process: strin
     tokens,
     findCaller: createFindCaller(orm),
     payTogether: createPayTogether(orm),
+    decisionKinds,
     storage,
     metrics,
     telemetry,

@@ -1,4 +1,4 @@
-import { hashKey } from '../../src/money-in/payments/idempotency.ts';
+import { hashKey } from '../../src/platform/idempotency/idempotency.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { casesOf } from '../support/full.ts';
 import { freshKey } from '../support/partner.ts';

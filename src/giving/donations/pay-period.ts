@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { lockSource } from '../../money-in/payments/balance-payment.ts';
+import { lockSource } from '../../ledger/lock-source.ts';
 import type { PaymentHandler } from '../../money-in/payments/handler.ts';
 import { charitableCauseDonate } from '../../money-in/payments/handlers/charitable-cause-donate.ts';
 import { payFromBalance } from '../../money-in/payments/pay-from-balance.ts';

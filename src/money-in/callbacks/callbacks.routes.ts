@@ -1,5 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { z } from 'zod';
+import { readCallbackBody } from '../../platform/callbacks/read-callback-body.ts';
+import { storeCallback } from '../../platform/callbacks/store-callback.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { open } from '../../platform/http/access.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
@@ -7,8 +9,6 @@ import type { Logger } from '../../platform/process/log.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { CallbackPorts } from './deliver-callback.ts';
 import { deliverCallback } from './deliver-callback.ts';
-import { readCallbackBody } from './read-callback-body.ts';
-import { storeCallback } from './store-callback.ts';
 
 /** What these routes work with. */
 interface Ports extends CallbackPorts {

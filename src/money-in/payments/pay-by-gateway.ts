@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { findFirstAnswer, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -9,7 +10,6 @@ import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import { handlerOf } from './handlers/index.ts';
-import { findFirstAnswer, type StoredAnswer } from './idempotency.ts';
 import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
 import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { isVerdict, toStored } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import { isAway, isLostConnection } from '../../shared/away.ts';
@@ -9,7 +10,6 @@ import { DomainError } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import { withPatience } from '../../shared/patience.ts';
 import { answerNaming, type BalancePayment, type NumberedKey, newBalancePlace, type Paid } from './balance-payment.ts';
-import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {

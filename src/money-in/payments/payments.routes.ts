@@ -5,6 +5,7 @@ import { amount, moneyNumber, optionalText, prose, uuid } from '../../platform/h
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { replay, sendStored } from '../../platform/idempotency/replay.ts';
 import { answerOnce, withTexts } from './answer-once.ts';
 import { cancelOrder } from './cancel-order.ts';
 import { findChannels } from './find-channels.ts';
@@ -19,7 +20,6 @@ import { referenceTypes } from './payment-order.ts';
 import { payAsAsked } from './prepare-balance-payment.ts';
 import { claimOf, openTexts } from './prepare-gateway-payment.ts';
 import { presentOrder } from './present-order.ts';
-import { replay, sendStored } from './replay.ts';
 
 const GatewayPayment = z.strictObject({
   reference_type: z.enum(referenceTypes),

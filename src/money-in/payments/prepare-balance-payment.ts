@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { fingerprintOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { balancePaymentIdFor } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import { newBalancePlace, presentPaid } from './balance-payment.ts';
 import type { WakingPort } from './handler.ts';
-import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
 import { type PayTogether, payAndWake } from './pay-from-balance.ts';
 import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
 import type { ReferenceType } from './payment-order.ts';

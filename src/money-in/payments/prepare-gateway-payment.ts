@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { unlessErased } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { fingerprintOf, hashKey } from '../../platform/idempotency/idempotency.ts';
 import { type Caller, requirePermission } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import { getChannelFor } from './find-channels.ts';
 import type { PaymentHandler, Rail } from './handler.ts';
 import { handlerOf } from './handlers/index.ts';
-import { fingerprintOf, hashKey } from './idempotency.ts';
 import { adminFee } from './payment-channel.ts';
 import type { PaymentOpening } from './payment-contract.ts';
 import type { ReferenceType } from './payment-order.ts';

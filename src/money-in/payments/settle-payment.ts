@@ -1,13 +1,13 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../ledger/account.ts';
 import { postJournal, recordTransactions, type TransactionRow } from '../../ledger/post-journal.ts';
+import { tellAgain } from '../../platform/callbacks/tell-again.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { assert, must } from '../../shared/assert.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, compareMoney, negateMoney, subtractMoney } from '../../shared/money.ts';
-import { tellAgain } from '../callbacks/tell-again.ts';
 import { applyReceipt } from './apply-receipt.ts';
 import { wakeAfterEnd } from './close-payment.ts';
 import { strayOf } from './confirm-payment.ts';

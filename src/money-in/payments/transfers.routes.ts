@@ -3,9 +3,9 @@ import { allow } from '../../platform/http/access.ts';
 import { moneyString, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { sendStored } from '../../platform/idempotency/replay.ts';
 import { PaidShape } from './paid-shape.ts';
 import type { PayTogether } from './pay-from-balance.ts';
-import { sendStored } from './replay.ts';
 import { transferBetweenPockets } from './transfer-between-pockets.ts';
 
 /** What these routes work with. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { sendStored } from '../../money-in/payments/replay.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { moneyString, prose, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { sendStored } from '../../platform/idempotency/replay.ts';
 import { createWithdrawal } from './create-withdrawal.ts';
 import { WithdrawalShape } from './present-withdrawal.ts';
 import type { WithdrawalTerms, WithdrawalWorkflows } from './withdrawal.ts';

@@ -1,4 +1,4 @@
-import { hashKey } from '../../../src/money-in/payments/idempotency.ts';
+import { hashKey } from '../../../src/platform/idempotency/idempotency.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { textArray } from '../../../src/shared/postgres.ts';
 import { begun } from '../../circles/begin-circle.ts';
