@@ -32,21 +32,17 @@ export function createPaymentActivities(deps: Dependencies) {
       'openPaymentOrder',
       (em, { orderId, opening, at }: Order & { opening: Proved<PaymentOpening> | null; at: string }) => {
         const place = { kind: 'payment_order', resourceId: orderId } as const;
-        return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at }, deps.workflows);
+        return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at }, deps);
       },
     ),
     requestInstrument: boundLocal(
       deps,
       'requestInstrument',
       step(deps, 'requestInstrument', (em, { orderId }: Order) =>
-        requestInstrument(
-          em,
-          { gateway, sealer: deps.sealer },
-          {
-            ...{ orderId, publicUrl: config.PUBLIC_URL, workflows: deps.workflows },
-            signal: cancellationSignal(),
-          },
-        ),
+        requestInstrument(em, deps, {
+          ...{ orderId, publicUrl: config.PUBLIC_URL },
+          signal: cancellationSignal(),
+        }),
       ),
     ),
     confirmPayment: step(deps, 'confirmPayment', async (em, { orderId, briefly }: Order & { briefly?: boolean }) =>
@@ -60,13 +56,13 @@ export function createPaymentActivities(deps: Dependencies) {
       deps,
       'settlePayment',
       (em, { orderId, payment }: Order & { payment: Proved<ConfirmedPayment> }) =>
-        settlePayment(em, { orderId, payment: provenPayment(deps, orderId, payment) }, deps.workflows),
+        settlePayment(em, { orderId, payment: provenPayment(deps, orderId, payment) }, deps),
     ),
     closePayment: step(
       deps,
       'closePayment',
       (em, input: Order & { status: 'FAILED' | 'EXPIRED'; failureCode: string | null }) =>
-        closePayment(em, input, deps.workflows),
+        closePayment(em, input, deps),
     ),
     expireInstrument: step(deps, 'expireInstrument', (em, { orderId }: Order) =>
       expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),

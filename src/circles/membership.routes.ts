@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import type { WakingPort } from '../money-in/payments/handler.ts';
 import { OrderShape } from '../money-in/payments/order-shape.ts';
-import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contract.ts';
-import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { moneyString, uuid } from '../platform/http/fields.ts';
@@ -11,7 +8,7 @@ import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { sendStored } from '../platform/idempotency/replay.ts';
 import { addMembers } from './add-members.ts';
-import { contribute } from './contribute.ts';
+import { type ContributionPorts, contribute } from './contribute.ts';
 import { listContributions } from './list-contributions.ts';
 import { contributionFields, MemberAnswer, presentContribution, presentMember } from './present-circle.ts';
 import { removeMember } from './remove-member.ts';
@@ -20,13 +17,7 @@ import { addedAtOnce } from './saving-circle.ts';
 const message = z.string();
 const hexCharacters = 'must be 16 to 64 hex characters';
 
-/** What these routes work with. */
-interface Ports {
-  sealer: Sealer;
-  workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> & WakingPort;
-}
-
-const routes = createRouteGroup<Ports>({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
+const routes = createRouteGroup<ContributionPorts>({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
 
 routes.post(
   '/members',

@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
+import type { PaymentKinds } from '../money-in/payments/handler.ts';
 import { createPayTogether, type PayTogether } from '../money-in/payments/pay-from-balance.ts';
 import type { DecisionKinds } from '../money-out/decisions/handling.ts';
 import { createFindCaller, type FindCaller } from '../people/identity/find-caller.ts';
@@ -24,6 +25,7 @@ import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
 import { decisionKinds } from './decision-kinds.ts';
 import { openDatabase } from './open-database.ts';
+import { paymentKinds } from './payment-kinds.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
@@ -44,6 +46,7 @@ export interface Dependencies extends AsyncDisposable {
   findCaller: FindCaller;
   payTogether: PayTogether;
   decisionKinds: DecisionKinds;
+  paymentKinds: PaymentKinds;
   storage: Storage;
   metrics: Metrics;
   telemetry: Telemetry;
@@ -111,6 +114,7 @@ export async function openDependencies(config: Config, options: { process: strin
     findCaller: createFindCaller(orm),
     payTogether: createPayTogether(orm),
     decisionKinds,
+    paymentKinds,
     storage,
     metrics,
     telemetry,

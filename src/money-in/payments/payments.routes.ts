@@ -10,7 +10,7 @@ import { answerOnce, withTexts } from './answer-once.ts';
 import { cancelOrder } from './cancel-order.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
-import type { WakingPort } from './handler.ts';
+import type { PaymentKinds, WakingPort } from './handler.ts';
 import { OrderShape } from './order-shape.ts';
 import { PaidShape } from './paid-shape.ts';
 import { payByGateway } from './pay-by-gateway.ts';
@@ -41,6 +41,7 @@ const BalancePayment = z.strictObject({
 interface Ports {
   sealer: Sealer;
   workflows: GatewayPaymentWorkflows & WakingPort;
+  paymentKinds: PaymentKinds;
   payTogether: PayTogether;
 }
 
