@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describePostings } from '../money-out/payouts/describe-postings.ts';
+import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { amount, periodEnd, periodStart, timestamp, uuid } from '../platform/http/fields.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
@@ -9,7 +10,12 @@ import { isPartnerAccount } from './account.ts';
 import { getAccount } from './find-accounts.ts';
 import { type DescribePostings, readStatement, referenceColumns, statementColumns } from './read-statement.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Accounts' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/accounts', tag: 'Accounts' });
 
 routes.get(
   '/:account_id/statement',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { moneyString, moneyStringOrZero, text, uuid } from '../platform/http/fields.ts';
@@ -26,7 +27,12 @@ import {
 import { findFees, setFees } from './set-fees.ts';
 import { setPartnerLimits, updatePartner } from './update-partner.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/partner-accounts',
   tag: 'Partner accounts',
   description: 'Administration of partners: keys, fees, limits, linked organizations, webhooks.',

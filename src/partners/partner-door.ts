@@ -79,6 +79,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
       await twin.outcome.catch(() => undefined);
     }
     const outcome = answerOnce(
+      sealer,
       request,
       { ...known, idempotency: { key, keyHash, fingerprint } },
       { closed: complainOfOrganization(partner), proceed },
@@ -130,14 +131,15 @@ type IdempotentCaller = Omit<PartnerCaller, 'idempotency'> & {
 
 /** `closed` is why nothing new may be created: what was accepted goes on, and its key answers as ever. */
 async function answerOnce(
+  sealer: Sealer,
   request: PartnerRequestContext,
   caller: IdempotentCaller,
   { closed, proceed }: { closed: DomainError | null; proceed: (caller: PartnerCaller) => Promise<Answer> },
 ): Promise<Answer> {
-  const { em, ctx, deps, requestId } = request;
+  const { em, ctx, requestId } = request;
   const claim = { partnerId: caller.partnerId, ...caller.idempotency };
   const { stamp, made: earlier } = await arriveUnderKey(em, claim);
-  const { resourceId, answer: first } = await openUnderKey(deps.sealer, claim, earlier);
+  const { resourceId, answer: first } = await openUnderKey(sealer, claim, earlier);
   if (first !== null) return replay(first);
   if (closed !== null && resourceId === null && !(await keepRefusal(request, caller.partnerId, closed))) throw closed;
   let made: KeptAnswer & { beneficiaryOf?: string | null };
@@ -152,7 +154,7 @@ async function answerOnce(
     const body = Buffer.from(JSON.stringify(presentError(refusal, ctx.path, requestId)));
     made = { status: errorStatuses[error.code], body };
   }
-  const kept = await keepSealed(em.fork(), deps.sealer, claim, made);
+  const kept = await keepSealed(em.fork(), sealer, claim, made);
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 

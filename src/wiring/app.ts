@@ -83,7 +83,7 @@ import type { Dependencies } from './dependencies.ts';
 import { webhookDocuments } from './webhook-documents.ts';
 
 /** Every route group of the API. */
-export const routeGroups: readonly RouteGroup[] = [
+export const routeGroups: readonly RouteGroup<Dependencies>[] = [
   authRoutes,
   recoveryRoutes,
   totpRoutes,
@@ -150,11 +150,11 @@ function byLiteralness(left: Route, right: Route): number {
 }
 
 /** The HTTP application: the order of middleware and the list of route groups, nothing else. */
-export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = routeGroups): Koa {
+export function createApp(deps: Dependencies, groups: readonly RouteGroup<Dependencies>[] = routeGroups): Koa {
   const { config, log, metrics } = deps;
   const origins = allowedOrigins(config);
   const doors: Doors = {
-    authenticate: (request) => authenticate(request, origins),
+    authenticate: (request) => authenticate(request, { tokens: deps.tokens, findCaller: deps.findCaller, origins }),
     partner: createPartnerDoor(deps.sealer),
   };
 

@@ -14,7 +14,6 @@ import { Product } from '../giving/products/product.entity.ts';
 import { SavingGoal } from '../giving/saving-goals/saving-goal.entity.ts';
 import { Account } from '../ledger/account.entity.ts';
 import { Transaction } from '../ledger/transaction.entity.ts';
-import { CallbackRow } from '../money-in/callbacks/callback.entity.ts';
 import { PartnerPayment } from '../money-in/collections/partner-payment.entity.ts';
 import { PartnerInstrument } from '../money-in/partner-instruments/partner-instrument.entity.ts';
 import { PaymentChannel } from '../money-in/payments/payment-channel.entity.ts';
@@ -37,6 +36,7 @@ import { DocumentCategory } from '../people/documents/document-category.entity.t
 import { User } from '../people/identity/user.entity.ts';
 import { OfficialDocument } from '../people/official-documents/official-document.entity.ts';
 import { Organization } from '../people/organizations/organization.entity.ts';
+import { CallbackRow } from '../platform/callbacks/callback.entity.ts';
 
 /** Every entity, listed: MikroORM discovers none. */
 export const entities = [

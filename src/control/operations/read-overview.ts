@@ -43,7 +43,8 @@ export interface Overview {
   versions: { amanah: string; node: string; postgresql: string; temporal: string | null };
 }
 
-interface OverviewPorts {
+/** What the overview asks beside the database. */
+export interface OverviewPorts {
   gateway: Pick<Gateway, 'readBalance'>;
   workflows: { serverVersion(): Promise<string> };
 }

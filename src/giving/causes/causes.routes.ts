@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { embedDocuments } from '../../people/documents/embed-documents.ts';
+import type { DocumentView } from '../../people/documents/present-document.ts';
 import { embeddedDocumentsFields } from '../../people/documents/present-document.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
@@ -43,7 +44,7 @@ const ofTheSuperAdmin = allow('approve-charitable-cause', {
 const why = z.strictObject({ reason: prose(causeTextLimits.reason, 3) });
 const currency = z.literal('IDR', 'must be IDR');
 
-const routes = createRouteGroup({
+const routes = createRouteGroup<DocumentView>({
   prefix: '/v1/charitable-causes',
   tag: 'Charitable causes',
   description: 'Causes that people and organizations register, the platform approves and anybody can give to.',

@@ -5,6 +5,7 @@ import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { amount, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import type { AllocationWorkflows } from './allocation.ts';
 import { allocationLimit, donationRefusals, donationRefusalTexts } from './allocation.ts';
 import { createAllocation } from './create-allocation.ts';
 import { findOpenDonations } from './find-donations.ts';
@@ -36,7 +37,12 @@ const Allocation = z.strictObject({
   cause_id: uuid(),
 });
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  workflows: AllocationWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/donations',
   tag: 'Donations',
   description: 'What was given: to a cause, to the open pool, or period by period.',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { collectionMethods, feeMethods } from '../../partners/partner.ts';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { TimelineShape } from '../../partners/timeline.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import {
   amount,
@@ -23,12 +24,19 @@ import { formatMoney } from '../../shared/money.ts';
 import { cancelPartnerPayment } from './cancel-partner-payment.ts';
 import { createPartnerPayment } from './create-partner-payment.ts';
 import { findPartnerPayments, getPartnerPayment } from './find-partner-payments.ts';
+import type { PartnerPaymentWorkflows } from './partner-payment.ts';
 import { longestLifetimeMinutes, partnerPaymentStatuses, paymentPath } from './partner-payment.ts';
 import { tellPartnerPayment } from './payment-timeline.ts';
 import { PartnerPaymentShape, presentPartnerPayment } from './present-partner-payment.ts';
 import { quote } from './quote.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  workflows: PartnerPaymentWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners', tag: 'Partner API' });
 
 const subject = {
   method: z.enum(collectionMethods),

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { findFirstAnswer, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -8,12 +9,18 @@ import { createKeyedMutex } from '../../shared/concurrency.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
-import { handlerOf } from './handlers/index.ts';
-import { findFirstAnswer, type StoredAnswer } from './idempotency.ts';
+import type { PaymentKinds } from './handler.ts';
 import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
 import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 
 const mutex = createKeyedMutex();
+
+/** What a payment by the gateway needs in addition to the database. */
+export interface GatewayPorts {
+  sealer: Sealer;
+  paymentKinds: PaymentKinds;
+  workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'>;
+}
 
 export interface GatewayAsking {
   caller: Caller;
@@ -34,7 +41,7 @@ export type GatewayPaymentOutcome = { replay: StoredAnswer } | { found: OrderWit
  */
 export async function payByGateway(
   em: EntityManager,
-  { sealer, workflows }: { sealer: Sealer; workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> },
+  ports: GatewayPorts,
   asking: GatewayAsking,
 ): Promise<GatewayPaymentOutcome> {
   const { body, caller, key, idempotency, requestId } = asking;
@@ -58,8 +65,8 @@ export async function payByGateway(
       },
       {
         find: (place) => findOrder(place, orderId),
-        prepare: () => prepareGatewayPayment(em, sealer, { orderId, caller, body, idempotency, requestId }),
-        start: (opening) => workflows.startGatewayPayment(orderId, opening, leftMs),
+        prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body, idempotency, requestId }),
+        start: (opening) => ports.workflows.startGatewayPayment(orderId, opening, leftMs),
       },
     );
     // An order that had its instrument failed later, by its payer: that is returned as it stands.
@@ -72,5 +79,5 @@ export async function payByGateway(
     return { found };
   };
   const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
-  return handlerOf(body.reference_type).inTurn ? mutex.take(target, waitMs, pay) : pay(waitMs);
+  return ports.paymentKinds[body.reference_type].inTurn ? mutex.take(target, waitMs, pay) : pay(waitMs);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { answerOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { arriveUnderKey, hashKey, refuseUnderKey } from '../../platform/openings/idempotency-keys.ts';
 import { isVerdict } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
@@ -10,7 +11,6 @@ import { DomainError } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import { withPatience } from '../../shared/patience.ts';
 import { answerNaming, type BalancePayment, type NumberedKey, newBalancePlace, type Paid } from './balance-payment.ts';
-import { answerOf, type StoredAnswer } from './idempotency.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {

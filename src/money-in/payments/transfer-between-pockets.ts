@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
+import { fingerprintOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { refuse, withFieldNames } from '../../shared/errors.ts';
 import { balancePaymentIdFor } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import { newBalancePlace, presentPaid } from './balance-payment.ts';
-import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
 import { type GatheredKind, moveTogether, type PayTogether } from './pay-from-balance.ts';
 import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
 

@@ -4,12 +4,10 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { carryOut, whyVoid } from './carry-out.ts';
+import { carryOut, tellWithdrawal, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import { tellWithdrawal } from './disbursing.ts';
 import { endDecision, judgingAgain, lockDecision, requireOperator } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
-import { handlings } from './handlings.ts';
 
 interface Deciding {
   caller: Caller;
@@ -29,10 +27,10 @@ interface Deciding {
  */
 export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
   const { decisionId: id } = deciding;
-  const decision = await decide(em, deciding, async (tx, pending) => {
+  const decision = await decide(em, ports, deciding, async (tx, pending) => {
     if (pending.approved_by) return;
     const { userId } = deciding.caller;
-    const whyNot = await handlings[pending.kind].whyNotBy?.(tx, pending, userId);
+    const whyNot = await ports.decisionKinds[pending.kind].whyNotBy?.(tx, pending, userId);
     if (whyNot) refuse('FORBIDDEN', whyNot, { field: 'id' });
     if (pending.first_approved_by === userId) {
       refuse('FORBIDDEN', 'Another person has to give the second approval', { field: 'id' });
@@ -85,11 +83,11 @@ async function noteFirstApproval(
 /** Rejects another operator's proposal, which needs no second factor. Returns and throws as `approveDecision`. */
 export async function rejectDecision(
   em: EntityManager,
-  ports: Pick<DecisionPorts, 'workflows'>,
+  ports: Pick<DecisionPorts, 'workflows' | 'decisionKinds'>,
   deciding: Omit<Deciding, 'needsSecondFactor'>,
 ): Promise<Decision> {
   const { caller, requestId } = deciding;
-  const decision = await decide(em, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
+  const decision = await decide(em, ports, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
     endDecision(tx, pending, { status: 'rejected', actorId: caller.userId, requestId }),
   );
   return tellWithdrawal(ports, decision);
@@ -98,6 +96,7 @@ export async function rejectDecision(
 /** A second person's step on a pending decision, under its lock; a decision that has become void lapses instead. */
 async function decide(
   em: EntityManager,
+  ports: Pick<DecisionPorts, 'decisionKinds'>,
   { caller, decisionId, needsSecondFactor, requestId }: Deciding,
   step: (tx: EntityManager, pending: Decision) => Promise<void>,
 ): Promise<Decision> {
@@ -114,7 +113,7 @@ async function decide(
     if (decision.status !== 'pending') {
       refuse('REQUEST_INVALID', `the decision is ${decision.status}, not pending`, { field: 'id' });
     }
-    const why = await whyVoid(tx, decision);
+    const why = await whyVoid(tx, ports, decision);
     if (why === null) await step(tx, decision);
     else await endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: caller.userId, requestId });
   };

@@ -1,6 +1,10 @@
 import type { Money } from '../../shared/money.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
+/** How a payout may be ended by hand. */
+export const payoutOutcomes = ['succeeded', 'failed'] as const;
+export type PayoutOutcome = (typeof payoutOutcomes)[number];
+
 /**
  * Pure facts about operators' decisions (docs/contract.md 11): what the provider's status does not prove takes two
  * people. One that cannot be carried out is `refused`; one too late, or whose subject has changed, `lapsed`.

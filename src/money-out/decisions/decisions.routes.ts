@@ -1,19 +1,25 @@
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { nonZeroMoneyString, text, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { payoutOutcomes } from '../payouts/payout.ts';
 import { approveDecision, rejectDecision } from './approve-decision.ts';
 import type { Decision } from './decision.entity.ts';
-import { decisionKinds, decisionLaw, longestExternalReference } from './decision.ts';
+import { decisionKinds, decisionLaw, longestExternalReference, payoutOutcomes } from './decision.ts';
 import { noteOfDecision } from './decision-note.ts';
 import { findDecisions, getDecision } from './find-decisions.ts';
+import type { DecisionPorts } from './handling.ts';
 import { DecisionAnswer, presentDecision as present } from './present-decision.ts';
 import { proposeDecision } from './propose-decision.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports extends DecisionPorts {
+  config: Pick<Config, 'NODE_ENV'>;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/decisions',
   tag: 'Operations',
   description: "Two people decide what the provider's word does not prove: one proposes, another approves.",

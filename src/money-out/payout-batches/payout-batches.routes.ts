@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { externalRef, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
@@ -12,6 +13,7 @@ import { NewPayout } from '../payouts/payouts.routes.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
 import { approvePayoutBatch, rejectPayoutBatch } from './decide-payout-batch.ts';
 import { findBatchItems, findPayoutBatches, getPayoutBatch } from './find-payout-batches.ts';
+import type { PayoutBatchWorkflows } from './payout-batch.ts';
 import { mostItems, mostOpenBatches, payoutBatchLaw, payoutBatchPath } from './payout-batch.ts';
 import {
   PayoutBatchItemShape,
@@ -20,7 +22,13 @@ import {
   presentPayoutBatch,
 } from './present-payout-batch.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners/payout-batches', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/payout-batches', tag: 'Partner API' });
 const params = z.object({ id: uuid() });
 
 const NewItem = nullsAsAbsent(

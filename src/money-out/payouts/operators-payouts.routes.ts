@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { DecidedTimelineShape } from '../../partners/timeline.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { amount, externalRef, periodEnd, periodStart, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
@@ -14,7 +16,13 @@ import { tellPayoutTimeline } from './payout-timeline.ts';
 const standardMinutes = 10;
 const longestMinutes = 527_040;
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/payouts',
   tag: 'Operations',
   description: 'What operators look at and have to handle.',

@@ -4,6 +4,7 @@ import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Metadata } from '../../shared/metadata.ts';
 import type { Money } from '../../shared/money.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+import type { PayoutOutcome } from '../decisions/decision.ts';
 
 /**
  * Pure facts about payouts: money that leaves for a bank account, or for the wallet that paid. All kinds share one life
@@ -171,10 +172,6 @@ const unknowing: readonly ProviderStatus[] = [
   'request differs',
 ];
 export const isUnknown = (said: ProviderStatus): boolean => unknowing.includes(said);
-
-/** How a payout may be ended by hand. */
-export const payoutOutcomes = ['succeeded', 'failed'] as const;
-export type PayoutOutcome = (typeof payoutOutcomes)[number];
 
 /** The final outcome that the provider's status gives; null while it gives none. */
 export function finalOutcomeOf({ said }: Pick<ProviderReport, 'said'>): PayoutOutcome | null {

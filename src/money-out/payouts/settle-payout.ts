@@ -7,6 +7,7 @@ import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { isNote, notANote } from '../../shared/note.ts';
 import type { Decision } from '../decisions/decision.entity.ts';
+import type { PayoutOutcome } from '../decisions/decision.ts';
 import { actorOf, endDecision, lockDecisionAbout, whyPowerless } from '../decisions/end-decision.ts';
 import { hearProvider } from './ask-transfer.ts';
 import { findMadeAttempts } from './attempts.ts';
@@ -16,7 +17,6 @@ import {
   finalOutcomeOf,
   isFinalPayout,
   lastingStatus,
-  type PayoutOutcome,
   type PayoutSettlement,
   type PayoutStanding,
   type ProviderStatus,

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { getPartnerPayment } from '../../money-in/collections/find-partner-payments.ts';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { TimelineShape } from '../../partners/timeline.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import { moneyString, nameAtBank, prose, text, uuid } from '../../platform/http/fields.ts';
 import { metadata } from '../../platform/http/metadata.ts';
@@ -12,9 +14,17 @@ import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { createRefund } from './create-refund.ts';
 import { findRefunds, getRefund } from './find-refunds.ts';
 import { presentNewRefund, presentRefund, RefundShape } from './present-refund.ts';
+import type { RefundWorkflows } from './refund.ts';
 import { refundPath } from './refund.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners/payments', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
+  sealer: Sealer;
+  workflows: RefundWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/payments', tag: 'Partner API' });
 const paymentParams = z.object({ id: uuid() });
 const params = z.object({ id: uuid(), refund_id: uuid() });
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findFirstAnswer, fingerprintOf, type StoredAnswer } from '../../money-in/payments/idempotency.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { findFirstAnswer, fingerprintOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { hashKey } from '../../platform/openings/idempotency-keys.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { withdrawalIdFor } from '../../shared/ids.ts';

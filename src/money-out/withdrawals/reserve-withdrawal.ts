@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/account.entity.ts';
+import { lockSource } from '../../ledger/lock-source.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { openAccount } from '../../ledger/open-account.ts';
 import { recordTransactions } from '../../ledger/post-journal.ts';
-import { lockSource } from '../../money-in/payments/balance-payment.ts';
-import { keepFirstAnswer } from '../../money-in/payments/idempotency.ts';
 import { type BankAccountDetails, placeOfBankDetails } from '../../people/bank-accounts/bank-account.ts';
 import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-account.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { keepFirstAnswer } from '../../platform/idempotency/idempotency.ts';
 import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import type { Payer } from '../../shared/caller.ts';

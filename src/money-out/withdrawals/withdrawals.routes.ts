@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { DecidedTimelineShape } from '../../partners/timeline.ts';
 import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-account.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { amount, moneyString, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
@@ -11,7 +13,13 @@ import { findWithdrawals, getWithdrawal } from './find-withdrawals.ts';
 import { presentWithdrawal, WithdrawalShape } from './present-withdrawal.ts';
 import { priceWithdrawal } from './price-withdrawal.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'PAYOUT_RESEND_HOURS' | 'WITHDRAWAL_FEE'>;
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/withdrawals',
   tag: 'Withdrawals',
   description:

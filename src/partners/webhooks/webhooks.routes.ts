@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { text, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
@@ -9,10 +10,18 @@ import { askedEvents } from '../present-endpoint.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
+import type { DeliveryWorkflows } from './webhook-delivery.ts';
 import { webhookDeliveryLaw } from './webhook-delivery.ts';
 import { targetRules } from './webhook-target.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
+/** What these routes work with. */
+interface Ports {
+  config: Parameters<typeof targetRules>[0];
+  sealer: Sealer;
+  workflows: Pick<DeliveryWorkflows, 'hastenWebhookDelivery'>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
 
 const message = z.string();
 const partnerId = z.object({ id: uuid() });

@@ -1,19 +1,27 @@
 import Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { asDomainError, noteRefusal } from '../../platform/http/errors.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import type { RouteGroup } from '../../platform/http/route-group.ts';
-import { callRoute, type Doors } from '../../platform/http/serve-route.ts';
+import { callRoute, type Doors, type ServingPorts } from '../../platform/http/serve-route.ts';
+import type { Logger } from '../../platform/process/log.ts';
 import { must } from '../../shared/assert.ts';
 import { errorStatuses } from '../../shared/errors.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
 import { unsubscribe, unsubscribePath } from '../mail/unsubscribe.ts';
 import { accountPage, type Markup, messagePage } from './account-page.ts';
 
-interface Pages {
-  routeGroups: readonly RouteGroup[];
-  deps: Dependencies;
+interface PagePorts extends ServingPorts {
+  config: Config;
+  log: Logger;
+  sealer: Sealer;
+}
+
+interface Pages<Ports> {
+  routeGroups: readonly RouteGroup<Ports>[];
+  deps: Ports;
   doors: Doors;
 }
 
@@ -62,7 +70,7 @@ const pages: readonly TokenPage[] = [
  * The pages that the links of mails open, without scripts: a client of the API's own routes. Opening one changes nothing,
  * as mail programs open links by themselves; its button does. The token in the form is the proof, so no cookie is needed.
  */
-export function accountPages({ routeGroups, deps, doors }: Pages): Router {
+export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors }: Pages<Ports>): Router {
   const router = new Router({ sensitive: true });
   const routes = new Map(routeGroups.flatMap((group) => group.routes).map((route) => [route.path, route]));
   const show = (ctx: Context, page: Markup, status = 200) => {

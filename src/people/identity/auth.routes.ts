@@ -1,12 +1,13 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { open, signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { email, password, text, verbatimText } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
 import { passwordMaximumCharacters } from '../../shared/user.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
 import { locales } from '../mail/mail.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
@@ -16,11 +17,22 @@ import { logOut, logOutEverywhere } from './log-out.ts';
 import { MeAnswer, presentMe, presentUser, UserAnswer } from './present-user.ts';
 import { openSession, refreshSession, type Session, subjectOf } from './refresh-tokens.ts';
 import { signUp } from './sign-up.ts';
-import type { SignedToken } from './tokens.ts';
+import type { SignedToken, Tokens } from './tokens.ts';
 import { updateMe } from './update-me.ts';
 import { User } from './user.entity.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/auth', tag: 'Authentication', description: 'Logging in and out.' });
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'NODE_ENV' | 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
+  sealer: Sealer;
+  tokens: Tokens;
+}
+
+const routes = createRouteGroup<Ports>({
+  prefix: '/v1/auth',
+  tag: 'Authentication',
+  description: 'Logging in and out.',
+});
 
 function setAccessCookie(ctx: Context, environment: string, token: string, maxAgeSeconds: number): void {
   const secure = environment !== 'development';
@@ -37,13 +49,13 @@ function setAccessCookie(ctx: Context, environment: string, token: string, maxAg
 }
 
 /** Shows an access token, and sets its cookie. */
-function showToken(ctx: Context, { config }: Dependencies, { token, expiresInSeconds }: SignedToken) {
+function showToken(ctx: Context, { config }: Ports, { token, expiresInSeconds }: SignedToken) {
   setAccessCookie(ctx, config.NODE_ENV, token, expiresInSeconds);
   return { access_token: token, token_type: 'Bearer' as const, expires_in: expiresInSeconds };
 }
 
 /** Shows a new session: as `showToken`, with its refresh token. */
-const showSession = (ctx: Context, deps: Dependencies, { access, refreshToken }: Session) => ({
+const showSession = (ctx: Context, deps: Ports, { access, refreshToken }: Session) => ({
   ...showToken(ctx, deps, access),
   refresh_token: refreshToken,
 });

@@ -1,11 +1,17 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { open } from '../../platform/http/access.ts';
 import { email, password, text } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { confirmAddress } from './confirm-address.ts';
 import { askForPassword, resetPassword } from './recover-password.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/auth',
   tag: 'Authentication',
   description: 'Logging in and out.',

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow, signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { email, text, timestamp, uuid } from '../../platform/http/fields.ts';
@@ -12,7 +14,17 @@ import { presentUser, UserAnswer } from './present-user.ts';
 import { setUserStatus } from './set-user-status.ts';
 import { takeBackInvitation } from './take-back-invitation.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'NODE_ENV'>;
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
+  prefix: '/v1/users',
+  tag: 'Users',
+  description: 'Users, invitations, suspension.',
+});
 
 const message = z.string();
 const ownOrganization = { scope: 'platform: all; others: users of their own organization' };

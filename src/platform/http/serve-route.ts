@@ -1,11 +1,10 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { assert, must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { DomainError, refuse } from '../../shared/errors.ts';
 import { mayChangeThings } from '../../shared/organization.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
 import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
 import { bodyLimitBytes, decodeBody, readBody, refuseCompressed } from './body.ts';
@@ -18,7 +17,6 @@ import { validate } from './validate.ts';
 export interface RequestContext {
   ctx: Context;
   em: EntityManager;
-  deps: Dependencies;
   requestId: string;
   bytes: () => Promise<Buffer>;
 }
@@ -86,14 +84,24 @@ function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknow
   refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: unknown, message }] });
 }
 
+/** What every route is served with. */
+export interface ServingPorts {
+  orm: MikroORM;
+}
+
 /** Calls one declared route: access check, validation, handler. */
-export async function callRoute(route: Route, deps: Dependencies, doors: Doors, call: RouteCall): Promise<Answer> {
+export async function callRoute<Ports extends ServingPorts>(
+  route: Route<Ports>,
+  deps: Ports,
+  doors: Doors,
+  call: RouteCall,
+): Promise<Answer> {
   const { access, query: querySchema = noShape, params: paramsSchema = noShape } = route;
   const { ctx, bytes, readBody } = call;
   const bodySchema = bodyOf(route);
   const { requestId } = ctx.state;
   const em = deps.orm.em.fork();
-  const request: RequestContext = { ctx, em, deps, requestId, bytes };
+  const request: RequestContext = { ctx, em, requestId, bytes };
 
   const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
     // To partners a malformed id is simply not found.
@@ -126,7 +134,7 @@ export const bodyLimitOf = ({ access, path, bodyLimit }: Pick<Route, 'access' | 
   bodyLimit ?? (access.kind === 'open' || path.startsWith('/v1/auth/') ? bodyLimitBytes.auth : bodyLimitBytes.usual);
 
 /** The middleware of one declared route: calls it with the request's input and sends its answer. */
-export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
+export function serveRoute<Ports extends ServingPorts>(route: Route<Ports>, deps: Ports, doors: Doors) {
   const literalKeys = moneyLiteralKeys(route.body);
   const limitBytes = bodyLimitOf(route);
 

@@ -44,7 +44,7 @@ const ask = ({ path, body }: Request, payer: BuiltUser, key: string) =>
 async function askAnotherApi({ body }: Request<AskedPayment>, payer: BuiltUser, key: string) {
   const { deps } = stack;
   const caller = must(await deps.findCaller(await deps.tokens.verify(payer.token)), 'the payer is there');
-  const there = { workflows: deps.workflows, payTogether: createPayTogether(deps.orm) };
+  const there = { ...deps, payTogether: createPayTogether(deps.orm) };
   const paid = await payAsAsked(
     stack.em(),
     there,

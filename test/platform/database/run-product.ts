@@ -9,13 +9,13 @@ import { continueErasure } from '../../../src/control/erasure/continue-erasure.t
 import { readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { judgeClearing, measureClearing } from '../../../src/control/reconciliation/compare-clearing.ts';
 import { findDaysToReconcile } from '../../../src/control/reconciliation/reconciled-days.ts';
+import { charitableCauseDonate } from '../../../src/giving/donations/charitable-cause-donate.ts';
 import { sweepSubscriptions } from '../../../src/giving/donations/sweep-subscriptions.ts';
 import { findChecks, runCheck, runCheckInTurn } from '../../../src/ledger/run-checks.ts';
 import { redeliverCallbacks } from '../../../src/money-in/callbacks/deliver-callback.ts';
-import { charitableCauseDonate } from '../../../src/money-in/payments/handlers/charitable-cause-donate.ts';
+import { sweepReceipts } from '../../../src/money-in/callbacks/sweep-receipts.ts';
 import { gatheredKindOf } from '../../../src/money-in/payments/pay-from-balance.ts';
 import { sweepOverduePayments } from '../../../src/money-in/payments/sweep-overdue-payments.ts';
-import { sweepReceipts } from '../../../src/money-in/payments/sweep-receipts.ts';
 import { sweepDecisions } from '../../../src/money-out/decisions/sweep-decisions.ts';
 import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
 import { destroyOrderKeys } from '../../../src/partners/destroy-order-keys.ts';

@@ -380,7 +380,7 @@ describe('The surface of the API', () => {
     const group = createRouteGroup({ prefix: '/v1/mistake', tag: 'Mistake' });
     const declaration = { summary: 'Open by mistake', answers: { 200: z.object({}) } } as never;
     expect(() => group.get('/', declaration, async () => ({}))).toThrow('get /v1/mistake declares no access');
-    const smuggled: RouteGroup = { ...group, routes: [{ ...workshop.routes[0], access: undefined } as never] };
+    const smuggled: RouteGroup<object> = { ...group, routes: [{ ...workshop.routes[0], access: undefined } as never] };
     expect(() => createApp(stack.deps, [smuggled])).toThrow('declares no access');
   });
 });

@@ -116,7 +116,7 @@ const kinds: Record<string, Kind> = {
     start: async (orderId) => {
       const body = topUpOf(user);
       const input = { orderId, caller: callerOf(user), body, idempotency: claimOf(key, body), requestId };
-      const opening = await prepareGatewayPayment(stack.em(), stack.deps.sealer, input);
+      const opening = await prepareGatewayPayment(stack.em(), stack.deps, input);
       return stack.deps.workflows.startGatewayPayment(orderId, { ...opening, stamp: await oldStamp() }, waitMs);
     },
     retry: () =>

@@ -71,7 +71,7 @@ async function contributionTo(goal: { id: string; accountId: string }, saver: Bu
     );
   return {
     orderId,
-    open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }, stack.deps.workflows),
+    open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }, stack.deps),
     ask,
   };
 }
@@ -117,7 +117,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     await other.open();
     await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
     const close = { orderId: other.orderId, status: 'EXPIRED' as const, failureCode: null };
-    await closePayment(stack.em(), close, stack.deps.workflows);
+    await closePayment(stack.em(), close, stack.deps);
     await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
     expect(await rowOf('payment_orders', sleeper.orderId)).toEqual([]);
     await (await contributionTo(goal, saver)).open();

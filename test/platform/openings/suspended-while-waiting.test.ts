@@ -207,7 +207,7 @@ describe('An order begun while', () => {
     };
     const [table, id] = of(payer);
     const beginning = await whileSuspending(table, id, () =>
-      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }, stack.deps.workflows),
+      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }, stack.deps),
     );
     expect(beginning).toMatchObject({ code: 'FORBIDDEN' });
     expect(await stack.em().execute('select 1 from payment_orders where id = ?', [orderId])).toEqual([]);
@@ -234,7 +234,7 @@ describe('An order for a cause, begun while', () => {
       stamp: await stampOpening(stack.em()),
     };
     const beginning = await whileSuspending('organizations', owner.organizationId, () =>
-      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }, stack.deps.workflows),
+      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }, stack.deps),
     );
     expect(beginning).toMatchObject({ code: 'REQUEST_INVALID' });
     expect(await stack.em().execute('select 1 from payment_orders where id = ?', [orderId])).toEqual([]);

@@ -1,11 +1,12 @@
 import type { Context } from 'koa';
+import type { Config } from '../../../platform/config/config.ts';
 import type { Answer } from '../../../platform/http/answer.ts';
 import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
 import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
-import { callRoute, type Doors } from '../../../platform/http/serve-route.ts';
+import { callRoute, type Doors, type ServingPorts } from '../../../platform/http/serve-route.ts';
+import type { Logger } from '../../../platform/process/log.ts';
 import { must } from '../../../shared/assert.ts';
 import { type DomainError, errorStatuses, isDomainError } from '../../../shared/errors.ts';
-import type { Dependencies } from '../../../wiring/dependencies.ts';
 import type { DecisionShown } from './decision-page.ts';
 import { layout, type Markup, type SwitchShown } from './layout.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
@@ -27,13 +28,19 @@ interface Input {
 /** What every page for operators uses: the API's own routes, called as the logged-in user, and the frame around pages. */
 export type Console = ReturnType<typeof createConsole>;
 
-export function createConsole({
+/** What the pages work with. */
+export interface PagePorts extends ServingPorts {
+  config: Pick<Config, 'PUBLIC_URL' | 'NODE_ENV' | 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>;
+  log: Logger;
+}
+
+export function createConsole<Ports extends PagePorts>({
   routeGroups,
   deps,
   doors,
 }: {
-  routeGroups: readonly RouteGroup[];
-  deps: Dependencies;
+  routeGroups: readonly RouteGroup<Ports>[];
+  deps: Ports;
   doors: Doors;
 }) {
   const routes = new Map(

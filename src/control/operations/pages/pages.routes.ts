@@ -8,8 +8,7 @@ import { readForm } from '../../../platform/http/forms.ts';
 import type { RouteGroup } from '../../../platform/http/route-group.ts';
 import type { Doors } from '../../../platform/http/serve-route.ts';
 import { type DomainError, errorStatuses, refuse } from '../../../shared/errors.ts';
-import type { Dependencies } from '../../../wiring/dependencies.ts';
-import { createConsole, sentenceOf } from './console.routes.ts';
+import { createConsole, type PagePorts, sentenceOf } from './console.routes.ts';
 import { type DecisionShown, decisionPage } from './decision-page.ts';
 import { complain, type Markup } from './layout.ts';
 import { listPages } from './lists.routes.ts';
@@ -27,9 +26,9 @@ import { type Filled, proposePage, proposeTitles } from './propose-page.ts';
 import { resourcePages } from './resources.routes.ts';
 import { switchPages } from './switch.routes.ts';
 
-interface Pages {
-  routeGroups: readonly RouteGroup[];
-  deps: Dependencies;
+interface Pages<Ports> {
+  routeGroups: readonly RouteGroup<Ports>[];
+  deps: Ports;
   doors: Doors;
   /** The origins of our own pages. */
   origins: ReadonlySet<string>;
@@ -40,7 +39,7 @@ interface Pages {
  * process, so that their access rules, validation and refusals decide everything. The login is the API's, with its
  * cookie as session. Forms are accepted from our own origin only.
  */
-export function operationsPages({ routeGroups, deps, doors, origins }: Pages): Router {
+export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, doors, origins }: Pages<Ports>): Router {
   const router = new Router({ sensitive: true, prefix: '/operations' });
   const pages = createConsole({ routeGroups, deps, doors });
   const { call, readPart, listPart, readMe, readNames, show, goTo, orShowWhy } = pages;

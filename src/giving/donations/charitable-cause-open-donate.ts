@@ -1,12 +1,7 @@
-import {
-  closeDonation,
-  completeDonation,
-  holdDonation,
-  openDonation,
-} from '../../../giving/donations/donation-effects.ts';
-import { systemAccounts } from '../../../ledger/account.ts';
-import { refuse } from '../../../shared/errors.ts';
-import type { PaymentHandler } from '../handler.ts';
+import { systemAccounts } from '../../ledger/account.ts';
+import type { PaymentHandler } from '../../money-in/payments/handler.ts';
+import { refuse } from '../../shared/errors.ts';
+import { closeDonation, completeDonation, holdDonation, openDonation } from './donation-effects.ts';
 
 const noPool = 'not the open-donation pool, which GET /v1/donations/open-pool returns';
 

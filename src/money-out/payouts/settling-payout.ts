@@ -1,12 +1,12 @@
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
+import type { DecisionHandling } from '../decisions/handling.ts';
 import { hearProvider } from '../payouts/ask-transfer.ts';
 import { findMadeAttempts } from '../payouts/attempts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { finalOutcomeOf, isFinalPayout, lastingStatus } from '../payouts/payout.ts';
 import { settlePayout, whyDecisionMoved, whyUndecidable } from '../payouts/settle-payout.ts';
 import { readDecision } from '../withdrawals/undecided.ts';
-import type { DecisionHandling } from './handling.ts';
 
 const field = 'payout_id';
 

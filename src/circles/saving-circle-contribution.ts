@@ -1,8 +1,8 @@
-import { getPayableCircle } from '../../../circles/find-payable-circle.ts';
-import { holdContribution } from '../../../circles/hold-contribution.ts';
-import { recordContribution } from '../../../circles/record-contribution.ts';
-import { closeContribution, settleContribution } from '../../../circles/settle-contribution.ts';
-import type { PaymentHandler } from '../handler.ts';
+import type { PaymentHandler } from '../money-in/payments/handler.ts';
+import { getPayableCircle } from './find-payable-circle.ts';
+import { holdContribution } from './hold-contribution.ts';
+import { recordContribution } from './record-contribution.ts';
+import { closeContribution, settleContribution } from './settle-contribution.ts';
 
 /**
  * A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. A member's

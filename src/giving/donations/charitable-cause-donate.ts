@@ -1,12 +1,7 @@
-import { getCauseForDonation } from '../../../giving/causes/find-cause.ts';
-import {
-  closeDonation,
-  completeDonation,
-  holdDonation,
-  openDonation,
-} from '../../../giving/donations/donation-effects.ts';
-import { receiveLateMoney } from '../../../money-out/withdrawals/cause-of-disbursement.ts';
-import type { PaymentHandler } from '../handler.ts';
+import type { PaymentHandler } from '../../money-in/payments/handler.ts';
+import { receiveLateMoney } from '../../money-out/withdrawals/cause-of-disbursement.ts';
+import { getCauseForDonation } from '../causes/find-cause.ts';
+import { closeDonation, completeDonation, holdDonation, openDonation } from './donation-effects.ts';
 
 /** A donation to a cause that takes donations, credited to the cause's account. Both rails; any number at once. */
 export const charitableCauseDonate = {

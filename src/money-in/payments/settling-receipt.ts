@@ -2,10 +2,10 @@ import { strayOfReceipt } from '../../money-in/payments/confirm-payment.ts';
 import { hearPayment } from '../../money-in/payments/hear-payment.ts';
 import { Receipt } from '../../money-in/payments/receipt.entity.ts';
 import { isTakenBack, requireCreditable, settleReceipt } from '../../money-in/payments/settle-receipt.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { DecisionHandling } from './handling.ts';
 
 const field = 'receipt_id';
 

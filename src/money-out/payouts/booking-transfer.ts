@@ -4,11 +4,11 @@ import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { compareMoney, type Money } from '../../shared/money.ts';
+import type { Decision } from '../decisions/decision.entity.ts';
+import { endDecision, lockDecision, recordDecisionEnded, whyPowerless } from '../decisions/end-decision.ts';
+import type { DecisionHandling, Look } from '../decisions/handling.ts';
 import { hearProvider } from '../payouts/ask-transfer.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import type { Decision } from './decision.entity.ts';
-import { endDecision, lockDecision, recordDecisionEnded, whyPowerless } from './end-decision.ts';
-import type { DecisionHandling, Look } from './handling.ts';
 
 /** Books money that left by a transfer which failed here, or which nobody here asked for: needs two people. */
 export const bookingTransfer: DecisionHandling<'book_transfer'> = {

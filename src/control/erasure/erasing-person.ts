@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { beginErasure } from '../../control/erasure/begin-erasure.ts';
 import { findHold } from '../../control/erasure/find-hold.ts';
+import type { Decision } from '../../money-out/decisions/decision.entity.ts';
+import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { User } from '../../people/identity/user.entity.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Decision } from './decision.entity.ts';
-import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
-import type { DecisionHandling } from './handling.ts';
+import { erasureSweep } from './sweep-erasures.ts';
 
 const field = 'user_id';
 
@@ -22,6 +23,7 @@ export const erasingPerson: DecisionHandling<'erase_person'> = {
     const { user_type, status } = user;
     return { evidence: { provider: null, books: { user_type, status, holds: null } }, isProven: false };
   },
+  sweep: erasureSweep,
   async carryOut(em, { workflows }, { id }) {
     const begun = await em.transactional((tx) => begin(tx, id));
     // Without Temporal the sweep starts it.

@@ -1,7 +1,7 @@
-import { Account } from '../../../ledger/account.entity.ts';
-import { mayUseAccount } from '../../../ledger/may-use-account.ts';
-import { refuse } from '../../../shared/errors.ts';
-import type { PaymentHandler } from '../handler.ts';
+import { Account } from '../../ledger/account.entity.ts';
+import { mayUseAccount } from '../../ledger/may-use-account.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { PaymentHandler } from './handler.ts';
 
 /** A top-up of an account that the caller may use. Gateway only. */
 export const accountTopUp = {

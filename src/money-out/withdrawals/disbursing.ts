@@ -3,12 +3,12 @@ import { Cause } from '../../giving/causes/cause.entity.ts';
 import { isStopped } from '../../giving/causes/is-stopped.ts';
 import { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
 import { failpoint } from '../../shared/failpoint.ts';
+import type { Decision } from '../decisions/decision.entity.ts';
+import { endDecision, lockDecision, whyPowerless } from '../decisions/end-decision.ts';
+import type { CarryingOut } from '../decisions/handling.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { startCause } from '../withdrawals/cause-of-disbursement.ts';
 import { Withdrawal } from '../withdrawals/withdrawal.entity.ts';
-import type { Decision } from './decision.entity.ts';
-import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
-import type { CarryingOut, DecisionPorts } from './handling.ts';
 
 /** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
 export const disbursing: CarryingOut = {
@@ -48,19 +48,4 @@ async function whyMoved(tx: EntityManager, { withdrawal_id }: Decision): Promise
   const cause = await tx.findOneOrFail(Cause, { id: cause_id ?? '' }, { refresh: true });
   if (isStopped(cause)) return 'the platform has stopped the charitable cause';
   return cause.approved_at ? null : 'the charitable cause is no longer approved';
-}
-
-/**
- * Wakes the workflow of the withdrawal an ended decision is about; returns the decision. If Temporal is unavailable,
- * the sweep wakes it later.
- */
-export async function tellWithdrawal(
-  { workflows }: Pick<DecisionPorts, 'workflows'>,
-  decision: Decision,
-): Promise<Decision> {
-  const { withdrawal_id: id, status } = decision;
-  if (id && status !== 'pending') {
-    await workflows.hintPayout({ id, kind: 'withdrawal' }).catch(() => undefined);
-  }
-  return decision;
 }

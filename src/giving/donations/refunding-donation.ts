@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Donation } from '../../giving/donations/donation.entity.ts';
 import { giveBack, lockRefund, readRefund, whyNotRefundable } from '../../giving/donations/refund-donation.ts';
+import type { Decision } from '../../money-out/decisions/decision.entity.ts';
+import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Decision } from './decision.entity.ts';
-import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
-import type { DecisionHandling } from './handling.ts';
 
 const field = 'donation_id';
 

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
-import { strayOfReceipt } from './confirm-payment.ts';
-import { Receipt } from './receipt.entity.ts';
+import { strayOfReceipt } from '../payments/confirm-payment.ts';
+import { Receipt } from '../payments/receipt.entity.ts';
 
 const due = `select id, received_at as since from receipts
   where state = 'suspended' and received_at < now() - interval '2 minutes'`;

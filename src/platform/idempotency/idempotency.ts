@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findUnderKey, type KeyClaim, type KeyRow, keepAnswer } from '../../platform/openings/idempotency-keys.ts';
+import { findUnderKey, type KeyClaim, type KeyRow, keepAnswer } from '../openings/idempotency-keys.ts';
 
 export interface StoredAnswer {
   status: number;

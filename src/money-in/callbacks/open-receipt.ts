@@ -11,11 +11,11 @@ import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
 import { PartnerPayment } from '../collections/partner-payment.entity.ts';
 import { tellUnmatched } from '../collections/tell-payment.ts';
-import type { ReceiptOpening, StrayPayment } from './payment-contract.ts';
-import { isFinalOrder } from './payment-order.ts';
-import { costOfPayment } from './provider-cost.ts';
-import { Receipt } from './receipt.entity.ts';
-import type { ReceiptReason } from './receipt.ts';
+import type { ReceiptOpening, StrayPayment } from '../payments/payment-contract.ts';
+import { isFinalOrder } from '../payments/payment-order.ts';
+import { costOfPayment } from '../payments/provider-cost.ts';
+import { Receipt } from '../payments/receipt.entity.ts';
+import type { ReceiptReason } from '../payments/receipt.ts';
 
 interface ReceiptPorts {
   gateway: Gateway;

@@ -1,11 +1,11 @@
-import { accountsOfSettlement } from '../../../ledger/account.ts';
-import { holdBalances } from '../../../ledger/hold-balances.ts';
-import { executePrepared } from '../../../platform/database/prepared-statements.ts';
-import type { Payer } from '../../../shared/caller.ts';
-import { refuse } from '../../../shared/errors.ts';
-import { isUniqueViolation } from '../../../shared/postgres.ts';
-import type { PaymentHandler, PaymentIntent, SqlCall } from '../handler.ts';
-import { readTarget } from '../read-target.ts';
+import { accountsOfSettlement } from '../../ledger/account.ts';
+import { holdBalances } from '../../ledger/hold-balances.ts';
+import type { PaymentHandler, PaymentIntent, SqlCall } from '../../money-in/payments/handler.ts';
+import { readTarget } from '../../money-in/payments/read-target.ts';
+import { executePrepared } from '../../platform/database/prepared-statements.ts';
+import type { Payer } from '../../shared/caller.ts';
+import { refuse } from '../../shared/errors.ts';
+import { isUniqueViolation } from '../../shared/postgres.ts';
 
 type Asked = Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer };
 const targetsOf = (payments: readonly Asked[], isHeld: boolean): SqlCall => ({

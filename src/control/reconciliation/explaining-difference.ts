@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { explainDifference, lockDifference } from '../../control/reconciliation/explain-difference.ts';
 import { Reconciliation } from '../../control/reconciliation/reconciliation.entity.ts';
+import type { Evidence } from '../../money-out/decisions/decision.ts';
+import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Evidence } from './decision.ts';
-import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
-import type { DecisionHandling } from './handling.ts';
 
 /** Explains a difference to the provider: it moves no money, so one person is enough. */
 export const explainingDifference: DecisionHandling<'explain_difference'> = {

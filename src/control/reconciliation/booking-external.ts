@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { bookExternal } from '../../control/reconciliation/book-external.ts';
 import { systemAccounts } from '../../ledger/account.ts';
 import { findErasedOwner } from '../../ledger/find-erased-owner.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
-import type { DecisionHandling } from './handling.ts';
 
 const { gatewayClearing, feeRevenue, providerCost } = systemAccounts;
 
