@@ -49,6 +49,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     cause: 'The organization is not linked to you.',
     remedy: 'Leave `organization_id` out for your own, or have the operator link it.',
   },
+  KEY_ALREADY_ROTATED: {
+    cause: 'The key has a successor already, or was revoked.',
+    remedy: 'Rotate the successor. Where its secrets were lost, ask the operator for a new key.',
+  },
   PAYMENT_ALREADY_PAID: {
     cause: 'The payment was paid before it could be cancelled.',
     remedy: 'Treat it as paid: read it again.',

@@ -76,6 +76,9 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   replayWebhookDeliveries: {
     404: [new DomainError('RESOURCE_NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' })],
   },
+  rotateKeys: {
+    409: [new DomainError('KEY_ALREADY_ROTATED', 'The key has already been rotated or revoked: use its successor')],
+  },
   createPayout: { 422: [beyondLimit, notCovered, payoutsOff] },
 };
 

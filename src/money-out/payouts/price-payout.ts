@@ -1,9 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type FeeRule, freeOfCharge, type Price, priceCollection } from '../../partners/fee.ts';
+import { type FeeRule, freeOfCharge, leastPayout, type Price, priceCollection } from '../../partners/fee.ts';
 import type { FeeMode } from '../../partners/partner.ts';
 import { aboutField, refuseField } from '../../partners/refuse-field.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
-import { bankColumns, complainOfAccountNumber, complainOfBankAmount, type PayoutBank } from './payout-bank.ts';
+import {
+  bankColumns,
+  complainOfAccountNumber,
+  complainOfBankAmount,
+  type PayoutBank,
+  refuseUnknownBank,
+} from './payout-bank.ts';
 import { payoutRule } from './provider-fee.ts';
 
 export interface PayoutQuestion {
@@ -37,12 +43,15 @@ interface Context extends PayoutBank {
 export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
   const { bankCode, accountNumber, amount } = question;
   const context = await readContext(em, question);
-  if (context?.bank_code == null) refuseField('bank_code', 'no supported bank has this code');
+  if (context?.bank_code == null) return refuseUnknownBank(em, bankCode);
   const ofNumber = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
   if (ofNumber !== null) refuseField('bank_account_number', ofNumber);
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
   const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
-  if (compareMoney(price.net, '0') <= 0) refuseField('amount', 'does not cover the fee');
+  if (compareMoney(price.net, '0') <= 0) {
+    const least = leastPayout(context.fee_mode, rule, context.minimum);
+    refuseField('amount', `does not cover the fee of IDR ${price.fee}: the least is IDR ${least ?? 'unknown'}`);
+  }
   if (!isWholeRupiah(price.net)) {
     refuseField('amount', `what reaches the bank, ${price.net}, is not a whole IDR amount`);
   }
