@@ -184,6 +184,7 @@ routes.post(
     access: managesPartners,
     params: keyParams,
     answers: { 201: answerOf(IssuedKeyShape) },
+    refusals: [404, 409],
   },
   async ({ params, caller, em, deps, requestId }) => {
     const input = { caller, requestId, partnerId: params.id, keyId: params.key_id };

@@ -95,7 +95,7 @@ routes.post(
       'key: when the answer is lost, the operator issues another one.',
     access: partner('manage-keys'),
     answers: { 200: partnerAnswer(IssuedKeyShape) },
-    refusals: [400],
+    refusals: [409],
   },
   async ({ caller, em, deps, requestId }) => {
     const { partnerId, keyId } = caller;

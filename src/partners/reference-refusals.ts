@@ -104,6 +104,9 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   },
   approvePayoutBatch: { 409: [decided], 422: [beyondLimit, notCovered, payoutsOff] },
   rejectPayoutBatch: { 409: [decided] },
+  rotateKeys: {
+    409: [new DomainError('KEY_ALREADY_ROTATED', 'The key has already been rotated or revoked: use its successor')],
+  },
   createPayout: { 422: [beyondLimit, notCovered, payoutsOff] },
 };
 

@@ -40,7 +40,7 @@ import { refundsRoutes } from '../money-out/refunds/refunds.routes.ts';
 import { accountWithdrawalsRoutes } from '../money-out/withdrawals/account-withdrawals.routes.ts';
 import { disbursementsRoutes } from '../money-out/withdrawals/disbursements.routes.ts';
 import { withdrawalsRoutes } from '../money-out/withdrawals/withdrawals.routes.ts';
-import { errorPage } from '../partners/error-catalogue.ts';
+import { guideAssets } from '../partners/guide-assets.ts';
 import { partnerRoutes } from '../partners/partner.routes.ts';
 import { partnerAccountsRoutes } from '../partners/partner-accounts.routes.ts';
 import { buildPartnerDocument } from '../partners/partner-document.ts';
@@ -185,7 +185,10 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup<Depend
     documentation(
       buildOpenApi(groups, { ...described, partnerTexts, examples: partnerStory }),
       buildPartnerDocument(groups, described),
-      errorPage(),
+      guideAssets({
+        api: described.url,
+        sandbox: config.NODE_ENV === 'production' || isProvider(config.XENDIT_URL) ? null : config.XENDIT_URL,
+      }),
     ),
     paidPages(deps),
     accountPages({ routeGroups: groups, deps, doors }),
@@ -202,3 +205,6 @@ function methodsOf(routers: readonly Router[], path: string): string[] {
   const layers = routers.flatMap((router) => router.match(path, 'GET').path);
   return [...new Set(layers.flatMap(({ methods }) => methods))].sort();
 }
+
+/** Whether calls go to the provider itself, and not to a sandbox of our own. */
+const isProvider = (url: string): boolean => new URL(url).hostname.endsWith('xendit.co');

@@ -416,7 +416,7 @@ describe('A key', () => {
       .execute("update partner_keys set valid_until = now() - interval '1 second' where id = ?", [other.keyId]);
     expect(errorOf(await other.get('/balance'))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
     expect((await successor()).status).toBe(200);
-    expect((await other.administer('post', `/keys/${other.keyId}/rotate`)).status).toBe(400);
+    expect((await other.administer('post', `/keys/${other.keyId}/rotate`)).status).toBe(409);
   });
 });
 
@@ -521,10 +521,9 @@ describe('A key that may manage keys', () => {
   it('is rotated only once, so that whoever finds an old key cannot replace the new one', async () => {
     const own = await buildPartner(stack);
     const answers = await Promise.all([1, 2, 3].map(() => own.post('/keys/rotate', {}, null)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
     const again = await own.post('/keys/rotate', {}, null);
-    expect(errorOf(again)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
-    expect(again.body.error.details).toMatchObject([{ field: 'Authorization' }]);
+    expect(errorOf(again)).toEqual([409, 'KEY_ALREADY_ROTATED']);
   });
 
   it('is the only kind that its partner can rotate', async () => {

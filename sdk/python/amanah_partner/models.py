@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 9f9016ded3d5568ef6b8536b1f81bafe53e5927c8cb6586678231d6fa2bae65f
+# Made of 77101125ad94c1ea104243a881b6b46cba2d6916b616fde93f11a0b3b1d547cd
 # ruff: noqa
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class WebhookPayment(TypedDict):
     """
     payment_code: str | None
     """
-    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself.
     """
     next_action: NextAction | None
     """
@@ -341,7 +341,7 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     payment_code: str | None
     """
-    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself.
     """
     next_action: NextAction | None
     """
@@ -492,7 +492,7 @@ class Error(TypedDict):
     Why the request was refused, or what is not known.
     """
 
-    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'PAYMENT_NOT_PAID', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_REFUND_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
+    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'KEY_ALREADY_ROTATED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'PAYMENT_NOT_PAID', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_REFUND_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
     """
     For programs: branch on this, not on the message. The error catalogue says what to do about each.
     """
@@ -1010,7 +1010,7 @@ class PartnerPayment(TypedDict):
     """
     payment_code: str | None
     """
-    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself.
     """
     next_action: NextAction | None
     """
@@ -1307,7 +1307,7 @@ class CollectionItem(TypedDict):
     """
     minimum_amount: str
     """
-    The least that a customer pays, or that reaches the bank, at once; in IDR.
+    The least `amount` that is accepted, with your fee; in IDR.
     """
     maximum_amount: str
     """
@@ -1346,7 +1346,7 @@ class PayoutBank(TypedDict):
     """
     minimum_amount: str
     """
-    The least that a customer pays, or that reaches the bank, at once; in IDR.
+    The least `amount` that is accepted, with your fee; in IDR.
     """
     maximum_amount: str
     """
@@ -2026,7 +2026,7 @@ class CreatePaymentBody(TypedDict):
     """
     customer_phone: NotRequired[str | None]
     """
-    Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....
+    Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... Spaces, dots, dashes and parentheses do not count.
     """
     expires_in_minutes: NotRequired[int | None]
     """

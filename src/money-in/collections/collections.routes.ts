@@ -110,11 +110,14 @@ routes.post(
         .meta({ examples: ['budi@example.org'] }),
       customer_phone: z
         .string()
-        .trim()
-        .regex(/^\+?\d{8,15}$/, 'must be 8 to 15 digits, with or without a leading +')
+        .max(32, 'must have at most 32 characters')
+        .overwrite((sent) => sent.replace(/[ ().-]/g, ''))
+        .refine((number) => /^\+?\d{8,15}$/.test(number), 'must be 8 to 15 digits, with or without a leading +')
         .optional()
         .meta({
-          description: 'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....',
+          description:
+            'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... Spaces, dots, dashes ' +
+            'and parentheses do not count.',
           examples: ['+6281234567890'],
         }),
       expires_in_minutes: z

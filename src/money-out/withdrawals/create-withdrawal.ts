@@ -52,5 +52,6 @@ export async function createWithdrawal(
     },
   );
   // We may have joined another request's withdrawal under the same key: that must not be returned as this one.
-  return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed: false };
+  const replayed = found.payout.request_id !== requestId;
+  return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed };
 }

@@ -7,17 +7,23 @@ import type { Route } from './route-group.ts';
 /** The refusals of a route by status: each once, the first as the example. */
 export type RefusalsOf = (route: Route) => Readonly<Record<number, readonly DomainError[]>>;
 
+const codes = Object.keys(errorStatuses) as ErrorCode[];
+/** Those that only the partner API has are named by what they are about. */
+const peoplesCodes = codes.filter(
+  (code) => !/^(REQUEST_(IDEMPOTENCY|RATE|INVALID_)|RESOURCE|AUTH|FUNDS|PAYMENT)/.test(code),
+);
+
 const Refusal = z
   .object({
     message: z.union([z.string(), z.array(z.string())]),
     statusCode: z.int(),
     error: z.string(),
+    code: z.enum(peoplesCodes).meta({ description: 'For programs: branch on this, not on the message.' }),
   })
   .meta({ id: 'Error' });
 
 /** Codes that partners never see. */
 const notForPartners = ['INSUFFICIENT_BALANCE', 'FOREIGN_ORGANIZATION', 'UNSUPPORTED_MEDIA_TYPE'];
-const codes = Object.keys(errorStatuses) as ErrorCode[];
 const partnerCodes = [...new Set(codes.map(partnerCodeOf))].filter((code) => !notForPartners.includes(code));
 
 const PartnerRefusal = z

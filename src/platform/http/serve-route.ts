@@ -84,6 +84,14 @@ function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknow
   refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: unknown, message }] });
 }
 
+/** A parameter that comes twice says two things; a framework that takes the first or the last guesses. */
+function refuseRepeatedParameters(query: Record<string, unknown>): void {
+  const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
+  if (repeated === undefined) return;
+  const message = `${repeated}: must be given once`;
+  refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: repeated, message }] });
+}
+
 /** What every route is served with. */
 export interface ServingPorts {
   orm: MikroORM;
@@ -110,6 +118,7 @@ export async function callRoute<Ports extends ServingPorts>(
     }
     const params = validate(paramsSchema, call.params);
     if (access.kind === 'partner') refuseUnknownParameters(querySchema, call.query);
+    refuseRepeatedParameters(call.query);
     const query = validate(querySchema, call.query);
     const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
     // `caller` matches the route's access, by which the declaration types the handler.

@@ -149,6 +149,9 @@ describe('An idempotency key for a withdrawal', () => {
     answers.push(await ask(stack, owner, { ...body, amount: '100000.00' }, key));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    const replays = answers.map(({ headers }) => headers.get('idempotency-replayed'));
+    expect(replays.toSorted()).toEqual([null, 'true', 'true', 'true'].toSorted());
+    expect(replays.at(-1)).toBe('true');
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
   });
 

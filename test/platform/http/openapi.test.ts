@@ -213,7 +213,12 @@ describe('The OpenAPI document', () => {
               error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }),
               request_id: expect.any(String),
             }
-          : { message: expect.any(String), statusCode: Number(status), error: expect.any(String) };
+          : {
+              message: expect.any(String),
+              statusCode: Number(status),
+              error: expect.any(String),
+              code: expect.any(String),
+            };
         expect(example).toEqual(envelope);
       }
     }

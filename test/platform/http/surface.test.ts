@@ -136,6 +136,7 @@ describe('The surface of the API', () => {
         message: ['colour: unknown field', 'shape: unknown field'],
         statusCode: 400,
         error: 'Bad Request',
+        code: 'REQUEST_INVALID',
       });
     });
 
@@ -240,6 +241,7 @@ describe('The surface of the API', () => {
         message: 'Internal error',
         statusCode: 500,
         error: 'Internal Server Error',
+        code: 'INTERNAL',
       });
     });
 

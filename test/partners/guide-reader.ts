@@ -1,37 +1,53 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-/** The parts of the project's directory that the document speaks of. */
-const project = ['sdk', 'examples', 'node_modules', 'package.json'];
-
-/** A fenced block of `docs/partners-first-hour.md`: typed into the shell, or saved under the name that the text gives. */
+/** A block of a page of the guide: typed into the shell, or saved under the name that the text gives. */
 export interface Block {
-  line: number;
+  /** The heading under which it stands. */
+  under: string;
   language: string;
   text: string;
   /** The file as which the paragraph before the block has it saved. */
   file?: string;
 }
 
-/** Every fenced block of the document, in order. */
-export function blocksOf(document: string): Block[] {
+const unescaped = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
+/** The words of a page as a reader sees them, without its menu. */
+export const wordsOf = (html: string): string[] =>
+  unescaped(html.slice(html.indexOf('<main>')))
+    .split(/\s+/)
+    .filter((word) => word !== '');
+
+/** Every block of a served page, in order. */
+export function blocksOf(html: string): Block[] {
   const found: Block[] = [];
-  for (const match of document.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
+  for (const match of html.matchAll(/<pre><code class="language-(\w+)">(.*?)<\/code><\/pre>/gs)) {
     const [, language = '', text = ''] = match;
-    const before = document.slice(0, match.index);
-    const [paragraph = ''] = before.trimEnd().split('\n\n').slice(-1);
-    const file = /save (?:it|this)\s+as `([\w.-]+)`/i.exec(paragraph)?.[1];
-    found.push({ line: before.split('\n').length, language, text, ...(file && { file }) });
+    const before = html.slice(0, match.index);
+    const under = unescaped(
+      before
+        .split(/<h[12][^>]*>/)
+        .at(-1)
+        ?.split('</h')[0] ?? '',
+    );
+    const paragraph = unescaped(before.trimEnd().split('<p>').at(-1) ?? '');
+    const file = /save (?:it|this)\s+as ([\w.-]+\w)/i.exec(paragraph)?.[1];
+    found.push({ under, language, text: unescaped(text), ...(file && { file }) });
   }
   return found;
 }
 
-export const firstHour = readFileSync(join(root, 'docs', 'partners-first-hour.md'), 'utf8');
-
-/** One shell into which a reader pastes block after block, in a copy of the project's directory. */
+/** One shell into which a reader pastes block after block, in an empty directory. */
 export class Reader {
   private readonly directory: string;
   private readonly shell: ChildProcess;
@@ -40,7 +56,6 @@ export class Reader {
 
   constructor(directory: string, env: Record<string, string>) {
     this.directory = directory;
-    for (const name of project) symlinkSync(join(root, name), join(directory, name));
     // A group of its own: what the document starts in the background ends with the shell.
     this.shell = spawn('bash', ['-E', '-o', 'pipefail'], {
       cwd: directory,
@@ -57,7 +72,7 @@ export class Reader {
   /** Does with the block what the document says; returns what the shell printed. Throws when a command failed. */
   async follow(block: Block, withinMs = 120_000): Promise<string> {
     if (block.language !== 'sh') {
-      if (block.file === undefined) throw new Error(`line ${block.line}: the document does not say where to save it`);
+      if (block.file === undefined) throw new Error(`${block.under}: the page does not say where to save it`);
       writeFileSync(join(this.directory, block.file), block.text);
       return '';
     }
@@ -73,7 +88,7 @@ export class Reader {
       withinMs,
     );
     const [printed = '', verdict] = all.split(`\n${end}`);
-    if (verdict?.trim() !== '<>') throw new Error(`line ${block.line}: ${verdict ?? 'the shell ended'}\n${printed}`);
+    if (verdict?.trim() !== '<>') throw new Error(`${block.under}: ${verdict ?? 'the shell ended'}\n${printed}`);
     return printed;
   }
 
