@@ -74,6 +74,6 @@ export async function refuseInactivePartner(em: EntityManager, partnerId: string
      join organizations o on o.id = p.organization_id where p.id = ? for key share of p, o`,
     [partnerId],
   );
-  if (row === undefined) refuse('NOT_FOUND', 'no such partner');
+  if (row === undefined) refuse('NOT_FOUND', 'The partner was not found');
   refuseInactive({ status: row.status, organizationStatus: row.organization_status });
 }

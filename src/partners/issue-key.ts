@@ -105,7 +105,7 @@ export function revokeKey(em: EntityManager, input: KeyChange & { keyId: string 
 async function lockKey(tx: EntityManager, { partnerId, keyId }: KeyChange & { keyId: string }): Promise<PartnerKey> {
   await lockPartner(tx, partnerId);
   const key = await tx.findOne(PartnerKey, { id: keyId, partner_id: partnerId }, { refresh: true });
-  return key ?? refuse('NOT_FOUND', 'the partner has no such key', { field: 'key_id' });
+  return key ?? refuse('NOT_FOUND', 'the key was not found', { field: 'key_id' });
 }
 
 async function makeKey(

@@ -100,7 +100,7 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   },
   createPaymentRefund: { 409: [notPaid, reused], 422: [beyondPaid, notCovered, payoutsOff] },
   replayWebhookDeliveries: {
-    404: [new DomainError('RESOURCE_NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' })],
+    404: [new DomainError('RESOURCE_NOT_FOUND', 'the endpoint was not found', { field: 'endpoint_id' })],
   },
   approvePayoutBatch: { 409: [decided], 422: [beyondLimit, notCovered, payoutsOff] },
   rejectPayoutBatch: { 409: [decided] },
@@ -121,7 +121,7 @@ export const partnerRefusals: RefusalsOf = (route) => {
       inactive,
       ...(mayName ? [notLinked] : []),
     ],
-    404: [new DomainError('RESOURCE_NOT_FOUND', 'There is no such resource')],
+    404: [new DomainError('RESOURCE_NOT_FOUND', 'The resource was not found')],
     408: [new DomainError('REQUEST_TIMEOUT', `The body did not arrive within ${bodyTimeoutMs / 1000} seconds`)],
     409: [reused],
     413: [new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyLimitOf(route)} bytes`)],

@@ -108,6 +108,13 @@ describe('A refusal that helps', () => {
     });
   });
 
+  it('names the version of the API, whatever is answered', async () => {
+    const partner = await buildPartner(stack);
+    for (const answer of [await partner.get('/balance'), await stack.get('/v1/partners/balance', {})]) {
+      expect(answer.headers.get('amanah-version')).toMatch(/^\d{4}-\d\d-\d\d$/);
+    }
+  });
+
   it('says that a parameter was given twice, to partners and people', async () => {
     const partner = await buildPartner(stack);
     expect(messageOf(await partner.get('/payments?limit=1&limit=2'))).toEqual([400, 'limit: must be given once']);

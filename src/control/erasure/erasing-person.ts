@@ -17,7 +17,7 @@ const field = 'user_id';
  */
 export const erasingPerson: DecisionHandling<'erase_person'> = {
   async look(em, _, { user_id: id }) {
-    const user = (await em.findOne(User, id)) ?? refuse('NOT_FOUND', 'there is no such user', { field });
+    const user = (await em.findOne(User, id)) ?? refuse('NOT_FOUND', 'the user was not found', { field });
     const why = await whyNotErasable(em, user);
     if (why !== null) refuse('REQUEST_INVALID', why, { field });
     const { user_type, status } = user;

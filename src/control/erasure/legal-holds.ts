@@ -84,7 +84,7 @@ const findStanding = (em: EntityManager, userId: string): Promise<LegalHold | nu
 async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
   await tx.execute('select from users where id = ? for no key update', [userId]);
   const user = await tx.findOne(User, userId, { refresh: true });
-  return user ?? refuse('NOT_FOUND', 'The user does not exist');
+  return user ?? refuse('NOT_FOUND', 'The user was not found');
 }
 
 const tell = (tx: EntityManager, event: string, { caller, userId, requestId }: ByOperator): Promise<unknown> =>

@@ -11,7 +11,7 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
   async look(em, _, { reconciliation_id: id }) {
     const difference =
       (await em.findOne(Reconciliation, { id })) ??
-      refuse('NOT_FOUND', 'there is no such difference', { field: 'reconciliation_id' });
+      refuse('NOT_FOUND', 'the difference was not found', { field: 'reconciliation_id' });
     if (difference.state === 'resolved') {
       refuse('REQUEST_INVALID', 'the difference is resolved: both sides agree', { field: 'reconciliation_id' });
     }

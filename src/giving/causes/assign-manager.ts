@@ -21,7 +21,7 @@ export function assignManager(
       refuse('FORBIDDEN', 'only the creator can assign managers', { field: 'id' });
     // Until the transaction ends the user cannot be suspended, nor deleted by revoking the invitation.
     const user = await tx.findOne(User, { id: userId }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
-    if (user === null) refuse('NOT_FOUND', 'no such user', { field: 'user_id' });
+    if (user === null) refuse('NOT_FOUND', 'the user was not found', { field: 'user_id' });
     if (user.status === 'suspended') refuse('REQUEST_INVALID', 'the user is suspended', { field: 'user_id' });
     const assigned =
       userId === cause.created_by

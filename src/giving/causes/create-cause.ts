@@ -72,10 +72,10 @@ async function ownerOf(em: EntityManager, caller: Caller, cause: NewCause): Prom
     refuse('FORBIDDEN', 'only platform users can create on behalf of an organization', { field: 'organization_id' });
   }
   if (named !== undefined && (await em.findOne(Organization, { id: named })) === null) {
-    refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
+    refuse('NOT_FOUND', 'the organization was not found', { field: 'organization_id' });
   }
   const account = await em.findOne(Account, { id: cause.account_id });
-  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
   const notYours = (): never =>
     refuse('FORBIDDEN', 'this account cannot receive donations for you', { field: 'account_id' });
   if (isPlatform(caller)) {

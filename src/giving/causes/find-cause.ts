@@ -49,7 +49,8 @@ export async function findCause(em: EntityManager, id: string): Promise<CauseRow
 export const readCause = async (em: EntityManager, id: string): Promise<CauseRow> =>
   must(await findCause(em, id), 'the cause exists');
 
-export const refuseUnknownCause = (): never => refuse('NOT_FOUND', 'no such charitable cause', { field: 'id' });
+export const refuseUnknownCause = (): never =>
+  refuse('NOT_FOUND', 'the charitable cause was not found', { field: 'id' });
 
 /**
  * Whether the caller created the cause, receives its donations, manages it or is an admin of its organization;
@@ -114,7 +115,7 @@ export async function getCauseForDonation(
      ${lock ? 'for share of c' : ''}`,
     [id],
   );
-  if (cause === undefined) return refuse('NOT_FOUND', 'no such charitable cause', { field });
+  if (cause === undefined) return refuse('NOT_FOUND', 'the charitable cause was not found', { field });
   const { account_id: accountId, organization_id: organizationId } = cause;
   // Read again in a separate statement: the joined status may be older than the wait for the lock.
   if (lock && organizationId !== null) cause.organization_status = await holdStatus(em, organizationId);

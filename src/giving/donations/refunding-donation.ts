@@ -15,7 +15,7 @@ const field = 'donation_id';
  */
 export const refundingDonation: DecisionHandling<'refund_donation'> = {
   async look(em, _, { donation_id: id }) {
-    const facts = (await readRefund(em, id)) ?? refuse('NOT_FOUND', 'there is no such donation', { field });
+    const facts = (await readRefund(em, id)) ?? refuse('NOT_FOUND', 'the donation was not found', { field });
     const why = whyNotRefundable(facts, { byDecision: true });
     if (why !== null) refuse('REQUEST_INVALID', why, { field });
     const { status, amount, cause_id, paid_at, account_id, refund_account_id } = facts;

@@ -343,7 +343,7 @@ begin
         when 'fenced' then kept.refusal::text
         else (case told.outcome
           when 'unfit' then (p_targets[p.ordinality]).refusal
-          when 'missing' then refusal('NOT_FOUND', 'no such account', 'source_account_id')
+          when 'missing' then refusal('NOT_FOUND', 'the account was not found', 'source_account_id')
           when 'foreign' then refusal('FORBIDDEN', 'the account is not yours', 'source_account_id')
           when 'itself' then refusal('REQUEST_INVALID', 'an account cannot pay into itself', 'source_account_id')
           when 'inactive' then refusal('FORBIDDEN', 'the user who asked for this is no longer active')

@@ -12,7 +12,7 @@ export const accountTopUp = {
   gatewayPurpose: 'topup_pocket',
   async findTarget(em, { referenceId, caller }) {
     const account = await em.findOne(Account, { id: referenceId });
-    if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'reference_id' });
+    if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'reference_id' });
     if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'reference_id' });
     return { accountId: account.id };
   },

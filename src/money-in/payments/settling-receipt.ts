@@ -12,7 +12,7 @@ const field = 'receipt_id';
 /** Credits money in suspense to an account, or records that it was refunded at the provider: needs two people. */
 export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
   async look(em, gateway, { receipt_id: id, action, account_id }) {
-    const receipt = (await em.findOne(Receipt, { id })) ?? refuse('NOT_FOUND', 'there is no such receipt', { field });
+    const receipt = (await em.findOne(Receipt, { id })) ?? refuse('NOT_FOUND', 'the receipt was not found', { field });
     const { state, amount, reason, reference, received_at } = receipt;
     if (state !== 'suspended') refuse('REQUEST_INVALID', `the receipt is ${state}, not suspended`, { field });
     if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));

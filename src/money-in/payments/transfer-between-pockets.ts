@@ -62,7 +62,7 @@ export async function transferBetweenPockets(
       ['destination_account_id', destinationAccountId],
     ]) {
       const account = accounts.find(({ id }) => id === accountId);
-      if (account === undefined) refuse('NOT_FOUND', 'no such account', { field });
+      if (account === undefined) refuse('NOT_FOUND', 'the account was not found', { field });
       if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
     }
     const payment = {

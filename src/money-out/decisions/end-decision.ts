@@ -10,7 +10,7 @@ import { type DecisionKind, decisionLivesHours } from './decision.ts';
 /** The decision with this id, locked until the transaction ends, before its subject is. Throws NOT_FOUND. */
 export async function lockDecision(tx: EntityManager, id: string): Promise<Decision> {
   const decision = await tx.findOne(Decision, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  return decision ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });
+  return decision ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
 }
 
 /** The same for a workflow that is to carry it out: throws REQUEST_INVALID for another kind or subject. */

@@ -7,7 +7,7 @@ import type { DecisionKind, DecisionStatus } from './decision.ts';
 
 /** The decision with this id. Throws NOT_FOUND. */
 export async function getDecision(em: EntityManager, id: string): Promise<Decision> {
-  return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });
+  return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
 }
 
 /** Decisions of operators, newest first unless asked otherwise. */

@@ -21,7 +21,7 @@ export const bookingTransfer: DecisionHandling<'book_transfer'> = {
 async function lookAtPayout(em: EntityManager, gateway: Gateway, payoutId: string): Promise<Look> {
   const field = 'payout_id';
   const payout =
-    (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'there is no such payout', { field });
+    (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
   const { status, net_amount, last_word, booked_at, source_account_id, provider_transfer_id } = payout;
   if (status !== 'failed') refuse('REQUEST_INVALID', `the payout is ${status}, not failed`, { field });
   if (booked_at) refuse('REQUEST_INVALID', 'the transfer is booked already', { field });
@@ -59,7 +59,7 @@ async function lookBeyond(em: EntityManager, gateway: Gateway, named: string): P
      from transfers_beyond_ours(?) t left join payouts p on p.id = t.resource_id order by t.id limit 2`,
     [named],
   );
-  if (transfer === undefined) return refuse('NOT_FOUND', 'there is no such transfer that is not booked', { field });
+  if (transfer === undefined) return refuse('NOT_FOUND', 'the transfer that is not booked was not found', { field });
   if (another !== undefined) refuse('REQUEST_INVALID', 'names several transfers: give the provider’s id', { field });
   const found = await find(gateway, transfer);
   if (found?.status !== 'succeeded' || compareMoney(found.amount, transfer.amount) !== 0) {

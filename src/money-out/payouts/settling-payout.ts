@@ -14,7 +14,7 @@ const field = 'payout_id';
 export const settlingPayout: DecisionHandling<'settle_payout'> = {
   async look(em, gateway, { payout_id: payoutId, outcome }) {
     const payout =
-      (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'there is no such payout', { field });
+      (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
     if ((await readDecision(em, payout)).isHeld) {
       refuse('REQUEST_INVALID', 'the payout waits for a decision of its own and is not sent before it', { field });
     }

@@ -47,7 +47,7 @@ export async function readRefundable(
      where p.id = ? and p.partner_id = ?`,
     [paymentId, partnerId],
   );
-  if (row === undefined) return refuse('RESOURCE_NOT_FOUND', 'There is no such payment');
+  if (row === undefined) return refuse('RESOURCE_NOT_FOUND', 'The payment was not found');
   if (row.status !== 'PAID') refuse('PAYMENT_NOT_PAID', 'The payment is not paid, so there is nothing to refund');
   return row;
 }

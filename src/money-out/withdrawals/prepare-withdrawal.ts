@@ -41,7 +41,7 @@ export async function prepareWithdrawal(
   const { id, caller, accountId, body, idempotency, requestId } = input;
   const { cause_id: causeId, purpose_note: note } = body;
   const account = await em.findOne(Account, { id: accountId });
-  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
   if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
   const bankAccount = await getOwnBankAccount(em, caller, body.bank_account_id, { field: 'bank_account_id' });
   refuseOtherOwner(account, bankAccount);

@@ -65,7 +65,7 @@ export async function reserveWithdrawal(
 async function reserve(tx: EntityManager, ports: Ports, id: string, opening: WithdrawalOpening): Promise<Payout> {
   const { userId, accountId, idempotency } = opening;
   const payer = await readPayer(tx, userId);
-  const account = (await tx.findOne(Account, { id: accountId })) ?? refuse('NOT_FOUND', 'no such account');
+  const account = (await tx.findOne(Account, { id: accountId })) ?? refuse('NOT_FOUND', 'The account was not found');
   if (!mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
   await lockSource(tx, { payer, sourceAccountId: accountId });
   // The daily limit is shared by all accounts of the user.

@@ -57,7 +57,7 @@ export async function unassignRole(em: EntityManager, input: Omit<AssignRoleInpu
 
 async function lockUser(tx: EntityManager, caller: Caller, userId: string): Promise<User> {
   const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  if (!user) refuse('NOT_FOUND', 'The user does not exist');
+  if (!user) refuse('NOT_FOUND', 'The user was not found');
   if (!isPlatform(caller) && (user.organization_id ?? null) !== caller.organizationId) {
     refuse('FORBIDDEN', 'The user belongs to another organization');
   }

@@ -28,7 +28,7 @@ async function organizationFor(em: EntityManager, caller: Caller, organizationId
   }
   if (organizationId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'organization_id' });
   const organization = await em.findOne(Organization, organizationId);
-  if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+  if (!organization) refuse('NOT_FOUND', 'The organization was not found');
   return organizationId;
 }
 

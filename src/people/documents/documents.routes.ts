@@ -199,7 +199,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
       answers: { 302: 'Redirects to the file.' },
     },
     async ({ em, deps, params: { id } }) => {
-      if (!isUuid(id)) refuse('NOT_FOUND', 'no such document', { field: 'id' });
+      if (!isUuid(id)) refuse('NOT_FOUND', 'the document was not found', { field: 'id' });
       const { viewUrl } = await viewDocument(deps, await getPublicDocument(em, id));
       // Any page may embed the file: browsers check this header on the redirect too.
       const anyPage = { 'Cross-Origin-Resource-Policy': 'cross-origin' };

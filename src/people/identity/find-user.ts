@@ -17,7 +17,7 @@ export async function getVisibleUser(
   { caller, userId, requestId }: { caller: Caller; userId: string; requestId: string },
 ): Promise<User> {
   const user = await em.findOne(User, userId);
-  if (!user) refuse('NOT_FOUND', 'The user does not exist');
+  if (!user) refuse('NOT_FOUND', 'The user was not found');
   const isColleague = caller.organizationId !== null && user.organization_id === caller.organizationId;
   if (!isPlatform(caller) && !isColleague && userId !== caller.userId) {
     refuse('FORBIDDEN', 'The user belongs to another organization');

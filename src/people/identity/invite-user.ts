@@ -59,7 +59,7 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
     return null;
   }
   const organization = await em.findOne(Organization, organizationId);
-  if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+  if (!organization) refuse('NOT_FOUND', 'The organization was not found');
   return organizationId;
 }
 

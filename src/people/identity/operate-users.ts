@@ -47,7 +47,7 @@ export async function getUserByEmail(em: EntityManager, sealer: Sealer, email: s
   return row ? em.findOneOrFail(User, row.id) : refuseNobody();
 }
 
-const refuseNobody = (): never => refuse('NOT_FOUND', 'There is no user with this address');
+const refuseNobody = (): never => refuse('NOT_FOUND', 'The user was not found');
 
 /** The same, locked by this transaction; 404 also for one who was erased meanwhile. */
 async function lockByEmail(tx: EntityManager, sealer: Sealer, email: string): Promise<User> {

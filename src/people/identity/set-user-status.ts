@@ -23,7 +23,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
   const { caller, requestId, userId, status } = input;
   return em.transactional(async (tx) => {
     const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (!user) refuse('NOT_FOUND', 'The user does not exist');
+    if (!user) refuse('NOT_FOUND', 'The user was not found');
     if (userId === caller.userId && status === 'suspended') {
       refuse('REQUEST_INVALID', 'you cannot suspend yourself', { field: 'status' });
     }

@@ -24,7 +24,7 @@ export async function takeBackInvitation(
 ): Promise<void> {
   await em.transactional(async (tx) => {
     const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (!user) refuse('NOT_FOUND', 'The user does not exist');
+    if (!user) refuse('NOT_FOUND', 'The user was not found');
     const isColleague = caller.organizationId !== null && user.organization_id === caller.organizationId;
     if (!isPlatform(caller) && (user.user_type === 'platform' || !isColleague)) {
       refuse('FORBIDDEN', 'The user belongs to another organization');

@@ -17,7 +17,7 @@ export async function getVisibleOrganization(
     refuse('FORBIDDEN', 'The organization is not your own');
   }
   const organization = await em.findOne(Organization, organizationId);
-  return organization ?? refuse('NOT_FOUND', 'The organization does not exist');
+  return organization ?? refuse('NOT_FOUND', 'The organization was not found');
 }
 
 export interface ListOrganizationsInput extends ListWindow {

@@ -37,7 +37,7 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
   return em.transactional(async (tx) => {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const organization = await tx.findOne(Organization, organizationId, { lockMode });
-    if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+    if (!organization) refuse('NOT_FOUND', 'The organization was not found');
     const changes = changesTo<OrganizationChange>(organization, input.changes);
     if (Object.keys(changes).length === 0) return organization;
     if (changes.status !== undefined) requireStatusChange(caller, changes.status);

@@ -41,7 +41,7 @@ export function security(origins: ReadonlySet<string>): Middleware[] {
     cors({
       origin: (ctx) => (origins.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
       credentials: true,
-      exposeHeaders: ['x-request-id', 'Retry-After', 'Idempotency-Replayed'],
+      exposeHeaders: ['x-request-id', 'Retry-After', 'Idempotency-Replayed', 'Amanah-Version'],
       maxAge: 600,
       keepHeadersOnError: false,
     }),

@@ -114,7 +114,7 @@ export async function callRoute<Ports extends ServingPorts>(
   const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
     // To partners a malformed id is simply not found.
     if (access.kind === 'partner' && !paramsSchema.safeParse(call.params).success) {
-      refuse('RESOURCE_NOT_FOUND', 'There is no such resource');
+      refuse('RESOURCE_NOT_FOUND', 'The resource was not found');
     }
     const params = validate(paramsSchema, call.params);
     if (access.kind === 'partner') refuseUnknownParameters(querySchema, call.query);

@@ -105,7 +105,7 @@ describe('The OpenAPI document', () => {
   });
 
   it('names on every answer to partners the headers that it has', () => {
-    const limits = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+    const limits = ['Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
     for (const { route, operation } of operations.filter(({ route: { access } }) => access.kind === 'partner')) {
       for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
         const retry = status === '429' || status === '503' ? ['Retry-After'] : [];
