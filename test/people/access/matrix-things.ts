@@ -167,14 +167,21 @@ async function payoutBatch(stack: Stack, { partner }: Owner): Promise<Ids> {
 }
 
 /** A closed one: nobody asks the provider about it. */
-const partnerInstrument = (stack: Stack, { partner }: Owner): Promise<Ids> =>
-  insert(
+async function partnerInstrument(stack: Stack, { partner }: Owner): Promise<Ids> {
+  const made = await insert(
     stack,
     newId(),
-    `insert into partner_instruments (id, partner_id, channel_id, status, closed_at, created_at, updated_at)
-     values (?, ?, 1, 'closed', now(), now(), now())`,
+    `insert into partner_instruments (id, partner_id, channel_id, status, look_again_at, created_at, updated_at)
+     values (?, ?, 1, 'active', now() + interval '1 day', now(), now())`,
     [partner.id],
   );
+  await stack
+    .em()
+    .execute("update partner_instruments set status = 'closed', closed_at = now(), look_again_at = null where id = ?", [
+      made.id,
+    ]);
+  return made;
+}
 
 /** One that waits for nobody, to a bank account of its own. */
 async function withdrawal(stack: Stack, owner: Owner): Promise<Ids> {

@@ -69,11 +69,14 @@ async function batchItems(stack: Stack, { owner, stranger }: Makers) {
   const path = '/v1/partners/payout-batches';
   const made = await make(stack, path, owner);
   for (const place of [2, 3]) {
-    await withoutTriggers(
-      stack,
-      `insert into payout_batch_items select uuidv7(), batch_id, ?, reference, external_ref || ?, amount, fee, net_amount,
-         provider_fee, bank_code, texts_sealed, created_at from payout_batch_items where batch_id = ? and place = 1`,
-      [place, place, made.id],
+    const id = newId();
+    const texts = JSON.stringify({ bank_account_number: '1234567890', beneficiary_name: null, external_ref: null });
+    const sealed = await stack.deps.sealer.seal({ table: 'payouts', column: 'texts_sealed', row: id }, texts);
+    await stack.em().execute(
+      `insert into payout_batch_items (id, batch_id, place, reference, external_ref, amount, fee, net_amount, provider_fee,
+         bank_code, texts_sealed, created_at)
+       values (?, ?, ?, 'PO', ?, 10, 1, 9, 0, 'BCA', ?, now())`,
+      [id, made.id, place, String(place), sealed],
     );
   }
   const other = await make(stack, path, stranger);
