@@ -27,6 +27,9 @@ import {
   userWithRole,
 } from './planted-rows.ts';
 
+/** The id of an instrument. */
+const own = newId();
+
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 export const corruptions: [view: string, sql: string][] = [
   [
@@ -182,16 +185,16 @@ export const corruptions: [view: string, sql: string][] = [
   [
     'check_instrument_payments_fit',
     `insert into partner_instruments (id, partner_id, channel_id, status, look_again_at, created_at, updated_at)
-     values ('${planted}', '${newId()}', 1, 'active', now(), now(), now());
+     values ('${own}', '${newId()}', 1, 'active', now(), now(), now());
      insert into partner_payments (id, partner_id, channel_id, instrument_id, fee_mode, amount, fee, net_amount, status, expires_at,
        created_at, updated_at)
-     values ('${newId()}', '${newId()}', 1, '${planted}', 'DEDUCTED', 10, 1, 9, 'WAITING_PAYMENT', now(), now(), now())`,
+     values ('${newId()}', '${newId()}', 1, '${own}', 'DEDUCTED', 10, 1, 9, 'WAITING_PAYMENT', now(), now(), now())`,
   ],
   [
     'check_payout_batches_are_whole',
     `insert into payout_batches (id, partner_id, fee_mode, item_count, total_amount, total_fee, status, made_by, decided_by,
        decided_at, lapses_at, look_again_at, created_at, updated_at)
-     values ('${planted}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
+     values ('${newId()}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
        now(), now())`,
   ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],

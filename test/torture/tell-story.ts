@@ -11,6 +11,8 @@ const mostLogLines = 60;
 const tables: Record<string, string> = {
   payment_orders: 'id',
   partner_payments: 'id',
+  partner_instruments: 'id',
+  payout_batches: 'id',
   payouts: 'id',
   payment_refunds: 'id',
   payout_attempts: 'payout_id',

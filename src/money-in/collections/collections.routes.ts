@@ -165,7 +165,12 @@ routes.get(
       organization_id: uuid()
         .optional()
         .meta({ examples: ['019bba56-a840-7c3e-9a51-3f1d0c8e7b24'] }),
-      instrument_id: uuid().optional().meta({ description: 'Only those that were paid to this reusable instrument.' }),
+      instrument_id: uuid()
+        .optional()
+        .meta({
+          description: 'Only those that were paid to this reusable instrument.',
+          examples: ['019bbfb5-1a40-7f36-9c58-2d7e0b4a6c93'],
+        }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),

@@ -253,6 +253,8 @@ describe('An id in a query', () => {
       String(
         Object.values(await thingsOf({ method: 'get', path: '/v1/charitable-causes/:id' }).make(stack, stranger))[0],
       ),
+    instrument_id: async () =>
+      String((await thingsOf({ method: 'get', path: '/v1/partners/instruments/:id' }).make(stack, stranger)).id),
     endpoint_id: async () => planted.endpoint_id,
     resource_id: async () => planted.resource_id,
   };
