@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 3cac79fc6b66a1cd4093443c4e727f94bc0a1fd0ab82bdcba8fd555a96321c1e
+# Made of eb9d9b837b7a191b2096d832b8b6edcb65d0f2e76d9ddb2213e520e61442485f
 # ruff: noqa
 
 from __future__ import annotations
