@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { must } from '../src/shared/assert.ts';
 import { type Sender, type WorstRequest, worstRequests } from './bodies/worst-requests.ts';
 import { endBench } from './bounds.ts';
@@ -41,7 +41,7 @@ const proofs: Record<Sender, (body: Uint8Array) => Record<string, string>> = {
   provider: () => ({ 'x-callback-token': must(stack.env.XENDIT_CALLBACK_TOKEN, 'it is set') }),
   partner: (body) => ({
     authorization: `Bearer ${apiKey}`,
-    'x-idempotency-key': crypto.randomUUID(),
+    'x-idempotency-key': randomUUID(),
     'x-partner-signature': createHmac('sha256', signingSecret).update(body).digest('hex'),
   }),
 };
@@ -115,6 +115,11 @@ const first = (random > 0 ? await drawRequests() : await sendAll()).sort(byShare
 const costs: Cost[] = [];
 for (const { request } of first) costs.push(await measure(request, repeats * 6));
 costs.sort(byShare);
+const alive = await fetch(`http://127.0.0.1:${port}/healthz`).then(
+  ({ status }) => status === 200,
+  () => false,
+);
+if (!alive) problems.push('the API process did not survive');
 printTable(
   ['sender', 'body', 'status', 'KiB', 'ms', 'ms per KiB', 'of the bound'],
   costs.map(({ request: { sender, name, path, body }, status, ms, share }) => [

@@ -130,7 +130,7 @@ async function ensureUser(
       );
       if (person.userType === 'individual') await openAccount(tx, { kind: 'user', name: 'Main', userId });
     });
-  } else if (!(await verifyPassword(found.password_hash, password))) {
+  } else if (!(await verifyPassword(found.password_hash, password)).matches) {
     await em.execute('update users set password_hash = ? where id = ?', [await hashPassword(password), userId]);
   }
   const accountId = await findAccount(em, userId, organizationId);
