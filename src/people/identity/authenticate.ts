@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { Origins } from '../../platform/http/security.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Dependencies } from '../../wiring/dependencies.ts';
 import type { Caller } from './caller.ts';
@@ -29,7 +30,7 @@ export function presentedToken(ctx: Context): PresentedToken | null {
  */
 export async function authenticate(
   { ctx, deps }: { ctx: Context; deps: Pick<Dependencies, 'tokens' | 'findCaller'> },
-  origins: ReadonlySet<string>,
+  origins: Origins,
 ): Promise<Caller> {
   const presented = presentedToken(ctx);
   if (!presented) refuse('UNAUTHENTICATED', 'A token is required');

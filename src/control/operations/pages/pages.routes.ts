@@ -7,6 +7,7 @@ import type { Answer } from '../../../platform/http/answer.ts';
 import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
 import { readForm } from '../../../platform/http/forms.ts';
 import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
+import type { Origins } from '../../../platform/http/security.ts';
 import { callRoute, type Doors } from '../../../platform/http/serve-route.ts';
 import { must } from '../../../shared/assert.ts';
 import { type DomainError, errorStatuses, isDomainError, refuse } from '../../../shared/errors.ts';
@@ -31,7 +32,7 @@ interface Pages {
   deps: Dependencies;
   doors: Doors;
   /** The origins of our own pages. */
-  origins: ReadonlySet<string>;
+  origins: Origins;
 }
 
 interface Me {
