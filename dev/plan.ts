@@ -90,6 +90,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       DATA_DIR: directory,
       PORT: String(apiPort),
       PUBLIC_URL: api,
+      ALLOWED_ORIGINS: settings.ALLOWED_ORIGINS ?? 'http://localhost:*',
       DATABASE_URL: settings.DATABASE_URL ?? application,
       KEYS_DATABASE_URL: settings.KEYS_DATABASE_URL ?? keysUrlBeside(application),
       ...(reader && { READER_DATABASE_URL: reader }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { must } from '../src/shared/assert.ts';
 import { type DemoUser, type DemoUserName, ensureDemoData } from './demo-data.ts';
 import { type DemoPartner, ensureDemoPartner } from './demo-partner.ts';
+import { ensureDemoThings } from './demo-things.ts';
 import { fail } from './keep.ts';
 import { type PartPlace, type ReadyMessage, readPartOptions, startPart } from './part.ts';
 import type { Secrets } from './secrets.ts';
@@ -100,6 +101,7 @@ async function run(): Promise<void> {
   const encryption = createSealer(config.DATA_ENCRYPTION_KEYS);
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, createPersonalKeys(keysOrm, encryption, agreeOnKeys(orm)));
   const users = await ensureDemoData(orm.em.fork(), sealer, secrets.passwords);
+  await ensureDemoThings(orm.em.fork(), sealer, users);
   const partner = await ensureDemoPartner(orm.em.fork(), sealer, {
     secrets: secrets.partner,
     organizationId: must(users.organization_admin.organization_id, 'the demo organization exists'),

@@ -15,6 +15,7 @@ const schema = z.object({
   TEMPORAL_UI_PORT: port.default(8233),
   TEMPORAL_UI_URL: text,
   PUBLIC_URL: text,
+  ALLOWED_ORIGINS: text,
   DATABASE_URL: text,
   MIGRATION_DATABASE_URL: text,
   READER_DATABASE_URL: text,

@@ -6,6 +6,7 @@ const variables: Record<keyof Settings, string> = {
   PORT: 'of the API (3000); 0 is a free one, kept in the data directory',
   TEMPORAL_UI_PORT: "of Temporal's web UI (8233); 0 is a free one, kept in the data directory",
   PUBLIC_URL: 'where others reach the API (http://localhost:PORT)',
+  ALLOWED_ORIGINS: 'whose pages browsers let use the API (http://localhost:*)',
   DATABASE_URL: 'your PostgreSQL in the place of ours',
   MIGRATION_DATABASE_URL: 'the same as its owner, with DATABASE_URL where its role is not the owner',
   READER_DATABASE_URL: 'the same as the role that only reads, with DATABASE_URL',

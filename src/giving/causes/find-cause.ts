@@ -130,6 +130,11 @@ export async function lockCause(tx: EntityManager, id: string): Promise<Cause> {
   return (await tx.findOne(Cause, { id }, { lockMode, refresh: true })) ?? refuseUnknownCause();
 }
 
+/** Whether the caller has a creator's rights: the creator, and admins of the organization whose cause it is. */
+export const isCreatorOf = (caller: Caller, { created_by, organization_id }: Cause): boolean =>
+  created_by === caller.userId ||
+  (isOrganizationAdmin(caller) && caller.organizationId !== null && organization_id === caller.organizationId);
+
 /** Whether the user is an assigned manager of the cause; the creator does not count. */
 export async function isManager(em: EntityManager, causeId: string, userId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>('select 1 from cause_managers where cause_id = ? and user_id = ?', [

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Caller } from '../../shared/caller.ts';
+import type { Origins } from '../../platform/http/security.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { FindCaller } from './find-caller.ts';
 import type { Tokens } from './tokens.ts';
@@ -30,7 +31,7 @@ export function presentedToken(ctx: Context): PresentedToken | null {
  */
 export async function authenticate(
   { ctx }: { ctx: Context },
-  { tokens, findCaller, origins }: { tokens: Tokens; findCaller: FindCaller; origins: ReadonlySet<string> },
+  { tokens, findCaller, origins }: { tokens: Tokens; findCaller: FindCaller; origins: Origins },
 ): Promise<Caller> {
   const presented = presentedToken(ctx);
   if (!presented) refuse('UNAUTHENTICATED', 'A token is required');

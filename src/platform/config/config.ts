@@ -245,6 +245,7 @@ function refuseUnsafe(env: Checked & Record<(typeof secretVariables)[number], st
     if (env[name] && /^http:/i.test(env[name])) complain(name, 'must be https in production');
   }
   if (env.ALLOWED_ORIGINS.includes('null')) complain('ALLOWED_ORIGINS', 'must not name null, which is any file');
+  if (env.ALLOWED_ORIGINS.some((origin) => origin.endsWith(':*'))) complain('ALLOWED_ORIGINS', 'must name its ports');
   for (const name of ['DATA_ENCRYPTION_KEYS', 'SEAL_SIGNING_KEY'] as const) {
     if (env[name]?.some(({ key }) => key.every((byte) => byte === 0))) complain(name, 'a key of zeros is none');
   }

@@ -137,6 +137,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'PATCH /v1/charitable-causes/:': needs('update-charitable-cause'),
   'DELETE /v1/charitable-causes/:': needs('delete-charitable-cause'),
   'POST /v1/charitable-causes/:/assign-manager': needs('update-charitable-cause'),
+  'DELETE /v1/charitable-causes/:/managers/:': needs('update-charitable-cause'),
   'GET /v1/summary/charitable-causes': needs('read-charitable-cause', ofAdmins),
   'PATCH /v1/charitable-causes/:/approve': needs('approve-charitable-cause', ofSuperAdmin),
   'POST /v1/charitable-causes/:/stop': needs('approve-charitable-cause', ofSuperAdmin),
