@@ -66,12 +66,6 @@ beforeAll(async () => {
     worker.get('/metrics'),
     createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
   ]);
-  console.log(
-    String(texts[2]?.body)
-      .split('\n')
-      .filter((line) => line.startsWith('# TYPE'))
-      .join('\n'),
-  );
   scraped = texts.map(({ body }) => String(body)).join('\n');
 }, 90_000);
 afterAll(() => stack.stop());
