@@ -64,7 +64,11 @@ beforeAll(async () => {
   const texts = await Promise.all([
     stack.get('/metrics'),
     worker.get('/metrics'),
-    createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
+    // It counts a moment after the workflow has ended.
+    eventually(
+      () => createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
+      ({ body }) => String(body).includes('temporal_workflow_failed'),
+    ),
   ]);
   scraped = texts.map(({ body }) => String(body)).join('\n');
 }, 90_000);
