@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { findFreePort } from '../../dev/ports.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { createHttp, type Http } from '../support/http.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
 
@@ -54,10 +55,20 @@ beforeAll(async () => {
     env: { WORKER_PORT: String(workerPort), TEMPORAL_METRICS_PORT: String(sdkPort) },
   });
   worker = createHttp(`http://127.0.0.1:${workerPort}`);
+  const { client, taskQueue } = stack.deps.workflows;
+  const start = (type: string, args: object[]) =>
+    client.workflow.execute(type, { workflowId: `${taskQueue}/observed/${type}`, taskQueue, args });
+  // The SDK measures what has happened: a workflow that completes, with its step, and one that fails.
+  await start('sweepReceipts', []);
+  await expect(start('partnerPayout', [{ payoutId: newId() }])).rejects.toThrow();
   const texts = await Promise.all([
     stack.get('/metrics'),
     worker.get('/metrics'),
-    createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
+    // It counts a moment after the workflow has ended.
+    eventually(
+      () => createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
+      ({ body }) => String(body).includes('temporal_workflow_failed'),
+    ),
   ]);
   scraped = texts.map(({ body }) => String(body)).join('\n');
 }, 90_000);
@@ -75,7 +86,7 @@ const expressions = () => [
 describe('Dashboard and alarms', () => {
   it('use only metrics that the processes have', () => {
     const sources = globSync(['src/**/*.ts', 'activities/**/*.ts'], { cwd: root }).map(read).join('\n');
-    const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs)_\w+/g) ?? []));
+    const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs|temporal)_\w+/g) ?? []));
     expect(names.size).toBeGreaterThan(8);
     const base = (name: string) => name.replace(/_(count|bucket|sum)$/, '');
     // What a process measures only once it happens is known by its source.
