@@ -4,7 +4,8 @@ import { openKept } from '../platform/encryption/open-unless-gone.ts';
 import { KeysAway } from '../platform/encryption/own-keys.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { findDuplicateKey } from '../platform/http/body.ts';
-import { findUnderKey, type KeyClaim, type KeyRow, keepAnswer } from '../platform/openings/idempotency-keys.ts';
+import { findUnderKey, type KeyRow, keepAnswer } from '../platform/openings/idempotency-keys.ts';
+import type { KeyClaim } from '../platform/openings/opening.ts';
 import { canonicalJson } from '../shared/canonical-json.ts';
 import { partnerKeyRowIdFor } from '../shared/ids.ts';
 
@@ -44,7 +45,7 @@ export interface UnderPartnerKey {
 }
 
 const placeOfAnswer = ({ partnerId, keyHash }: PartnerClaim) => ({
-  table: 'idempotency_keys',
+  table: 'requests',
   column: 'answer_sealed',
   row: partnerKeyRowIdFor(partnerId, keyHash),
 });

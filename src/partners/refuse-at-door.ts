@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { hashKey } from '../platform/openings/idempotency-keys.ts';
 import { refuseOnce } from '../platform/openings/open-once.ts';
 import type { OpeningPlace } from '../platform/openings/opening.ts';
 import { type DomainError, isDomainError } from '../shared/errors.ts';
@@ -31,12 +32,14 @@ export async function keepRefusalAtDoor(
   const made = makes[permission];
   if (made === undefined) return false;
   const resourceId = made.idFor(partnerId, key);
+  // Whatever the body.
+  const claim = { partnerId, keyHash: hashKey(key), fingerprint: '' };
   const find = async (tx: EntityManager): Promise<true | null> => {
     const rows = await tx.execute<unknown[]>(`select 1 from ${made.table} where id = ?`, [resourceId]);
     return rows.length > 0 ? true : null;
   };
   try {
-    return await refuseOnce(em, { resourceId, kind: made.kind, number: null }, find, refusal);
+    return await refuseOnce(em, { resourceId, kind: made.kind, claim, number: null }, find, refusal);
   } catch (error) {
     if (!isDomainError(error)) throw error;
     return false;

@@ -1,13 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { takeBackExpired } from '../../people/identity/take-back-invitation.ts';
 import { sweepReadEvents } from '../events/list-events.ts';
-import { forgetOpenings } from '../openings/forget-openings.ts';
 import { type ForgottenKind, forgetRows } from './forget-rows.ts';
 import { type Forget, inRounds } from './in-rounds.ts';
 import { forgetOldLooks } from './sweep-rows.ts';
 
-/** How long the first answer under an idempotency key is kept; the key itself stays with the row it created. */
-const answersKeptDays = 30;
+/** How long it is kept what became of a request, and its answer. A key stays with what was made under it. */
+const requestsKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';
 /** For so long after an invitation expired it can be seen who was invited and never came. */
@@ -16,8 +15,9 @@ const expiredInvitationsKeptDays = 30;
 const invitationsPerRound = 1000;
 
 /**
- * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under idempotency keys, looks of the sweeps, verdicts on openings, tallies of payouts, signatures that were used, and people who were
- * invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
+ * Deletes rows that are kept for a limited time: read events (90 days), what became of requests, looks of the sweeps,
+ * tallies of payouts, signatures that were used, and people who were invited and never came; the bodies of callbacks and
+ * webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
  */
 export async function forgetOldRows(
   em: EntityManager,
@@ -33,10 +33,9 @@ export async function forgetOldRows(
       callback_bodies: kept('callback_bodies', bodies),
       webhook_bodies: kept('webhook_bodies', bodies),
     }),
-    idempotency_keys: kept('idempotency_keys', `${answersKeptDays} days`),
+    requests: kept('requests', `${requestsKeptDays} days`),
     read_events: sweepReadEvents,
     sweep_looks: forgetOldLooks,
-    openings: forgetOpenings,
     payout_tallies: kept('payout_tallies', talliesKept),
     used_signatures: kept('used_signatures', '1 day'),
     expired_invitations: {
