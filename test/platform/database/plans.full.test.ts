@@ -125,6 +125,7 @@ const idleIndexes: Record<string, string> = {
   transaction_organizations_by_time:
     'used over fewer rows; over a million the check of what came since takes another way',
   requests_by_id: 're-encryption goes through the table by it',
+  requests_for_resource: 'for people, who ask what became of a request',
 };
 
 let stack: Stack;
