@@ -67,7 +67,9 @@ async function findMade<T>(tx: EntityManager, asked: Asked, { is_made }: Request
   const existing = await find(tx);
   // The row has been deleted since.
   if (existing !== null && !is_made) {
-    await tx.execute(`update requests set made = nextval('opening_numbers'), refusal = null, ${ofThis}`, thisOf(asked));
+    const sql =
+      "update requests set made = nextval('opening_numbers'), refusal = null where owner_id = ? and key_hash = ?";
+    await tx.execute(sql, rowOf(asked));
   }
   return existing;
 }
