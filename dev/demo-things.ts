@@ -4,13 +4,13 @@ import { approveCause } from '../src/giving/causes/approve-cause.ts';
 import { createCause } from '../src/giving/causes/create-cause.ts';
 import { createProduct } from '../src/giving/products/create-product.ts';
 import { type ProductKind, productKinds } from '../src/giving/products/product.ts';
-import type { Caller } from '../src/shared/caller.ts';
-import type { UserType } from '../src/shared/user.ts';
 import type { Sealer } from '../src/platform/encryption/sealer.ts';
 import { stampOpening } from '../src/platform/openings/stamp-opening.ts';
 import { must } from '../src/shared/assert.ts';
+import type { Caller } from '../src/shared/caller.ts';
 import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../src/shared/clock.ts';
 import { newId } from '../src/shared/ids.ts';
+import type { UserType } from '../src/shared/user.ts';
 import type { DemoUser, DemoUserName } from './demo-data.ts';
 
 /** How events of the demo data name their request. */

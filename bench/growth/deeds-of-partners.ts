@@ -11,7 +11,7 @@ import {
   partnerAccount,
   revenue,
 } from './grown.ts';
-import { callbacks, event, isYoung, journal, type Left, opening } from './left.ts';
+import { callbacks, event, isYoung, journal, type Left } from './left.ts';
 
 const isPaid = `${isPayment} and ${isEnded}`;
 const isSent = `${isPayout} and ${isEnded}`;
@@ -34,9 +34,9 @@ const webhooks = (resource: 'payment' | 'payout', resourceId: string, where: str
 ];
 
 const partnerKey = (resource: 'payment' | 'payout', resourceId: string, where: string): Left => [
-  'idempotency_keys',
-  'id, owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_sealed, decided_at',
-  `${id(`${resource} key`)}, ${partner}, md5('key ' || n), 'f', ${resourceId}, n, case when ${isYoung} then 200 end,
+  'requests',
+  'id, owner_id, key_hash, fingerprint, resource_id, kind, made, answer_status, answer_sealed, decided_at',
+  `${id(`${resource} key`)}, ${partner}, md5('key ' || n), 'f', ${resourceId}, '${resource === 'payment' ? 'partner_payment' : resource}', n, case when ${isYoung} then 200 end,
    case when ${isYoung} then repeat('x', 600) end, ${at()}`,
   where,
 ];
@@ -83,7 +83,6 @@ const partnerPayments: Left[] = [
   ...callbacks(id('payment'), isPaid),
   ...webhooks('payment', id('payment'), isPaid),
   partnerKey('payment', id('payment'), isPayment),
-  opening('partner_payment', id('payment'), isPayment),
   event('partner_payment', id('payment'), 'null::uuid', isPaid),
 ];
 
@@ -135,7 +134,6 @@ const payouts: Left[] = [
   ),
   ...webhooks('payout', id('payout'), isSent),
   partnerKey('payout', id('payout'), isPayout),
-  opening('payout', id('payout'), isPayout),
   event('payout', id('payout'), 'null::uuid', isSent),
 ];
 

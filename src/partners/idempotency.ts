@@ -3,7 +3,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { openKept } from '../platform/encryption/open-unless-gone.ts';
 import { KeysAway } from '../platform/encryption/own-keys.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
-import { findUnderKey, type KeyClaim, type KeyRow, keepAnswer } from '../platform/openings/idempotency-keys.ts';
+import { findUnderKey, type KeyRow, keepAnswer } from '../platform/openings/idempotency-keys.ts';
+import type { KeyClaim } from '../platform/openings/opening.ts';
 import { partnerKeyRowIdFor } from '../shared/ids.ts';
 
 export interface KeptAnswer {
@@ -30,7 +31,7 @@ export interface UnderPartnerKey {
 }
 
 const placeOfAnswer = ({ partnerId, keyHash }: PartnerClaim) => ({
-  table: 'idempotency_keys',
+  table: 'requests',
   column: 'answer_sealed',
   row: partnerKeyRowIdFor(partnerId, keyHash),
 });

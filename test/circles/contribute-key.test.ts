@@ -210,10 +210,10 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(JSON.parse(made.text).payment.transaction_name).toBe('saving circle contribution');
     const [kept] = await stack
       .em()
-      .execute<{ answer_body: string }[]>(
-        'select answer_body from idempotency_keys where owner_id = ? and key_hash = ?',
-        [first.id, hashKey(key)],
-      );
+      .execute<{ answer_body: string }[]>('select answer_body from requests where owner_id = ? and key_hash = ?', [
+        first.id,
+        hashKey(key),
+      ]);
     expect(JSON.parse(kept?.answer_body ?? '').payment).toMatchObject({ transaction_name: '', transaction_desc: '' });
   });
 });

@@ -107,7 +107,7 @@ const sweep = () => destroyOrderKeys(stack.em(), stack.deps.personalKeys, 0);
 const keyOf = async (id: string) =>
   (await inKeys<{ key_sealed: string | null }>('select key_sealed from order_keys where id = $1', [id]))[0]?.key_sealed;
 const deliveries = 'select body_sealed as sealed from webhook_deliveries where resource_id = ?';
-const answers = 'select answer_sealed as sealed from idempotency_keys where resource_id = ?';
+const answers = 'select answer_sealed as sealed from requests where resource_id = ?';
 
 describe('A key of its own', () => {
   it('seals whom a payout pays: the payout, its webhooks and the answer kept for it', async () => {
@@ -277,7 +277,7 @@ describe.each([
     expect(ids.length).toBeGreaterThan(0);
     const described = await describePostings(stack.em(), sealer, ids);
     expect(described.get(ids[0] ?? '')).toMatchObject({ external_ref: 'invoice 7', beneficiary_name: null });
-    const claims = 'select key_hash, fingerprint from idempotency_keys where resource_id = ?';
+    const claims = 'select key_hash, fingerprint from requests where resource_id = ?';
     const [claim] = await stack.em().execute<{ key_hash: string; fingerprint: string }[]>(claims, [id]);
     const { key_hash: keyHash = '', fingerprint = '' } = claim ?? {};
     const repeated = { partnerId: partner.id, keyHash, fingerprint };

@@ -114,8 +114,8 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_suspense_matches_receipts', receiptOf('suspended')],
   ['check_receipts_reach_their_owners', openOrderInSuspense],
   [
-    'check_idempotency_keys_complete',
-    `insert into idempotency_keys (owner_id, key_hash, fingerprint, resource_id, made, decided_at)
+    'check_answers_are_kept',
+    `insert into requests (owner_id, key_hash, fingerprint, resource_id, made, decided_at)
      values ('${user}', 'k', 'f', '${newId()}', 1, now() - interval '2 hours')`,
   ],
   ['check_donations_posted_once', donation(null)],
@@ -238,8 +238,12 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_circle_contributions_posted', contributionOf('completed')],
   ['check_circle_holdings', circleOf('active')],
   ['check_circle_pots_paid_once', together(circleOf('active'), circleMember, round)],
-  ['check_openings_are_kept', `insert into openings (resource_id, kind, made) values ('${newId()}', 'payout', 1)`],
-  ['check_openings_are_kept', refusedAndMade],
+  [
+    'check_requests_are_kept',
+    `insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, made)
+     values ('${newId()}', '', '', '${newId()}', 'payout', 1)`,
+  ],
+  ['check_requests_are_kept', refusedAndMade],
   // Decisions without their effect, and what needs a decision without one.
   ['check_decisions_were_carried_out', decisionOf({ kind: 'book_external', amount: 5, reference: 'planted' })],
   ['check_decisions_were_carried_out', decisionOf({ kind: 'settle_payout', payout_id: newId(), outcome: 'failed' })],

@@ -34,7 +34,7 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
   );
   // The answers under their idempotency keys; the keys stay with what they made.
   await tx.execute(
-    'update idempotency_keys set answer_status = null, answer_body = null where owner_id = ? and answer_body is not null',
+    'update requests set answer_status = null, answer_body = null where owner_id = ? and answer_body is not null',
     [id],
   );
 }

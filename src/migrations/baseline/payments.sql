@@ -260,7 +260,7 @@ begin
   if keyed then
     -- Held here, so that every refusal under the key is committed and seen, or comes later and meets this answer.
     with held as (
-      insert into idempotency_keys as k (owner_id, key_hash, fingerprint, resource_id)
+      insert into requests as k (owner_id, key_hash, fingerprint, resource_id)
         select p.user_id, p.key_hash, p.fingerprint, p.transaction_id
         from unnest(payments) with ordinality p where outcomes[p.ordinality] is null and p.key_hash is not null
         order by p.user_id, p.key_hash
@@ -318,14 +318,14 @@ begin
   end if;
 
   if keyed then
-    update idempotency_keys k set fingerprint = p.fingerprint, resource_id = p.transaction_id, made = p.request_number,
+    update requests k set fingerprint = p.fingerprint, resource_id = p.transaction_id, made = p.request_number,
         refusal = null, decided_at = dated, answer_status = 201,
         answer_body = replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
       from unnest(payments) with ordinality p
       where k.owner_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
     -- What was never refused stays unwritten until it is (refuse_under_key).
     if outcomes && array['insufficient', 'kept', 'reused'] then
-      delete from idempotency_keys k using unnest(payments) with ordinality p
+      delete from requests k using unnest(payments) with ordinality p
         where k.owner_id = p.user_id and k.key_hash = p.key_hash and k.made is null and k.refusal is null
           and outcomes[p.ordinality] in ('insufficient', 'kept', 'reused');
     end if;
@@ -357,7 +357,7 @@ begin
       payments[p.ordinality]
     from unnest(payments) with ordinality p
     left join lateral (select k.fingerprint, k.refusal, k.answer_status, k.answer_body
-      from idempotency_keys k where outcomes[p.ordinality] in ('replayed', 'fenced') and k.owner_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
+      from requests k where outcomes[p.ordinality] in ('replayed', 'fenced') and k.owner_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
     cross join lateral (select case when kept.fingerprint <> p.fingerprint then 'reused' else outcomes[p.ordinality] end
       as outcome) told;
 end $$;

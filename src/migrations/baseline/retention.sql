@@ -16,8 +16,7 @@ declare
     when 'read_events' then interval '90 days'
     when 'callback_bodies' then interval '30 days'
     when 'webhook_bodies' then interval '30 days'
-    when 'idempotency_keys' then interval '30 days'
-    when 'openings' then interval '30 days'
+    when 'requests' then interval '30 days'
     when 'payout_tallies' then interval '2 days'
     when 'bank_account_checks' then interval '1 day'
     when 'known_logins' then interval '30 days'
@@ -64,18 +63,16 @@ begin
         order by d.id limit p_limit for update skip locked) old;
       update webhook_deliveries d set body_sealed = null
         where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
-    when 'idempotency_keys' then
+    when 'requests' then
       -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
-      update idempotency_keys set answer_status = null, answer_body = null, answer_sealed = null
-        where ctid = any (array(select k.ctid from idempotency_keys k
+      update requests set answer_status = null, answer_body = null, answer_sealed = null
+        where ctid = any (array(select k.ctid from requests k
           where k.answer_status is not null and k.decided_at < before order by k.decided_at limit p_limit
           for update skip locked));
       get diagnostics answers = row_count;
-      delete from idempotency_keys where ctid = any (array(select k.ctid from idempotency_keys k
-        where k.refusal is not null and k.decided_at < before order by k.decided_at limit p_limit for update skip locked));
-    when 'openings' then
-      delete from openings where ctid = any (array(select o.ctid from openings o
-        where o.decided_at < before order by o.decided_at limit p_limit for update skip locked));
+      delete from requests where ctid = any (array(select k.ctid from requests k
+        where (k.refusal is not null or k.key_hash = '') and k.decided_at < before order by k.decided_at
+        limit p_limit for update skip locked));
     when 'payout_tallies' then
       delete from payout_tallies where ctid = any (array(select t.ctid from payout_tallies t
         where t.starts_at < before order by t.starts_at limit p_limit for update skip locked));

@@ -64,8 +64,8 @@ grant insert, update (kind, details_sealed, issued_on, expires_on, document_id, 
 grant insert, update (status, provider_fee, provider_payment_request_id, provider_payment_method_id, payment_code,
   failure_code, texts_sealed, instrument_asked_at, settling_since, cancelled_at, updated_at, finalized_at)
   on payment_orders to amanah_app;
-grant insert, update (id, answer_status, answer_body, answer_sealed, decided_at) on idempotency_keys to amanah_app;
-grant insert, update (kind, made, refused_upto, refusal, decided_at) on openings to amanah_app;
+grant insert, update (fingerprint, resource_id, kind, made, refused_upto, refusal, id, answer_status, answer_body,
+  answer_sealed, decided_at) on requests to amanah_app;
 grant usage on sequence opening_numbers, official_document_ids to amanah_app;
 grant insert, update (name, target_amount, minimum_amount, status, updated_at) on products to amanah_app;
 grant insert, update (name, target_amount, target_date, status, closed_at, released_to, updated_at)
@@ -130,7 +130,7 @@ grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reco
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
-  pay_from_balances, in_time, lock_source, lock_refund, hold_balances, claim_key, refuse_under_key, post_journal,
+  pay_from_balances, in_time, lock_source, lock_refund, hold_balances, post_journal,
   record_transactions, apply_receipt, suspend_receipt, settle_receipt, book_external, book_transfer,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt, keep_difference,
   refusal, targets_at, targets_of_causes, targets_of_products, targets_of_saving_goals, hold_causes, hold_open_cause,

@@ -45,6 +45,7 @@ export async function createPartnerPayment(
       {
         resourceId: paymentId,
         kind: 'partner_payment',
+        claim: { partnerId, ...idempotency },
         stamp: idempotency.stamp,
         isKeyed: true,
         unavailable: 'The payment could not be started; try again',

@@ -3,7 +3,6 @@ import { refuseClosedOrganization, refuseInactivePartner, refuseUnlinked } from 
 import { openForOrder } from '../../partners/open-for-order.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -71,11 +70,11 @@ async function open(
       await refuseClosedOrganization(tx, opening.organizationId);
       await refuseUnlinked(tx, { partnerId, organizationId: opening.organizationId });
     }
-    await claimKey(tx, { ...idempotency, partnerId, resourceId: paymentId, number: stamp.number });
     await tx.execute(`with claim as (select ?::uuid as resource_id), ${payment.sql}`, [paymentId, ...payment.params]);
     return must(await find(tx), 'a payment that was written is there');
   };
-  const place = { resourceId: paymentId, kind: 'partner_payment', stamp } as const;
+  const claim = { ...idempotency, partnerId };
+  const place = { resourceId: paymentId, kind: 'partner_payment', claim, stamp } as const;
   return openOnce(em, place, { find, make });
 }
 
@@ -99,21 +98,19 @@ async function openAtOnce(
   const { partnerId, idempotency, stamp } = opening;
   // Whether the organization that it names is linked is only known once the partner is held.
   if (opening.organizationId !== null) return false;
-  const sql = `with opening as (
-       insert into openings (resource_id, kind, made)
-       select ?::uuid, 'partner_payment', ?::bigint from partners p join organizations o on o.id = p.organization_id
+  const sql = `with claim as (
+       insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, made)
+       select p.id, ?, ?, ?::uuid, 'partner_payment', ?::bigint
+       from partners p join organizations o on o.id = p.organization_id
        where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
          and p.id = ? and p.status = 'active' and o.status not in ('inactive', 'suspended')
        for key share of p, o
-       on conflict do nothing returning resource_id, made
-     ), claim as (
-       insert into idempotency_keys (owner_id, key_hash, fingerprint, resource_id, made)
-       select ?::uuid, ?, ?, resource_id, made from opening returning resource_id
+       on conflict do nothing returning resource_id
      ), ${payment.sql}`;
   const { keyHash, fingerprint } = idempotency;
   const { number, askedAt } = stamp;
   const lives = budgets.opening.lives / 1000;
-  const opened = [paymentId, number, askedAt, lives, partnerId, partnerId, keyHash, fingerprint];
+  const opened = [keyHash, fingerprint, paymentId, number, askedAt, lives, partnerId];
   try {
     return (await executePrepared(em, sql, [...opened, ...payment.params])).length > 0;
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
+import { claimOfUser } from '../../platform/openings/opening.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { addMoney } from '../../shared/money.ts';
@@ -31,7 +31,7 @@ export async function openPaymentOrder(
       ? await find(em)
       : await openOnce(
           em,
-          { resourceId: orderId, kind: 'payment_order', stamp: opening.stamp },
+          { resourceId: orderId, kind: 'payment_order', claim: claimOfUser(opening), stamp: opening.stamp },
           { find, make: (tx) => makeOrder(tx, ports, { orderId, opening, openedAt: new Date(at) }) },
         );
   if (opened === null) refuse('NOT_FOUND', `no payment order ${orderId}`);
@@ -83,11 +83,6 @@ async function makeOrder(
   await tx.flush();
   const [handler, payment] = [handlerOfOrder(ports, order), handledPayment(order)];
   await handler.holdPending?.(tx, payment);
-  if (opening.idempotency !== null) {
-    const { userId, idempotency, stamp } = opening;
-    await claimKey(tx, { ...idempotency, userId, resourceId: orderId, number: stamp.number });
-  }
-  // After the key, as on the other rail: who pays by both at once would wait for both.
   await handler.onPending?.(tx, payment);
   await recordEvent(tx, {
     event: 'RESOURCE_CREATED',

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { findFirstAnswer, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
+import { claimOfUser } from '../../platform/openings/opening.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
@@ -46,9 +47,9 @@ export async function payByGateway(
 ): Promise<GatewayPaymentOutcome> {
   const { body, caller, key, idempotency, requestId } = asking;
   const orderId = paymentOrderIdFor(caller.userId, key);
+  const claim = claimOfUser({ userId: caller.userId, idempotency });
   /** The stored answer under the key; throws when the key belongs to another request. */
-  const findReplay = async () =>
-    idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
+  const findReplay = async () => claim && findFirstAnswer(em.fork(), claim);
   const waitMs = budgets.requests.gatewayPayment;
   const stamp = await stampOpening(em, key === undefined ? { livesMs: waitMs } : {});
   const pay = async (leftMs: number): Promise<GatewayPaymentOutcome> => {
@@ -59,6 +60,7 @@ export async function payByGateway(
       {
         resourceId: orderId,
         kind: 'payment_order',
+        claim,
         stamp,
         isKeyed: key !== undefined,
         unavailable: 'The payment could not be started; try again',

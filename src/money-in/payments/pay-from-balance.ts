@@ -219,7 +219,7 @@ async function keepAnswer(
 ): Promise<string> {
   const body = await present(tx);
   if (idempotency) {
-    await tx.execute('update idempotency_keys set answer_body = ? where owner_id = ? and key_hash = ?', [
+    await tx.execute('update requests set answer_body = ? where owner_id = ? and key_hash = ?', [
       body,
       payer.userId,
       idempotency.keyHash,

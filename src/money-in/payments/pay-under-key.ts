@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { answerOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
-import { arriveUnderKey, hashKey, refuseUnderKey } from '../../platform/openings/idempotency-keys.ts';
-import { isVerdict } from '../../platform/openings/open-once.ts';
+import { arriveUnderKey, findUnderKey, hashKey } from '../../platform/openings/idempotency-keys.ts';
+import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import { isAway, isLostConnection } from '../../shared/away.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -89,7 +89,9 @@ async function payKeyed(
     return await sentAs(em, userId, asked, paid);
   } catch (error) {
     if (!isVerdict(error)) throw error;
-    return { ...(await refuseForGood(em, claim, error)), replayed: true };
+    const find = async (tx: EntityManager) => answerOf(await findUnderKey(tx, claim));
+    const opening = { resourceId: asked.transactionId, kind: null, claim, number: null };
+    return { ...(await refuseOnce(em, opening, find, error)), replayed: true };
   }
 }
 
@@ -165,11 +167,4 @@ async function tellAgain(
     status: 201,
     body: typeof named === 'function' ? await named(em) : named.replace(newBalancePlace, row.balance),
   };
-}
-
-/** Writes the refusal down and throws it, or returns the answer of a payment made under the key meanwhile. */
-async function refuseForGood(em: EntityManager, claim: Claim, refusal: DomainError): Promise<StoredAnswer> {
-  const first = answerOf(await refuseUnderKey(em.fork(), claim, refusal));
-  if (first !== null) return first;
-  throw refusal;
 }

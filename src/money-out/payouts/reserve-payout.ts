@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -44,7 +43,8 @@ async function reserveOnce(
   find: (tx: EntityManager) => Promise<Payout | null>,
 ): Promise<Payout> {
   const texts = await openForOrder<PayoutTexts>(sealer, payoutTextsPlace(payoutId), opening.textsSealed);
-  const place = { resourceId: payoutId, kind: 'payout', stamp: opening.stamp } as const;
+  const { stamp, idempotency, partnerId } = opening;
+  const place = { resourceId: payoutId, kind: 'payout', claim: { ...idempotency, partnerId }, stamp } as const;
   return openOnce(em, place, { find, make: (tx) => reserve(tx, payoutId, opening, texts.read()) });
 }
 
@@ -54,8 +54,7 @@ async function reserve(
   opening: PayoutOpening,
   texts: Pick<PayoutTexts, 'external_ref'>,
 ): Promise<Payout> {
-  const { partnerId, amount, fee, net, idempotency, stamp } = opening;
-  await claimKey(tx, { ...idempotency, partnerId, resourceId: payoutId, number: stamp.number });
+  const { partnerId, amount, fee, net } = opening;
   const headroom = await lockPayoutHeadroom(tx, partnerId);
   refuseBeyondHeadroom(headroom, { amount, reserved: addMoney(net, fee) });
   const payout = await writePayout(tx, {

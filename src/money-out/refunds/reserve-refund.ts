@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuseInactive } from '../../partners/inactive.ts';
 import { openForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -43,7 +42,9 @@ async function reserveOnce(
   find: (tx: EntityManager) => Promise<Payout | null>,
 ): Promise<Payout> {
   const texts = await openForOrder<PayoutTexts>(sealer, payoutTextsPlace(refundId), opening.textsSealed);
-  const place = { resourceId: refundId, kind: 'payment_refund', stamp: opening.stamp } as const;
+  const { stamp, idempotency, partnerId } = opening;
+  const claim = { ...idempotency, partnerId };
+  const place = { resourceId: refundId, kind: 'payment_refund', claim, stamp } as const;
   const make = (tx: EntityManager) => {
     // Where nobody can read whom it pays, nothing is reserved for it.
     texts.read();
@@ -53,8 +54,7 @@ async function reserveOnce(
 }
 
 async function reserve(tx: EntityManager, id: string, opening: RefundOpening): Promise<Payout> {
-  const { partnerId, paymentId, amount, bankCode, idempotency, stamp } = opening;
-  await claimKey(tx, { ...idempotency, partnerId, resourceId: id, number: stamp.number });
+  const { partnerId, paymentId, amount, bankCode } = opening;
   const headroom = await lockPayoutHeadroom(tx, partnerId);
   const { activity, availableAccountId, reservedAccountId, at } = headroom;
   refuseInactive(activity);

@@ -8,9 +8,8 @@ import { type BankAccountDetails, placeOfBankDetails } from '../../people/bank-a
 import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-account.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { keepFirstAnswer } from '../../platform/idempotency/idempotency.ts';
-import { claimKey } from '../../platform/openings/idempotency-keys.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
+import { claimOfUser } from '../../platform/openings/opening.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -22,7 +21,6 @@ import { standingOf } from '../payouts/standing-of.ts';
 import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
 import { beginDisbursement, openDisbursement } from './begin-disbursement.ts';
 import { refuseOtherOwner } from './prepare-withdrawal.ts';
-import { answerWithdrawal } from './present-withdrawal.ts';
 import { refuseUnusable } from './price-withdrawal.ts';
 import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
@@ -53,7 +51,7 @@ export async function reserveWithdrawal(
       ? await find(em)
       : await openOnce(
           em,
-          { resourceId: id, kind: 'withdrawal', stamp: opening.stamp },
+          { resourceId: id, kind: 'withdrawal', claim: claimOfUser(opening), stamp: opening.stamp },
           { find, make: (tx) => reserve(tx, ports, id, opening) },
         );
   if (payout === null) refuse('NOT_FOUND', `no withdrawal ${id}`);
@@ -63,7 +61,7 @@ export async function reserveWithdrawal(
 }
 
 async function reserve(tx: EntityManager, ports: Ports, id: string, opening: WithdrawalOpening): Promise<Payout> {
-  const { userId, accountId, idempotency } = opening;
+  const { userId, accountId } = opening;
   const payer = await readPayer(tx, userId);
   const account = (await tx.findOne(Account, { id: accountId })) ?? refuse('NOT_FOUND', 'The account was not found');
   if (!mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
@@ -73,8 +71,6 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
   const headroom = await readWithdrawalHeadroom(tx, { userId, accountId });
   const disbursement = await openDisbursement(tx, ports, headroom, { id, account, opening });
-  if (idempotency !== null)
-    await claimKey(tx, { ...idempotency, userId, resourceId: id, number: opening.stamp.number });
   const payout = await writePayout(tx, {
     id,
     kind: 'withdrawal',
@@ -107,8 +103,6 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   const journalId = await reserveMoney(tx, payout, { actorId: userId, data: { amount: opening.amount } });
   await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, 'reserved'));
   if (disbursement !== null) await beginDisbursement(tx, { withdrawal, payout, disbursement });
-  if (idempotency !== null)
-    await keepFirstAnswer(tx, { ...idempotency, userId }, answerWithdrawal({ withdrawal, payout }));
   return payout;
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import type { Caller } from '../../shared/caller.ts';
 import type { Origins } from '../../platform/http/security.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { FindCaller } from './find-caller.ts';
 import type { Tokens } from './tokens.ts';

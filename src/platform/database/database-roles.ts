@@ -100,8 +100,6 @@ const ownFunctions = [
   'lock_source',
   'lock_refund',
   'hold_balances',
-  'claim_key',
-  'refuse_under_key',
   'post_journal',
   'record_transactions',
   'apply_receipt',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findUnderKey, type KeyClaim, type KeyRow, keepAnswer } from '../openings/idempotency-keys.ts';
+import { findUnderKey, type KeyRow, keepAnswer } from '../../platform/openings/idempotency-keys.ts';
+import type { KeyClaim } from '../../platform/openings/opening.ts';
 
 export interface StoredAnswer {
   status: number;

@@ -173,9 +173,9 @@ describe('The keys of what a person has paid', () => {
     expect((await stack.post('/v1/payments/balance', gift, { token: person.token, headers })).status).toBe(201);
     await stack
       .owner()
-      .execute("update idempotency_keys set decided_at = now() - interval '2 hours' where owner_id = ?", [person.id]);
+      .execute("update requests set decided_at = now() - interval '2 hours' where owner_id = ?", [person.id]);
     await erase(person.id, async () => undefined);
-    const kept = 'select answer_body from idempotency_keys where owner_id = ?';
+    const kept = 'select answer_body from requests where owner_id = ?';
     expect(await stack.em().execute(kept, [person.id])).toEqual([{ answer_body: null }]);
     await expectChecksEmpty(stack);
   });

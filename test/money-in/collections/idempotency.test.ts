@@ -72,7 +72,7 @@ describe('An idempotency key', () => {
     const made = await other.post('/payments', va, lost);
     // An answer that was lost before it was kept.
     await stack.owner().execute(
-      `update idempotency_keys set answer_status = null, answer_sealed = null
+      `update requests set answer_status = null, answer_sealed = null
          where owner_id = ? and resource_id = ?`,
       [other.id, made.body.data.id],
     );
@@ -198,7 +198,7 @@ describe('An idempotency key', () => {
     const first = await create(JSON.stringify(va), freshKey());
     const kept = await stack
       .em()
-      .execute('select answer_sealed from idempotency_keys where resource_id = ?', [JSON.parse(first.text).data.id]);
+      .execute('select answer_sealed from requests where resource_id = ?', [JSON.parse(first.text).data.id]);
     expect(kept).toEqual([{ answer_sealed: expect.stringMatching(/^ey[\w-]+\./) }]);
   });
 
@@ -210,12 +210,12 @@ describe('An idempotency key', () => {
     const move = async (newestFirst: typeof keys) => {
       const newestKeyId = newestFirst[0]?.id ?? '';
       const results = await reencrypt(stack.em(), { sealer: createSealer(newestFirst), newestKeyId });
-      return results.find(({ table }) => table === 'idempotency_keys');
+      return results.find(({ table }) => table === 'requests');
     };
     expect(await move([fresh, ...keys])).toMatchObject({ column: 'answer_sealed', unreadable: [] });
     const [row] = await stack
       .em()
-      .execute<{ answer_sealed: string }[]>('select answer_sealed from idempotency_keys where resource_id = ?', [
+      .execute<{ answer_sealed: string }[]>('select answer_sealed from requests where resource_id = ?', [
         JSON.parse(text).data.id,
       ]);
     expect(decodeProtectedHeader(row?.answer_sealed ?? '').kid).toBe('fresh');
@@ -229,7 +229,7 @@ describe('An idempotency key', () => {
     const age = (days: number) =>
       stack
         .owner()
-        .execute('update idempotency_keys set decided_at = now() - make_interval(days => ?) where resource_id = ?', [
+        .execute('update requests set decided_at = now() - make_interval(days => ?) where resource_id = ?', [
           days,
           first.id,
         ]);

@@ -71,7 +71,7 @@ describe('Payments that wait for a lock leave connections to others', () => {
     const sent = await stack.owner().transactional(async (tx) => {
       for (const { id } of payers) {
         const columns = '(owner_id, key_hash, fingerprint, resource_id)';
-        await tx.execute(`insert into idempotency_keys ${columns} values (?, ?, '', ?)`, [id, hashKey(id), newId()]);
+        await tx.execute(`insert into requests ${columns} values (?, ?, '', ?)`, [id, hashKey(id), newId()]);
       }
       const sending = payers.map((payer) => give(payer, cause.id, payer.id));
       await untilLocked(stack, { text: 'pay_from_balance' });
@@ -80,7 +80,7 @@ describe('Payments that wait for a lock leave connections to others', () => {
         () => readLockWaits(stack, 'pay_from_balance'),
         ({ length }) => length === 4,
       );
-      await tx.execute('delete from idempotency_keys where owner_id = any (?::uuid[])', [
+      await tx.execute('delete from requests where owner_id = any (?::uuid[])', [
         textArray(payers.map(({ id }) => id)),
       ]);
       return sending;

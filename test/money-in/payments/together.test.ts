@@ -136,7 +136,7 @@ describe('Payments from balances that arrive together', () => {
     expect(await balanceOf(stack, payerAt(9).accountId)).toBe('990.0000');
     expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
     // A key whose payment was not made is free.
-    const keys = await stack.em().execute('select 1 from idempotency_keys where made is null and refusal is null');
+    const keys = await stack.em().execute('select 1 from requests where made is null and refusal is null');
     expect(keys).toEqual([]);
   });
 
@@ -250,13 +250,11 @@ describe('The statement that makes payments together', () => {
     const [payer, other] = [payerAt(0), payerAt(1)];
     const kept = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
     const refused = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
-    await stack
-      .em()
-      .execute("select * from refuse_under_key(?, ?, 'f', ?::jsonb)", [
-        payer.id,
-        refused.key_hash,
-        JSON.stringify({ code: 'NOT_FOUND' }),
-      ]);
+    await stack.em().execute(
+      `insert into requests (owner_id, key_hash, fingerprint, resource_id, refused_upto, refusal)
+         values (?, ?, 'f', ?, nextval('opening_numbers'), ?::jsonb)`,
+      [payer.id, refused.key_hash, newId(), JSON.stringify({ code: 'NOT_FOUND' })],
+    );
     const suspended = await buildIndividual(stack, { balance: '1000' });
     await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
     const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
@@ -309,19 +307,6 @@ describe('The statement that makes payments together', () => {
       'refused FORBIDDEN',
       'refused FORBIDDEN',
     ]);
-  });
-
-  it('attaches a key to nothing that was asked for before a refusal under it', async () => {
-    const { id: owner } = payerAt(0);
-    const [key, first] = [newId(), newId()];
-    const claim = async (number: number, resourceId: string) => {
-      const sql = "select claim_key(?, ?, 'f', ?, ?) as done";
-      return (await stack.owner().execute<[{ done: boolean | null }]>(sql, [owner, key, resourceId, number]))[0].done;
-    };
-    await stack.owner().execute("select from refuse_under_key(?, ?, 'other', '{}')", [owner, key]);
-    expect(await claim(1, first)).toBe(null);
-    expect(await claim(999_999_999, first)).toBe(true);
-    expect(await claim(999_999_999, newId())).toBe(false);
   });
 
   it('leaves one from an account that another pays into to be made alone, which is told all that it holds', async () => {
@@ -390,6 +375,6 @@ describe('The statement that makes payments together', () => {
       { outcome: 'refused' },
     ]);
     expect(await balanceOf(stack, payerAt(0).accountId)).toBe('990.0000');
-    expect(await stack.em().execute("select 1 from idempotency_keys where key_hash = 'again'")).toEqual([]);
+    expect(await stack.em().execute("select 1 from requests where key_hash = 'again'")).toEqual([]);
   });
 });

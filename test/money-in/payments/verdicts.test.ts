@@ -210,7 +210,7 @@ describe('A delayed payment', () => {
       await untilLocked(stack, { text: 'pay_from_balance' });
       await setStatus('cancelled');
       const retry = ask(request, payer, key);
-      await untilLocked(stack, { text: 'refuse_under_key' });
+      await untilLocked(stack, { text: 'insert into requests' });
       await setStatus('active');
       return [first, retry] as const;
     });
@@ -236,7 +236,7 @@ describe('A refusal', () => {
     const payer = await buildIndividual(stack);
     const goal = await buildGoal(stack, payer);
     const kept = () =>
-      stack.em().execute('select 1 from idempotency_keys where owner_id = ? and refusal is not null', [payer.id]);
+      stack.em().execute('select 1 from requests where owner_id = ? and refusal is not null', [payer.id]);
     const { path, body } = payment(payer, 'saving_goal_contribution', goal.id);
     expect((await stack.post(path, body, { token: payer.token })).status).toBe(400);
     expect(await kept()).toEqual([]);
@@ -245,7 +245,7 @@ describe('A refusal', () => {
     expect(await kept()).toHaveLength(1);
     await stack
       .owner()
-      .execute("update idempotency_keys set decided_at = now() - interval '31 days' where owner_id = ?", [payer.id]);
+      .execute("update requests set decided_at = now() - interval '31 days' where owner_id = ?", [payer.id]);
     await forgetOldRows(stack.em());
     expect(await kept()).toEqual([]);
   });

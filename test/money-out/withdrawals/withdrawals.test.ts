@@ -319,7 +319,7 @@ describe('A withdrawal’s idempotency key whose stored answer was deleted', () 
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
     const { id } = (await ask(stack, owner, body, key)).body.data;
     await withdrawalWhen(stack, owner, id, 'succeeded');
-    await stack.owner().execute("update idempotency_keys set decided_at = now() - interval '31 days'");
+    await stack.owner().execute("update requests set decided_at = now() - interval '31 days'");
     await forgetOldRows(stack.em());
     const other = await ask(stack, owner, { ...body, amount: '200000' }, key);
     expect([other.status, other.body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);

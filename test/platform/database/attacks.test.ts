@@ -643,8 +643,7 @@ const ofTheApplication: Attack[] = [
       ['read_events', '89 days'],
       ['callback_bodies', '29 days'],
       ['webhook_bodies', '29 days'],
-      ['idempotency_keys', '29 days'],
-      ['openings', '1 day'],
+      ['requests', '29 days'],
       ['payout_tallies', '1 day'],
       ['known_logins', '1 day'],
       ['token_signing_keys', '1 day'],
@@ -679,12 +678,13 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'refuses by what was before it had the lock',
+    'frees a key of what was made under it',
     (it) => [
-      'set transaction isolation level serializable',
-      `select * from refuse_under_key('${it.victim.id}', 'k', 'f', '{}')`,
+      `insert into requests (owner_id, key_hash, fingerprint, resource_id, made)
+       values ('${it.victim.id}', 'attack', 'f', '${it.paid}', 1)`,
+      "update requests set made = null where key_hash = 'attack'",
     ],
-    unproven,
+    final,
   ],
   [
     'lets a target be no number',
@@ -992,8 +992,8 @@ describe('Whoever holds the password of the reader never', () => {
     'select details_sealed from addresses',
     'select texts_sealed from payouts',
     'select body_sealed from gateway_callbacks',
-    'select answer_body from idempotency_keys',
-    'select fingerprint, answer_sealed from idempotency_keys',
+    'select answer_body from requests',
+    'select fingerprint, answer_sealed from requests',
     'select request_digest from payouts',
   ])('reads a secret: %s', async (sql) => {
     expect(await attempt(loot.urls.reader, sql)).toBe(notPermitted);

@@ -176,17 +176,21 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}`,
   ],
   [
-    'idempotency_keys',
-    'id, owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_sealed, decided_at',
-    `${id('key')}, ${partner}, md5('key ' || n), 'f', ${id('payment')}, n, case when n > :rows * 0.9 then 200 end,
+    'requests',
+    'id, owner_id, key_hash, fingerprint, resource_id, kind, made, answer_status, answer_sealed, decided_at',
+    `${id('key')}, ${partner}, md5('key ' || n), 'f', ${id('payment')}, 'partner_payment', n, case when n > :rows * 0.9 then 200 end,
      case when n > :rows * 0.9 then 'x' end, ${at}`,
   ],
   [
-    'idempotency_keys',
+    'requests',
     'owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_body, decided_at',
     `${user}, md5('key ' || n), 'f', ${id('transaction')}, n, 201, '{}', ${at}`,
   ],
-  ['openings', 'resource_id, kind, made, decided_at', `${id('order')}, 'payment_order', n, ${at}`],
+  [
+    'requests',
+    'owner_id, key_hash, fingerprint, resource_id, kind, made, decided_at',
+    `${id('order')}, '', '', ${id('order')}, 'payment_order', n, ${at}`,
+  ],
   [
     'charitable_causes',
     `id, name, description, target_amount, regulations, benefit, owner_type, organization_id, account_id, status,

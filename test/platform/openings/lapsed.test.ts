@@ -218,7 +218,7 @@ describe('A request that reaches the workers long after it was given up', () => 
     expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
     expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
     const ids = `{${names.map((name) => kindOf(name).id()).join(',')}}`;
-    const openings = 'select 1 from openings where resource_id = any(?::uuid[])';
+    const openings = 'select 1 from requests where resource_id = any(?::uuid[])';
     expect(await stack.em().execute<object[]>(openings, [ids])).toEqual([]);
   });
 

@@ -5,13 +5,11 @@ import { type ProposedKind, proposedKinds } from '../../../money-out/decisions/d
 import { isSafe } from '../../../platform/http/access.ts';
 import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
 import { readForm } from '../../../platform/http/forms.ts';
-import type { RouteGroup, Method } from '../../../platform/http/route-group.ts';
-import { type Doors, callRoute } from '../../../platform/http/serve-route.ts';
-import { type DomainError, errorStatuses, refuse, isDomainError } from '../../../shared/errors.ts';
-import { createConsole, type PagePorts, sentenceOf } from './console.routes.ts';
+import type { RouteGroup } from '../../../platform/http/route-group.ts';
 import type { Origins } from '../../../platform/http/security.ts';
-import { must } from '../../../shared/assert.ts';
-import type { Dependencies } from '../../../wiring/dependencies.ts';
+import type { Doors } from '../../../platform/http/serve-route.ts';
+import { type DomainError, errorStatuses, refuse } from '../../../shared/errors.ts';
+import { createConsole, type PagePorts, sentenceOf } from './console.routes.ts';
 import { type DecisionShown, decisionPage } from './decision-page.ts';
 import { complain, type Markup } from './layout.ts';
 import { listPages } from './lists.routes.ts';
