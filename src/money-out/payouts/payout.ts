@@ -170,6 +170,13 @@ const unknowing: readonly ProviderStatus[] = [
 ];
 export const isUnknown = (said: ProviderStatus): boolean => unknowing.includes(said);
 
+/** The type of the resource, in events and webhooks, that a kind of payout is. */
+export const resourceTypeOf = {
+  partner_payout: 'payout',
+  withdrawal: 'withdrawal',
+  payment_refund: 'refund',
+} as const satisfies Record<PayoutKind, string>;
+
 /** The final outcome that the provider's status gives; null while it gives none. */
 export function finalOutcomeOf({ said }: Pick<ProviderReport, 'said'>): PayoutOutcome | null {
   if (said === 'succeeded' || said === 'reversed') return 'succeeded';

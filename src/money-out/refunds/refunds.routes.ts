@@ -9,6 +9,7 @@ import { moneyString, nameAtBank, prose, text, uuid } from '../../platform/http/
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
+import type { PayoutKinds } from '../payouts/handling.ts';
 import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { createRefund } from './create-refund.ts';
 import { findRefunds, getRefund } from './find-refunds.ts';
@@ -18,6 +19,7 @@ import { refundPath } from './refund.ts';
 
 /** What these routes work with. */
 interface Ports {
+  payoutKinds: PayoutKinds;
   config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
   sealer: Sealer;
   workflows: RefundWorkflows;
@@ -103,7 +105,7 @@ routes.get(
   },
   async ({ em, deps, caller: { partnerId }, params: { id: paymentId, refund_id: id } }) => {
     const { payout } = await getRefund(em, { partnerId, paymentId, id });
-    return tellPayoutTimeline(em, payout, { resendHours: deps.config.PAYOUT_RESEND_HOURS, sealer: deps.sealer });
+    return tellPayoutTimeline(em, payout, { ...deps, resendHours: deps.config.PAYOUT_RESEND_HOURS });
   },
 );
 

@@ -45,7 +45,7 @@ it('What the bank returns while two people pay out the rest of a cause covers it
       { said: 'reversed', providerTransferId: newId(), failureCode: null },
       new Date(),
     );
-    await resolvePayout(tx, stack.deps.sealer, { payoutId });
+    await resolvePayout(tx, stack.deps, { payoutId });
   });
   expect(await booked).toMatchObject({ status: 'refused', reason: 'it is more than is free on the account' });
   expect(await balanceOf(stack, owner.accountId)).toBe('400000.0000');
