@@ -56,15 +56,6 @@ export const noReasonGiven = 'NO_REASON_GIVEN';
 /** The path of a payout's detail. */
 export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
 
-const referencePrefixes: Record<PayoutKind, string> = { partner_payout: 'PO', withdrawal: 'WD', payment_refund: 'RF' };
-
-/**
- * The platform's own reference, for people; the provider gets the id itself. Made of the end of the id, as ids of one
- * millisecond begin alike.
- */
-export const payoutReferenceOf = (id: string, kind: PayoutKind = 'partner_payout'): string =>
-  `${referencePrefixes[kind]}-${id.replaceAll('-', '').slice(-20).toUpperCase()}`;
-
 /** Where the money goes, and the partner's own reference: sent and stored sealed, as one text. */
 export interface PayoutTexts {
   /** Empty for a refund to a wallet. */

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { type Posting, postJournal } from '../../ledger/post-journal.ts';
 import { findPendingWebhooks } from '../../partners/webhooks/record-webhook.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';

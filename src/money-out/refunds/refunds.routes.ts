@@ -1,5 +1,5 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
-import { getPartnerPayment } from '../../money-in/collections/find-partner-payments.ts';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { TimelineShape } from '../../partners/timeline.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -19,6 +19,8 @@ import { refundPath } from './refund.ts';
 
 /** What these routes work with. */
 interface Ports {
+  /** Throws RESOURCE_NOT_FOUND unless the payment is this partner's. */
+  getPartnerPayment(em: EntityManager, of: { partnerId: string; paymentId: string }): Promise<unknown>;
   payoutKinds: PayoutKinds;
   config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
   sealer: Sealer;
@@ -74,7 +76,7 @@ routes.get(
     refusals: [404],
   },
   async ({ em, deps, caller, params: { id: paymentId }, query }) => {
-    await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId });
+    await deps.getPartnerPayment(em, { partnerId: caller.partnerId, paymentId });
     const { items, ...listed } = await findRefunds(em, paymentId, query);
     const shown = await Promise.all(items.map((refund) => presentRefund(deps.sealer, refund)));
     return { items: shown, ...presentPage(query, listed) };

@@ -1,8 +1,8 @@
+import { completeClosedCause, receiveLateMoney } from '../../giving/causes/cause-of-disbursement.ts';
 import { recordTransactions } from '../../ledger/post-journal.ts';
 import type { PayoutHandling } from '../payouts/handling.ts';
 import { isReturnUnbooked } from '../payouts/payout.ts';
 import { readDecision } from '../payouts/undecided.ts';
-import { completeClosedCause, receiveLateMoney } from './cause-of-disbursement.ts';
 import { tellDisbursement } from './tell-disbursement.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';

@@ -8,6 +8,7 @@ import { email, password, text, verbatimText } from '../../platform/http/fields.
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
 import { passwordMaximumCharacters } from '../../shared/user.ts';
+import { User } from '../members/user.entity.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
 import { changePassword } from './change-password.ts';
@@ -17,7 +18,6 @@ import { presentUser, UserAnswer } from './present-user.ts';
 import { signUp } from './sign-up.ts';
 import type { Tokens } from './tokens.ts';
 import { updateMe } from './update-me.ts';
-import { User } from './user.entity.ts';
 
 /** What these routes work with. */
 interface Ports {

@@ -4,9 +4,9 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
+import type { User } from '../members/user.entity.ts';
 import { lockOwnRow } from './end-tokens.ts';
 import { openProfile, type Profile, sealProfile } from './profile.ts';
-import type { User } from './user.entity.ts';
 
 export interface UpdateMeInput {
   caller: Caller;

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { lockPayout, recordProviderStatus } from '../../../src/money-out/payouts/record-provider-status.ts';
 import { resolvePayout } from '../../../src/money-out/payouts/resolve-payout.ts';
 import { newId } from '../../../src/shared/ids.ts';
