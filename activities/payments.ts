@@ -1,5 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { openReceipt } from '../src/money-in/callbacks/open-receipt.ts';
+import { sweepOverduePayments } from '../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../src/money-in/callbacks/sweep-receipts.ts';
 import { closePayment } from '../src/money-in/payments/close-payment.ts';
 import { confirmPayment } from '../src/money-in/payments/confirm-payment.ts';
@@ -10,7 +11,6 @@ import type { ReceiptSettlement } from '../src/money-in/payments/receipt.ts';
 import { requestInstrument } from '../src/money-in/payments/request-instrument.ts';
 import { settlePayment } from '../src/money-in/payments/settle-payment.ts';
 import { settleReceipt } from '../src/money-in/payments/settle-receipt.ts';
-import { sweepOverduePayments } from '../src/money-in/payments/sweep-overdue-payments.ts';
 import type { Proved } from '../src/platform/encryption/prover.ts';
 import { provenOpening } from '../src/platform/openings/prove-opening.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../src/ledger/account.ts';
-import { openAccount } from '../src/ledger/open-account.ts';
+import { systemAccounts } from '../src/ledger/accounts/account.ts';
+import { openAccount } from '../src/ledger/accounts/open-account.ts';
 import { recordTransactions } from '../src/ledger/post-journal.ts';
 import { hashPassword, verifyPassword } from '../src/people/identity/password.ts';
 import { emailDigest, preparePerson } from '../src/people/identity/profile.ts';

@@ -10,8 +10,8 @@ import { sweepSubscriptions } from '../../src/giving/donations/sweep-subscriptio
 import { makeSeal } from '../../src/ledger/seals/make-seal.ts';
 import { hashOfSeal, sealFormat } from '../../src/ledger/seals/seal.ts';
 import { redeliverCallbacks } from '../../src/money-in/callbacks/deliver-callback.ts';
+import { sweepOverduePayments } from '../../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../../src/money-in/callbacks/sweep-receipts.ts';
-import { sweepOverduePayments } from '../../src/money-in/payments/sweep-overdue-payments.ts';
 import { sweepDecisions } from '../../src/money-out/decisions/sweep-decisions.ts';
 import { sweepPayouts } from '../../src/money-out/payouts/sweep-payouts.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';

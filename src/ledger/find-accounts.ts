@@ -5,8 +5,8 @@ import { readFresh } from '../platform/database/replica.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
-import { Account } from './account.entity.ts';
-import type { AccountKind } from './account.ts';
+import { Account } from './accounts/account.entity.ts';
+import type { AccountKind } from './accounts/account.ts';
 import { findBalances } from './find-balances.ts';
 
 export interface AccountWithBalance {

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { PaymentMethodKind } from '../money-in/payments/payment-channel.ts';
+import type { PaymentMethodKind } from '../platform/gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
 import type { Money } from '../shared/money.ts';
 import { leastCollection, leastPayout } from './fee.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { holdStatus } from '../people/organizations/hold-status.ts';
+import { holdStatus } from '../people/members/hold-status.ts';
 import { DomainError, refuse } from '../shared/errors.ts';
 import { mayChangeThings, type OrganizationStatus } from '../shared/organization.ts';
 import type { PartnerStatus } from './partner.ts';

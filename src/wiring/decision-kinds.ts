@@ -8,10 +8,11 @@ import type { DecisionKinds } from '../money-out/decisions/handling.ts';
 import { bookingTransfer } from '../money-out/payouts/booking-transfer.ts';
 import { settlingPayout } from '../money-out/payouts/settling-payout.ts';
 import { disbursing } from '../money-out/withdrawals/disbursing.ts';
+import { payoutKinds } from './payout-kinds.ts';
 
 /** How each kind of decision is judged and carried out. */
 export const decisionKinds: DecisionKinds = {
-  settle_payout: settlingPayout,
+  settle_payout: settlingPayout(payoutKinds),
   settle_receipt: settlingReceipt,
   explain_difference: explainingDifference,
   book_external: bookingExternal,

@@ -1,8 +1,12 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
+import { getPartnerPayment } from '../money-in/collections/find-partner-payments.ts';
 import type { PaymentKinds } from '../money-in/payments/handler.ts';
 import { createPayTogether, type PayTogether } from '../money-in/payments/pay-from-balance.ts';
 import type { DecisionKinds } from '../money-out/decisions/handling.ts';
+import { describePostings } from '../money-out/payouts/describe-postings.ts';
+import type { PayoutKinds } from '../money-out/payouts/handling.ts';
+import type { ProductOwners } from '../people/documents/require-product.ts';
 import { createFindCaller, type FindCaller } from '../people/identity/find-caller.ts';
 import { createTokens, type Tokens } from '../people/identity/tokens.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -26,6 +30,8 @@ import { armFailpoints } from '../shared/failpoint.ts';
 import { decisionKinds } from './decision-kinds.ts';
 import { openDatabase } from './open-database.ts';
 import { paymentKinds } from './payment-kinds.ts';
+import { payoutKinds } from './payout-kinds.ts';
+import { productOwners } from './product-owners.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
@@ -47,6 +53,10 @@ export interface Dependencies extends AsyncDisposable {
   payTogether: PayTogether;
   decisionKinds: DecisionKinds;
   paymentKinds: PaymentKinds;
+  payoutKinds: PayoutKinds;
+  productOwners: ProductOwners;
+  describePostings: typeof describePostings;
+  getPartnerPayment: typeof getPartnerPayment;
   storage: Storage;
   metrics: Metrics;
   telemetry: Telemetry;
@@ -115,6 +125,10 @@ export async function openDependencies(config: Config, options: { process: strin
     payTogether: createPayTogether(orm),
     decisionKinds,
     paymentKinds,
+    payoutKinds,
+    productOwners,
+    describePostings,
+    getPartnerPayment,
     storage,
     metrics,
     telemetry,

@@ -8,7 +8,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { type Part, startPart } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { startTemporal } from '../../dev/temporal.ts';
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { addMoney, subtractMoney } from '../../src/shared/money.ts';

@@ -1,6 +1,6 @@
 import { payForMember } from '../../src/circles/pay-for-member.ts';
 import { charitableCauseDonate } from '../../src/giving/donations/charitable-cause-donate.ts';
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { gatheredKindOf } from '../../src/money-in/payments/pay-from-balance.ts';
 import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
 import { must } from '../../src/shared/assert.ts';

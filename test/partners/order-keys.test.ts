@@ -251,7 +251,7 @@ describe.each([
           .execute<{ n: number }[]>("select 1 as n from payout_words where payout_id = ? and said = 'succeeded'", [id]),
       (rows) => rows.length > 0,
     );
-    await resolvePayout(stack.em(), sealerElsewhere(stack.deps), { payoutId: id });
+    await resolvePayout(stack.em(), { ...stack.deps, sealer: sealerElsewhere(stack.deps) }, { payoutId: id });
     expect(await stack.em().execute('select status from payouts where id = ?', [id])).toEqual([
       { status: 'succeeded' },
     ]);

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../src/ledger/account.ts';
-import { openAccount } from '../../src/ledger/open-account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
+import { openAccount } from '../../src/ledger/accounts/open-account.ts';
 import { preparePerson } from '../../src/people/identity/profile.ts';
 import type { Tokens } from '../../src/people/identity/tokens.ts';
 import type { Sealer } from '../../src/platform/encryption/sealer.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { endTokens } from '../../people/identity/end-tokens.ts';
-import type { User } from '../../people/identity/user.entity.ts';
+import type { User } from '../../people/members/user.entity.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 
 /**

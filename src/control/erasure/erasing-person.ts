@@ -4,7 +4,7 @@ import { findHold } from '../../control/erasure/find-hold.ts';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
 import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { erasureSweep } from './sweep-erasures.ts';

@@ -3,7 +3,7 @@ import { overdueCircles } from '../../circles/sweep-circles.ts';
 import { unreceiptedPayments } from '../../control/reconciliation/compare-payments.ts';
 import { unreconciledDays } from '../../control/reconciliation/reconciled-days.ts';
 import { overdueSubscriptions } from '../../giving/donations/sweep-subscriptions.ts';
-import { overdue, overdueReleases, withoutInstrument } from '../../money-in/payments/sweep-overdue-payments.ts';
+import { overdue, overdueReleases, withoutInstrument } from '../../money-in/callbacks/sweep-overdue-payments.ts';
 import { acceptedSince } from '../../money-out/payouts/find-stuck-payouts.ts';
 import { overduePayouts } from '../../money-out/payouts/sweep-payouts.ts';
 import { overdueDeliveries } from '../../partners/webhooks/redeliver-webhook.ts';

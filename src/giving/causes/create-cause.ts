@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
-import { Organization } from '../../people/organizations/organization.entity.ts';
+import { Organization } from '../../people/members/organization.entity.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';

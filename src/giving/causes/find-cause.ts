@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { holdStatus } from '../../people/organizations/hold-status.ts';
+import { holdStatus } from '../../people/members/hold-status.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { must } from '../../shared/assert.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../../shared/caller.ts';

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
@@ -7,6 +6,7 @@ import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import type { Cause } from './cause.entity.ts';
 import { approvedFields, type CauseStatus, needsApproval } from './cause.ts';
+import { completeClosedCause } from './cause-of-disbursement.ts';
 import { changeCause } from './change-cause.ts';
 import { type CauseRow, isCreatorOf, isManager, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './is-stopped.ts';

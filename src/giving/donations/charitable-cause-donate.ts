@@ -1,5 +1,5 @@
 import type { PaymentHandler } from '../../money-in/payments/handler.ts';
-import { receiveLateMoney } from '../../money-out/withdrawals/cause-of-disbursement.ts';
+import { receiveLateMoney } from '../causes/cause-of-disbursement.ts';
 import { getCauseForDonation } from '../causes/find-cause.ts';
 import { closeDonation, completeDonation, holdDonation, openDonation } from './donation-effects.ts';
 

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import type { PaymentHandler } from '../../money-in/payments/handler.ts';
 import { refuse } from '../../shared/errors.ts';
 import { closeDonation, completeDonation, holdDonation, openDonation } from './donation-effects.ts';

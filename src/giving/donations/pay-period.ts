@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { lockSource } from '../../ledger/lock-source.ts';
 import type { PaymentHandler } from '../../money-in/payments/handler.ts';
 import { payFromBalance } from '../../money-in/payments/pay-from-balance.ts';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { subscriptionPaymentIdFor } from '../../shared/ids.ts';
 import { charitableCauseDonate } from './charitable-cause-donate.ts';

@@ -1,4 +1,4 @@
-import { accountsOfSettlement } from '../../ledger/account.ts';
+import { accountsOfSettlement } from '../../ledger/accounts/account.ts';
 import { holdBalances } from '../../ledger/hold-balances.ts';
 import type { PaymentHandler, PaymentIntent, SqlCall } from '../../money-in/payments/handler.ts';
 import { readTarget } from '../../money-in/payments/read-target.ts';

@@ -1,4 +1,4 @@
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { PaymentHandler } from './handler.ts';

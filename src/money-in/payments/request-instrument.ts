@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openProfile } from '../../people/identity/profile.ts';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateway, Instrument } from '../../platform/gateway/gateway.ts';
 import { addMoney } from '../../shared/money.ts';

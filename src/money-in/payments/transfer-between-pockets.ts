@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { fingerprintOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { refuse, withFieldNames } from '../../shared/errors.ts';

@@ -5,7 +5,6 @@ import { failpoint } from '../../shared/failpoint.ts';
 import { compareMoney } from '../../shared/money.ts';
 import { closeAttempt, findMadeAttempts } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
-import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, noReasonGiven, type ProviderReport } from './payout.ts';
 import { arePayoutsHeld } from './payout-switch.ts';
@@ -76,7 +75,7 @@ async function concludeFromIgnorance(
     return { said: 'refused', failureCode: last.failureCode ?? noReasonGiven };
   }
   if (made.length > 0 && !isFrozen(payout)) return nothing;
-  if ((await handlings[payout.kind].heldBy?.(tx, payout))?.isBarred) return nothing;
+  if ((await sending.payoutKinds[payout.kind].heldBy?.(tx, payout))?.isBarred) return nothing;
   if ((await buildRequest(sending, payout)) === null) return { said: 'request differs' };
   const repeats = mayRepeat(made, sending.resendHours) && !(await arePayoutsHeld(tx));
   return repeats ? { said: 'not known', repeat: true } : nothing;

@@ -8,6 +8,7 @@ import { listQuery, pageFields, presentPage } from '../../platform/http/paging.t
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { findAllPayouts, getAnyPayout } from './find-payouts.ts';
 import { findStuckPayouts } from './find-stuck-payouts.ts';
+import type { PayoutKinds } from './handling.ts';
 import { OperatorsPayoutShape, presentOperatorsPayout } from './operators-payout.ts';
 import { payoutKinds, payoutLaw } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
@@ -20,6 +21,7 @@ const longestMinutes = 527_040;
 interface Ports {
   sealer: Sealer;
   config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
+  payoutKinds: PayoutKinds;
 }
 
 const routes = createRouteGroup<Ports>({
@@ -137,8 +139,8 @@ routes.get(
   },
   async ({ em, deps, params: { id } }) => {
     const { payout } = await getAnyPayout(em, id);
-    const resendHours = deps.config.PAYOUT_RESEND_HOURS;
-    return { message: 'Timeline found', data: await tellPayoutTimeline(em, payout, { resendHours }) };
+    const facts = { resendHours: deps.config.PAYOUT_RESEND_HOURS, payoutKinds: deps.payoutKinds };
+    return { message: 'Timeline found', data: await tellPayoutTimeline(em, payout, facts) };
   },
 );
 

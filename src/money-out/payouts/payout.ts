@@ -57,15 +57,6 @@ export const noReasonGiven = 'NO_REASON_GIVEN';
 /** The path of a payout's detail. */
 export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
 
-const referencePrefixes: Record<PayoutKind, string> = { partner_payout: 'PO', withdrawal: 'WD', payment_refund: 'RF' };
-
-/**
- * The platform's own reference, for people; the provider gets the id itself. Made of the end of the id, as ids of one
- * millisecond begin alike.
- */
-export const payoutReferenceOf = (id: string, kind: PayoutKind = 'partner_payout'): string =>
-  `${referencePrefixes[kind]}-${id.replaceAll('-', '').slice(-20).toUpperCase()}`;
-
 /** Where the money goes, and the partner's own reference: sent and stored sealed, as one text. */
 export interface PayoutTexts {
   /** Empty for a refund to a wallet. */
@@ -172,6 +163,13 @@ const unknowing: readonly ProviderStatus[] = [
   'request differs',
 ];
 export const isUnknown = (said: ProviderStatus): boolean => unknowing.includes(said);
+
+/** The type of the resource, in events and webhooks, that a kind of payout is. */
+export const resourceTypeOf = {
+  partner_payout: 'payout',
+  withdrawal: 'withdrawal',
+  payment_refund: 'refund',
+} as const satisfies Record<PayoutKind, string>;
 
 /** The final outcome that the provider's status gives; null while it gives none. */
 export function finalOutcomeOf({ said }: Pick<ProviderReport, 'said'>): PayoutOutcome | null {

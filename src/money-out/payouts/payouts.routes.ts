@@ -20,6 +20,7 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
 import { createPayout } from './create-payout.ts';
 import { findPayouts, getPayout } from './find-payouts.ts';
+import type { PayoutKinds } from './handling.ts';
 import type { PayoutWorkflows } from './payout.ts';
 import { payoutLaw, payoutPath } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
@@ -49,6 +50,7 @@ export const NewPayout = z.strictObject({
 
 /** What these routes work with. */
 interface Ports {
+  payoutKinds: PayoutKinds;
   config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
   sealer: Sealer;
   workflows: Pick<PayoutWorkflows, 'startPartnerPayout'>;
@@ -136,6 +138,7 @@ routes.get(
   async ({ em, deps, caller, params: { id } }) =>
     tellPayoutTimeline(em, await getPayout(em, caller.partnerId, id), {
       resendHours: deps.config.PAYOUT_RESEND_HOURS,
+      payoutKinds: deps.payoutKinds,
       sealer: deps.sealer,
     }),
 );

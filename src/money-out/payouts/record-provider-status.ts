@@ -4,7 +4,6 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../../shared/asking-intervals.ts';
 import { readAskedSince } from './attempts.ts';
 import { noteFurtherTransfers } from './beyond-ours.ts';
-import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -14,6 +13,7 @@ import {
   lastingStatus,
   type ProviderReport,
   type ProviderStatus,
+  resourceTypeOf,
   restOf,
 } from './payout.ts';
 
@@ -95,7 +95,7 @@ async function noteContradiction(tx: EntityManager, payout: Payout, said: Provid
   await recordEvent(tx, {
     event: 'PAYOUT_CONTRADICTED',
     impact: 'HIGH',
-    resourceType: handlings[payout.kind].resourceType,
+    resourceType: resourceTypeOf[payout.kind],
     resourceId: payout.id,
     actorId: null,
     requestId: null,

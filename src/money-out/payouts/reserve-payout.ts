@@ -4,15 +4,10 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
+import { payoutReferenceOf } from '../../shared/ids.ts';
 import { addMoney } from '../../shared/money.ts';
 import { Payout } from './payout.entity.ts';
-import {
-  type PayoutOpening,
-  type PayoutStanding,
-  type PayoutTexts,
-  payoutReferenceOf,
-  payoutTextsPlace,
-} from './payout.ts';
+import { type PayoutOpening, type PayoutStanding, type PayoutTexts, payoutTextsPlace } from './payout.ts';
 import { lockPayoutHeadroom, refuseBeyondHeadroom } from './payout-limits.ts';
 import { standingOf } from './standing-of.ts';
 import { reserveMoney, writePayout } from './write-payout.ts';

@@ -16,7 +16,6 @@ import { compareMoney } from '../../shared/money.ts';
 import { askTransfer, hearProvider } from './ask-transfer.ts';
 import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
-import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, type ProviderReport, restOf } from './payout.ts';
 import { arePayoutsHeld } from './payout-switch.ts';
@@ -125,7 +124,7 @@ async function beginAttempt(
   const payout = await lockPayout(tx, payoutId);
   if (isFinalPayout(payout.status)) return 'ask';
   // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
-  const decided = await handlings[payout.kind].heldBy?.(tx, payout);
+  const decided = await sending.payoutKinds[payout.kind].heldBy?.(tx, payout);
   if (decided?.isHeld || decided?.failureCode) return { said: 'unsent' };
   if (decided?.isBarred) return 'ask';
   const made = await findMadeAttempts(tx, payoutId);

@@ -6,12 +6,13 @@ import { findMadeAttempts } from '../payouts/attempts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { finalOutcomeOf, isFinalPayout, lastingStatus } from '../payouts/payout.ts';
 import { settlePayout, whyDecisionMoved, whyUndecidable } from '../payouts/settle-payout.ts';
-import { readDecision } from '../withdrawals/undecided.ts';
+import type { PayoutKinds } from './handling.ts';
+import { readDecision } from './undecided.ts';
 
 const field = 'payout_id';
 
 /** Ends a payout by hand: one person where the provider's final status proves the outcome, otherwise two. */
-export const settlingPayout: DecisionHandling<'settle_payout'> = {
+export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'settle_payout'> => ({
   async look(em, gateway, { payout_id: payoutId, outcome }) {
     const payout =
       (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
@@ -52,12 +53,16 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
   },
   async carryOut(em, ports, { id: decision_id, payout_id }) {
     const payout = await em.findOneOrFail(Payout, { id: payout_id ?? '' });
-    await settlePayout(em.fork(), ports, {
-      payoutId: payout.id,
-      settlement: { decision_id },
-      at: new Date().toISOString(),
-      signal: AbortSignal.timeout(budgets.provider.call),
-    });
+    await settlePayout(
+      em.fork(),
+      { ...ports, payoutKinds },
+      {
+        payoutId: payout.id,
+        settlement: { decision_id },
+        at: new Date().toISOString(),
+        signal: AbortSignal.timeout(budgets.provider.call),
+      },
+    );
     await ports.workflows.hintPayout(payout).catch(() => undefined);
   },
   async whyMoved(tx, decision) {
@@ -65,4 +70,4 @@ export const settlingPayout: DecisionHandling<'settle_payout'> = {
     const payout = await tx.findOneOrFail(Payout, { id: payout_id ?? '' }, { refresh: true });
     return whyDecisionMoved(payout, { decision, said: payout.last_word });
   },
-};
+});

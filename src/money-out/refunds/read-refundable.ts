@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { PaymentOrderStatus } from '../../money-in/payments/payment-order.ts';
 import { refuse } from '../../shared/errors.ts';
 import { compareMoney, isAboveZero, type Money, subtractMoney } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
 
 /** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
 export interface Refundable {
-  status: PaymentOrderStatus;
+  /** That of the payment. */
+  status: string;
   external_ref: string | null;
   amount: Money;
   /** What can still be refunded. */

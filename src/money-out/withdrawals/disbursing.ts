@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Cause } from '../../giving/causes/cause.entity.ts';
+import { startCause } from '../../giving/causes/cause-of-disbursement.ts';
 import { isStopped } from '../../giving/causes/is-stopped.ts';
 import { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -7,7 +8,6 @@ import type { Decision } from '../decisions/decision.entity.ts';
 import { endDecision, lockDecision, whyPowerless } from '../decisions/end-decision.ts';
 import type { CarryingOut } from '../decisions/handling.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { startCause } from '../withdrawals/cause-of-disbursement.ts';
 import { Withdrawal } from '../withdrawals/withdrawal.entity.ts';
 
 /** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */

@@ -7,6 +7,7 @@ import { allow } from '../../platform/http/access.ts';
 import { amount, moneyString, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import type { PayoutKinds } from '../payouts/handling.ts';
 import { payoutLaw } from '../payouts/payout.ts';
 import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { findWithdrawals, getWithdrawal } from './find-withdrawals.ts';
@@ -15,6 +16,7 @@ import { priceWithdrawal } from './price-withdrawal.ts';
 
 /** What these routes work with. */
 interface Ports {
+  payoutKinds: PayoutKinds;
   config: Pick<Config, 'PAYOUT_RESEND_HOURS' | 'WITHDRAWAL_FEE'>;
   sealer: Sealer;
 }
@@ -106,7 +108,10 @@ routes.get(
   async ({ em, deps, caller, params: { id } }) => {
     const { payout } = await getWithdrawal(em, caller, id);
     const resendHours = deps.config.PAYOUT_RESEND_HOURS;
-    return { message: 'Timeline found', data: await tellPayoutTimeline(em, payout, { resendHours }) };
+    return {
+      message: 'Timeline found',
+      data: await tellPayoutTimeline(em, payout, { payoutKinds: deps.payoutKinds, resendHours }),
+    };
   },
 );
 

@@ -4,7 +4,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { User } from '../identity/user.entity.ts';
+import { User } from '../members/user.entity.ts';
 import { lockRole } from './find-role.ts';
 import { Role } from './role.entity.ts';
 import { requireFittingRole, requireGrantable, requireVisibleRole } from './role.ts';

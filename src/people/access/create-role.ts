@@ -4,7 +4,7 @@ import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
-import { Organization } from '../organizations/organization.entity.ts';
+import { Organization } from '../members/organization.entity.ts';
 import { Role } from './role.entity.ts';
 import { displayNameOf, requireGrantable } from './role.ts';
 import { replacePermissions, requireKnownPermissions } from './role-permissions.ts';

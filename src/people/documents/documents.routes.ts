@@ -18,6 +18,7 @@ import { getDocument, getPublicDocument, listDocuments } from './find-documents.
 import type { DocumentView } from './present-document.ts';
 import { DocumentAnswer, presentDocument } from './present-document.ts';
 import { registerDocument } from './register-document.ts';
+import type { ProductOwners } from './require-product.ts';
 import { storeDocument } from './store-document.ts';
 import { updateDocument } from './update-document.ts';
 import { createUploadSlots } from './upload-slots.ts';
@@ -50,6 +51,7 @@ const UploadShape = UploadFields.extend({
 interface Ports extends DocumentView {
   config: DocumentView['config'] & Pick<Config, 'UPLOADS_PER_USER' | 'UPLOADS_IN_ALL' | 'STORED_BYTES_PER_USER'>;
   storage: Storage;
+  productOwners: ProductOwners;
 }
 
 /** The documents routes. An upload that sends nothing for `stallTimeoutMs` is ended. */

@@ -9,6 +9,7 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
 import { passwordMaximumCharacters } from '../../shared/user.ts';
 import { locales } from '../mail/mail.ts';
+import { User } from '../members/user.entity.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
 import { changePassword } from './change-password.ts';
@@ -19,7 +20,6 @@ import { openSession, refreshSession, type Session, subjectOf } from './refresh-
 import { signUp } from './sign-up.ts';
 import type { SignedToken, Tokens } from './tokens.ts';
 import { updateMe } from './update-me.ts';
-import { User } from './user.entity.ts';
 
 /** What these routes work with. */
 interface Ports {

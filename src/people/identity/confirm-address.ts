@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
+import type { User } from '../members/user.entity.ts';
 import { lockUserRow } from './end-tokens.ts';
-import type { User } from './user.entity.ts';
 
 /**
  * Confirms the address that this token was sent to: from then on the user gets receipts and reminders. Throws

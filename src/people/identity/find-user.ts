@@ -6,7 +6,7 @@ import { recordReadOfOthers } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { UserStatus, UserType } from '../../shared/user.ts';
-import { User } from './user.entity.ts';
+import { User } from '../members/user.entity.ts';
 
 /**
  * The user as this caller may see it: the platform any (recorded as an event), others themselves and users of their

@@ -4,6 +4,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { UserStatus } from '../../shared/user.ts';
 import { recordMail } from '../mail/record-mail.ts';
+import type { User } from '../members/user.entity.ts';
 import { holdUserRow, lockUserRow } from './end-tokens.ts';
 import {
   countPassword,
@@ -16,7 +17,6 @@ import {
 import { hashPassword, verifyPassword } from './password.ts';
 import { emailDigest, openProfile } from './profile.ts';
 import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
-import type { User } from './user.entity.ts';
 
 export interface LogInInput {
   email: string;

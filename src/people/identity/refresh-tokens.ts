@@ -6,10 +6,10 @@ import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { recordMail } from '../mail/record-mail.ts';
+import type { User } from '../members/user.entity.ts';
 import { holdUserRow } from './end-tokens.ts';
 import type { LoggedIn } from './log-in.ts';
 import type { SignedToken, TokenSubject, Tokens } from './tokens.ts';
-import type { User } from './user.entity.ts';
 
 /** A refresh token lives this long, and is replaced at each use. */
 const livesDays = 30;

@@ -5,8 +5,8 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Actor } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { keepSuperAdmin, requireRightOverHolder } from '../access/role-holders.ts';
+import { User } from '../members/user.entity.ts';
 import { endTokens } from './end-tokens.ts';
-import { User } from './user.entity.ts';
 
 export interface SetUserStatusInput {
   caller: Actor;

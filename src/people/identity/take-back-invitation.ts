@@ -4,8 +4,8 @@ import { recordEvents } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform, requirePermission } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { textArray } from '../../shared/postgres.ts';
+import { User } from '../members/user.entity.ts';
 import { invitePermissions } from './invitation.ts';
-import { User } from './user.entity.ts';
 
 /** Throws FORBIDDEN when a super admin sent the user's invitation and the caller is no super admin. */
 export async function requireRightOverInvited(tx: EntityManager, caller: Caller, userId: string): Promise<void> {

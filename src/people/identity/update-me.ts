@@ -5,9 +5,9 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import type { Locale } from '../mail/mail.ts';
+import type { User } from '../members/user.entity.ts';
 import { lockOwnRow } from './end-tokens.ts';
 import { openProfile, type Profile, sealProfile } from './profile.ts';
-import type { User } from './user.entity.ts';
 
 export interface UpdateMeInput {
   caller: Caller;

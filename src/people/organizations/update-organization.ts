@@ -6,7 +6,7 @@ import { type Actor, isOrganizationAdmin } from '../../shared/caller.ts';
 import { type Changes, changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { OrganizationStatus } from '../../shared/organization.ts';
-import { Organization } from './organization.entity.ts';
+import { Organization } from '../members/organization.entity.ts';
 
 export interface UpdateOrganizationInput {
   caller: Actor;

@@ -4,7 +4,7 @@ import { generateSync } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { hashPassword } from '../../../src/people/identity/password.ts';
 import { openProfile } from '../../../src/people/identity/profile.ts';
-import { User } from '../../../src/people/identity/user.entity.ts';
+import { User } from '../../../src/people/members/user.entity.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { give } from '../../giving/donations/build-donations.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../../money-out/payouts/build-payouts.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { generateSync } from 'otplib';
 import { emptyRows } from '../../../src/control/erasure/empty-rows.ts';
 import { reconcileDay } from '../../../src/control/reconciliation/reconcile-day.ts';
-import { User } from '../../../src/people/identity/user.entity.ts';
+import { User } from '../../../src/people/members/user.entity.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { ageAttempts, buildPayer, magicAccount, pay } from '../../money-out/payouts/build-payouts.ts';

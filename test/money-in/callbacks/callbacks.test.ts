@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { closePayment } from '../../../src/money-in/payments/close-payment.ts';
 import { carryOut } from '../../../src/money-out/decisions/carry-out.ts';
 import { newId, receiptIdFor } from '../../../src/shared/ids.ts';

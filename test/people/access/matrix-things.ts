@@ -1,4 +1,4 @@
-import { openAccount } from '../../../src/ledger/open-account.ts';
+import { openAccount } from '../../../src/ledger/accounts/open-account.ts';
 import { endpointSecretPlace } from '../../../src/partners/webhook-endpoint.ts';
 import { webhookBodyPlace } from '../../../src/partners/webhooks/record-webhook.ts';
 import type { Route } from '../../../src/platform/http/route-group.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildPayer, magicAccount, pay, payoutWhen } from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';

@@ -13,9 +13,9 @@ import { charitableCauseDonate } from '../../../src/giving/donations/charitable-
 import { sweepSubscriptions } from '../../../src/giving/donations/sweep-subscriptions.ts';
 import { findChecks, runCheck, runCheckInTurn } from '../../../src/ledger/run-checks.ts';
 import { redeliverCallbacks } from '../../../src/money-in/callbacks/deliver-callback.ts';
+import { sweepOverduePayments } from '../../../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../../../src/money-in/callbacks/sweep-receipts.ts';
 import { gatheredKindOf } from '../../../src/money-in/payments/pay-from-balance.ts';
-import { sweepOverduePayments } from '../../../src/money-in/payments/sweep-overdue-payments.ts';
 import { sweepDecisions } from '../../../src/money-out/decisions/sweep-decisions.ts';
 import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
 import { destroyOrderKeys } from '../../../src/partners/destroy-order-keys.ts';

@@ -1,17 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findCause, isResponsibleFor } from '../../giving/causes/find-cause.ts';
-import { Product } from '../../giving/products/product.entity.ts';
-import type { ProductKind } from '../../giving/products/product.ts';
-import { getTransaction } from '../../ledger/find-transactions.ts';
-import { type Caller, isPlatform } from '../../shared/caller.ts';
-import { isDomainError, refuse } from '../../shared/errors.ts';
-import type { ProductType } from './document.ts';
-
-/**
- * Whether the row exists and belongs to the caller or the caller's organization, or is managed by the caller (platform
- * users: any row). A product type without an entry in `productOwners` owns nothing.
- */
-export type OwnsProduct = (em: EntityManager, caller: Caller, productId: string) => Promise<boolean>;
+import { findCause, isResponsibleFor } from '../giving/causes/find-cause.ts';
+import { Product } from '../giving/products/product.entity.ts';
+import type { ProductKind } from '../giving/products/product.ts';
+import { getTransaction } from '../ledger/find-transactions.ts';
+import type { OwnsProduct, ProductOwners } from '../people/documents/require-product.ts';
+import { type Caller, isPlatform } from '../shared/caller.ts';
+import { isDomainError } from '../shared/errors.ts';
 
 /** Products belong to the platform. */
 const ownsProductOf =
@@ -19,7 +13,8 @@ const ownsProductOf =
   async (em, caller, productId) =>
     isPlatform(caller) && (await em.count(Product, { id: productId, kind })) > 0;
 
-export const productOwners: Partial<Record<ProductType, OwnsProduct>> = {
+/** Who owns a product of each type; what stands here for no type belongs to nobody. */
+export const productOwners: ProductOwners = {
   charitable_cause: async (em, caller, productId) => {
     const cause = await findCause(em, productId);
     return cause !== null && (isResponsibleFor(caller, cause) || isOfOrganization(caller, cause.organization_id));
@@ -53,21 +48,4 @@ async function isGiven(get: () => Promise<object>): Promise<boolean> {
     if (isDomainError(error) && (error.code === 'NOT_FOUND' || error.code === 'FORBIDDEN')) return false;
     throw error;
   }
-}
-
-export interface ProductReference {
-  productType: ProductType | null;
-  productId: string | null;
-}
-
-/** Throws 400, naming the field, for a product that the caller may not attach documents to. */
-export async function requireProduct(
-  em: EntityManager,
-  caller: Caller,
-  { productType, productId }: ProductReference,
-): Promise<void> {
-  if (productId === null) return;
-  if (productType === null) refuse('REQUEST_INVALID', 'is required with product_id', { field: 'product_type' });
-  const owns = await productOwners[productType]?.(em, caller, productId);
-  if (!owns) refuse('REQUEST_INVALID', `you have no ${productType} with this id`, { field: 'product_id' });
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { newId } from '../shared/ids.ts';
+import { newId } from '../../shared/ids.ts';
 import type { AccountKind } from './account.ts';
 
 export interface NewAccount {
