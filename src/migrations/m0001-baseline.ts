@@ -42,6 +42,7 @@ const domains = [
   'reconciliation',
   'erasures',
   'decisions',
+  'transfers',
   'seals',
   'closings',
   'openings',

@@ -73,7 +73,8 @@ create index decisions_by_end on decisions (ended_at) where ended_at is not null
 -- For the check of disbursements.
 create index decisions_not_carried_out on decisions (withdrawal_id)
   where status <> 'carried_out' and withdrawal_id is not null;
-create unique index decisions_carried_out_of_payout on decisions (payout_id, kind) where status = 'carried_out';
+-- A transfer that was booked, came back and left again is booked again: booked_transfers keeps that it is booked once.
+create unique index decisions_carried_out_of_payout on decisions (payout_id) where status = 'carried_out' and kind = 'settle_payout';
 create unique index decisions_carried_out_of_receipt on decisions (receipt_id) where status = 'carried_out';
 create unique index decisions_carried_out_of_reference on decisions (reference) where status = 'carried_out';
 create index decisions_of_payout on decisions (payout_id) where payout_id is not null;
@@ -307,60 +308,6 @@ begin
     values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
       jsonb_build_object('amount', decided.amount::text, 'reference', decided.reference, 'decision_id', decided.id)
         || case when decided.account_id is null then '{}' else jsonb_build_object('account_id', decided.account_id) end);
-  update decisions set status = 'carried_out' where id = decided.id;
-  return true;
-end $$;
-
--- Books a transfer that left although nobody here has booked it, once, as two people have decided; with it the decision is
--- carried out and the difference is resolved. What left of a payout that failed here comes from its source, as far as there
--- is money that is not kept for causes; the rest, and all of a transfer that nobody knows or that is a second one, is the
--- platform's loss. False when there is no such transfer any more.
-create function book_transfer(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
-security definer set search_path = pg_catalog, public, pg_temp as $$
-declare
-  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
-  loss constant uuid := '00000000-0000-4000-8000-000000000006';
-  decided decisions;
-  failed payouts;
-  transfer text;
-  gone numeric;
-  from_source numeric := 0;
-  matches integer;
-begin
-  perform refuse_old_snapshot();
-  decided := approved_decision(p_decision_id, 'book_transfer');
-  if decided.payout_id is not null then
-    select * into failed from payouts p where p.id = decided.payout_id for update;
-    if failed.status <> 'failed' or failed.last_word is distinct from 'succeeded' or failed.booked_at is not null then
-      return false;
-    end if;
-    transfer := failed.provider_transfer_id;
-    gone := failed.net_amount;
-    perform from account_balances b where b.account_id = failed.source_account_id and b.shard = 0 for update;
-    select least(gone, greatest(account_balance(failed.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
-      into from_source from charitable_causes c where c.account_id = failed.source_account_id;
-  else
-    select count(*), min(t.subject), min((t.theirs ->> 'amount')::numeric) into matches, transfer, gone
-      from transfers_beyond_ours(decided.provider_reference) t;
-    if matches <> 1 then
-      return false;
-    end if;
-  end if;
-  if not write_journal(p_journal_id, 'transfer/' || transfer || '/booked', 'transfer.booked',
-    array[clearing] || case when from_source > 0 then array[failed.source_account_id] else '{}' end
-      || case when gone > from_source then array[loss] else '{}' end,
-    array[gone] || case when from_source > 0 then array[-from_source] else '{}' end
-      || case when gone > from_source then array[from_source - gone] else '{}' end) then
-    return false;
-  end if;
-  update payouts p set booked_at = clock_timestamp(), contradicted_at = null, explained_word = p.last_word
-    where p.id = failed.id;
-  update reconciliations r set state = 'resolved', updated_at = now()
-    where r.resource_type = 'payout' and r.subject = transfer and r.state <> 'resolved';
-  insert into events (event, impact, resource_type, resource_id, actor_id, data)
-    values ('TRANSFER_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by, jsonb_build_object(
-      'provider_id', transfer, 'amount', gone::text, 'loss', (gone - from_source)::text, 'payout_id', failed.id,
-      'decision_id', decided.id));
   update decisions set status = 'carried_out' where id = decided.id;
   return true;
 end $$;

@@ -58,10 +58,9 @@ create table payouts (
   contradicted_at timestamptz,
   -- The word against its final status that an operator has explained: said again, it is no news.
   explained_word text,
-  -- Whether its money is gone, or may be: it is, unless the provider's own last word is that it failed, was refused or came
-  -- back, or nothing was ever asked for.
+  -- Whether its money is gone, or may be (say_what_has_left).
   has_left boolean not null default true,
-  -- When two people booked what left although it failed here.
+  -- When two people booked what left although it failed here, or had come back.
   booked_at timestamptz,
   look_again_at timestamptz,
   version integer not null default 0,
@@ -81,7 +80,7 @@ create table payouts (
   check (unknown_since is null or status = 'pending'),
   check (contradicted_at is null or status <> 'pending'),
   check (succeeded_at is null or status in ('succeeded', 'reversed')),
-  check (booked_at is null or status = 'failed'),
+  check (booked_at is null or status in ('failed', 'reversed')),
   -- What the bank gave back is looked after until it is booked.
   constraint payouts_returns_are_booked
     check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null)
@@ -208,13 +207,13 @@ create trigger payouts_keep_their_request before update on payouts for each row
 create trigger payout_attempts_outcome_law before insert or update of outcome on payout_attempts
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
--- Whether a payout's money counts as gone: unless the provider's own last word is that it failed, was refused or came back, or
--- nothing was ever sent.
+-- Whether a payout's money counts as gone: of one that failed here or came back, while the provider says that it was made; and
+-- of one that people ended unheard, until the provider has said how it ended, or that it does not know it.
 create function say_what_has_left() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  new.has_left := case new.status when 'reversed' then false when 'failed'
-    then coalesce(new.last_word, '') not in ('failed', 'refused', 'reversed')
+  new.has_left := case new.status when 'reversed' then new.last_word is not distinct from 'succeeded' when 'failed'
+    then coalesce(new.last_word, '') not in ('failed', 'refused', 'reversed', 'not known')
       and (coalesce(new.last_word, '') in ('accepted', 'succeeded', 'another amount') or exists (select from payout_attempts a
         where a.payout_id = new.id and a.outcome is distinct from 'unsent'))
     else true end;

@@ -3,7 +3,8 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../../shared/asking-intervals.ts';
 import { readAskedSince } from './attempts.ts';
-import { noteFurtherTransfers } from './beyond-ours.ts';
+import { noteFurtherTransfers, noteGone } from './beyond-ours.ts';
+import { takeBackBooking } from './booked-transfers.ts';
 import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import {
@@ -43,7 +44,7 @@ export async function recordProviderStatus(
   const provesNothing = isUnknown(report.said) && !contradicts(payout.status, report.said);
   const takesBack = lastingStatus(report.said, payout.last_word) !== report.said;
   const isRecorded = isFinalPayout(payout.status)
-    ? !provesNothing
+    ? !provesNothing || isUnmade(payout, report.said)
     : !takesBack && (restMs === 0 || report.said !== 'silent');
   if (isRecorded && payout.last_word !== report.said) {
     await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [
@@ -57,7 +58,10 @@ export async function recordProviderStatus(
   }
   payout.asked_at = at;
   payout.asks += 1;
-  if ('providerTransferId' in report) payout.provider_transfer_id = report.providerTransferId;
+  if ('providerTransferId' in report && payout.provider_transfer_id !== report.providerTransferId) {
+    if (payout.status === 'succeeded') await takeBackBooking(tx, report.providerTransferId, { keepsCost: false });
+    payout.provider_transfer_id = report.providerTransferId;
+  }
   if (isFinalPayout(payout.status)) {
     payout.look_again_at = nextLookAtFinal(payout, report, now);
   } else {
@@ -67,9 +71,17 @@ export async function recordProviderStatus(
   }
   payout.updated_at = now;
   await tx.flush();
+  // One that a pending payout spends and has back is booked with that.
+  if ('providerTransferId' in report && !(payout.status === 'pending' && report.said === 'reversed')) {
+    await noteGone(tx, { providerId: report.providerTransferId, status: report.said });
+  }
   await noteFurtherTransfers(tx, payout, report.further ?? []);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }
+
+/** Whether people ended it unheard as failed, and the provider says for the first time that it does not know it. */
+const isUnmade = ({ status, last_word, provider_transfer_id }: Payout, said: ProviderStatus): boolean =>
+  status === 'failed' && said === 'not known' && !provider_transfer_id && (!last_word || isUnknown(last_word));
 
 /** A pending payout is looked at again some time after `at`, and after the workflow asks by itself. */
 export async function lookAgainLater(tx: EntityManager, payout: Payout, at: Date, restMs = 0): Promise<void> {

@@ -12,6 +12,7 @@ import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, negateMoney } from '../../shared/money.ts';
 import { canMove } from '../../shared/status-law.ts';
 import { readAskedSince } from './attempts.ts';
+import { takeBackBooking } from './booked-transfers.ts';
 import { handlings } from './handlings.ts';
 import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
@@ -148,6 +149,9 @@ async function move(
   const handling = handlings[payout.kind];
   // What is told of it names its beneficiary: the key is looked for before accounts are locked that others wait for.
   if (payout.partner_id) await showPayoutTexts(sealer, payout);
+  if (status === 'succeeded' && payout.provider_transfer_id) {
+    await takeBackBooking(tx, payout.provider_transfer_id, { keepsCost: false });
+  }
   const now = await readDatabaseClock(tx);
   payout.status = status;
   payout.finalized_at = payout.updated_at = now;
