@@ -342,8 +342,9 @@ begin
       and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours')
       and (new.status = 'failed' or exists (select from payout_attempts a where a.payout_id = new.id
         and a.outcome is distinct from 'unsent'))
-    -- A disbursement that nobody has sent ends with its decision.
+    -- A disbursement that nobody has sent, and that the provider does not know, ends with its decision.
     or old.status = 'pending' and new.status = 'failed' and new.failure_code = why_disbursement_ends(new.id)
+      and new.last_word = 'not known'
       and not exists (select from payout_attempts a where a.payout_id = new.id and a.outcome is distinct from 'unsent')
     -- A refund that nobody has sent ends when an earlier one turns out to have been made.
     or old.status = 'pending' and new.status = 'failed' and new.failure_code = 'ALREADY_REFUNDED' and standing_of_refund(new.id) = 'void' then
@@ -387,9 +388,10 @@ create view check_decisions_were_carried_out as
   from journals j
   where j.kind = 'platform.external' and j.id >= checks_since() and not exists (select from decisions d
     where j.business_key = 'platform-external/' || d.reference and d.status = 'carried_out');
--- What waits for a decision is sent after it only.
+-- What waits for a decision is sent after it only; what the provider has was sent before a restore.
 create view check_disbursements_wait_for_their_decision as
   select d.withdrawal_id, d.status, p.status as payout_status
   from decisions d join payouts p on p.id = d.withdrawal_id
   where d.status <> 'carried_out' and d.withdrawal_id is not null and (p.status in ('succeeded', 'reversed')
-    or exists (select from payout_attempts a where a.payout_id = p.id));
+    or exists (select from payout_attempts a where a.payout_id = p.id))
+    and coalesce((select bool_or(not a.is_found) from payout_attempts a where a.payout_id = p.id), true);

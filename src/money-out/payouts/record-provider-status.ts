@@ -2,7 +2,8 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../../shared/asking-intervals.ts';
-import { readAskedSince } from './attempts.ts';
+import { must } from '../../shared/assert.ts';
+import { answerAttempt, findMadeAttempts, openAttempt, readAskedSince } from './attempts.ts';
 import { noteFurtherTransfers, noteGone } from './beyond-ours.ts';
 import { takeBackBooking } from './booked-transfers.ts';
 import { handlings } from './handlings.ts';
@@ -37,6 +38,7 @@ export async function recordProviderStatus(
   report: ProviderReport,
   asked: Date,
 ): Promise<void> {
+  if ('providerTransferId' in report && !payout.provider_transfer_id) await keepFoundAttempt(tx, payout);
   const now = await readDatabaseClock(tx);
   const at = new Date(Math.max(asked.getTime(), now.getTime()));
   const failureCode = 'failureCode' in report ? report.failureCode : null;
@@ -77,6 +79,13 @@ export async function recordProviderStatus(
   }
   await noteFurtherTransfers(tx, payout, report.further ?? []);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
+}
+
+/** What the provider has was requested: by an attempt that a restore took away, where none is written down. */
+async function keepFoundAttempt(tx: EntityManager, { id: payoutId, status }: Payout): Promise<void> {
+  if (isFinalPayout(status) || (await findMadeAttempts(tx, payoutId)).length > 0) return;
+  const number = must(await openAttempt(tx, payoutId, { isMade: true }), 'what was made is not held');
+  await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
 }
 
 /** Whether people ended it unheard as failed, and the provider says for the first time that it does not know it. */

@@ -33,7 +33,7 @@ import { standingOf } from './standing-of.ts';
  * Applies the provider's status to the payout, once: the reservation is spent or returned, or a success reversed. It
  * uses the status recorded by the step that heard it, because what travels through Temporal proves nothing. The only
  * change to a final payout is a reversal after success. An unknown outcome changes nothing, but a long delay is
- * reported. A payout that people have rejected, or not approved in time, fails.
+ * reported.
  */
 export async function resolvePayout(
   em: EntityManager,
@@ -54,7 +54,6 @@ export async function resolvePayout(
       deliveryIds.push(...ended);
     }
     const held = await handlings[payout.kind].heldBy?.(tx, payout);
-    if (held?.failureCode) deliveryIds.push(...(await fail(tx, sealer, payout, held.failureCode)));
     deliveryIds.push(...(await reverseIfReturned(tx, sealer, payout)));
     deliveryIds.push(...(await tellDelay(tx, sealer, payout)));
     const reservedAt = (await readAskedSince(tx, payout)).toISOString();
