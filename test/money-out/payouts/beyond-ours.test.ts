@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { reconcileOn } from '../../control/reconciliation/reconcile-on.ts';
+import { reconcileOn, statusOfReconcile } from '../../control/reconciliation/reconcile-on.ts';
 import { buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -70,12 +70,14 @@ it('A second live transfer under a payout’s reference is a difference as soon 
   ]);
   expect(await stuckOf(second)).toMatchObject({ payout_id: id, reason: expect.stringContaining('DOUBLE_TRANSFER') });
   expect((await reconcile()).open).toBe(1);
+  expect(await statusOfReconcile(stack)).toBe(1);
   const before = await lossOf();
   const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: second });
   expect(decision).toMatchObject({ status: 'carried_out' });
   expect((await lossOf()) - before).toBe(-100_000);
   expect(await differenceOf(second)).toMatchObject({ state: 'resolved' });
   expect((await reconcile()).open).toBe(0);
+  expect(await statusOfReconcile(stack)).toBe(0);
   expect(await stuckOf(second)).toBeUndefined();
 }, 120_000);
 
@@ -86,6 +88,7 @@ it('A transfer under a reference that nobody knows is a difference as soon as it
   expect(difference).toMatchObject({ kind: 'UNKNOWN_TRANSFER', state: 'open', resource_id: null, ours: null });
   expect(await eventsAbout(difference.id)).toMatchObject([{ impact: 'HIGH' }]);
   expect(await stuckOf(unknown)).toMatchObject({ payout_id: null, reason: expect.stringContaining(unknown) });
+  expect(await statusOfReconcile(stack)).toBe(1);
   const twice = await propose(stack, operators, { kind: 'book_transfer', provider_reference: 'nothing' });
   expect(twice.status).toBe(404);
   const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: reference });
