@@ -80,7 +80,7 @@ export async function payOut(
     return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
   }
   tell(run, 0);
-  await waitForDecision(run);
+  await waitForDecision(run, isNew);
   // A run restarted by a hint still has to ask about that hint.
   let seen = isNew ? run.hints : 0;
   if (isPending(run) && isNew) await proceed(run, 'send');
@@ -107,12 +107,19 @@ export async function payOut(
   return run.payout.status;
 }
 
-/** Waits for the decision of people, where a payout must not be sent without one. */
-async function waitForDecision(run: Run): Promise<void> {
+/**
+ * Waits for the decision of people, where a payout must not be sent without one. After a hint the provider is asked: a
+ * restore may have taken the decision back, and not the transfer.
+ */
+async function waitForDecision(run: Run, isNew: boolean): Promise<void> {
+  let seen = isNew ? run.hints : 0;
   while (run.payout?.isHeld && isPending(run)) {
-    const seen = run.hints;
     await condition(() => run.hints > seen || !isPending(run), decisionLookMs);
-    if (isPending(run)) await keep(run, await resolvePayout({ payoutId: run.payoutId }));
+    if (!isPending(run)) break;
+    const isHinted = run.hints > seen;
+    seen = run.hints;
+    if (isHinted) await proceed(run, 'ask');
+    else await keep(run, await resolvePayout({ payoutId: run.payoutId }));
   }
 }
 

@@ -43,6 +43,7 @@ const domains = [
   'reconciliation',
   'erasures',
   'decisions',
+  'transfers',
   'seals',
   'closings',
   'openings',

@@ -197,6 +197,16 @@ export const corruptions: [view: string, sql: string][] = [
      values ('${newId()}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
        now(), now())`,
   ],
+  // A payout that spent what is not in the books, a booking of nothing, and one that is not among what is booked.
+  ['check_transfers_booked_once', payoutOf('succeeded', 'planted')],
+  [
+    'check_transfers_booked_once',
+    `insert into booked_transfers (provider_id, decision_id, journal_id) values ('planted', '${newId()}', '${newId()}')`,
+  ],
+  [
+    'check_transfers_booked_once',
+    `insert into journals (id, business_key, kind) values ('${newId()}', 'transfer/planted/booked/${newId()}', 'transfer.booked')`,
+  ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
   // A second attempt beside one that the provider was not asked about, a sixth, and one after the end.
   ['check_payouts_sent_once', attemptsOf('pending', 2, null)],

@@ -14,9 +14,32 @@ interface PayoutRow {
   provider_transfer_id: string | null;
 }
 
+/** Whether the money is back, or never left. */
+const isGone = (status: ProviderRecord['status']): boolean => status === 'failed' || status === 'reversed';
+
+/**
+ * Of these transfers, those that failed or came back although two people booked them, or they are open differences as
+ * nobody knows them or they are second ones.
+ */
+export async function findBookedAndGone(
+  em: EntityManager,
+  records: readonly ProviderRecord[],
+): Promise<ProviderRecord[]> {
+  const gone = records.filter(({ status }) => isGone(status));
+  const rows = await em.execute<{ id: string }[]>(
+    `select provider_id as id from booked_transfers where decision_id is not null and provider_id = any(?::text[])
+     union select subject from reconciliations where resource_type = 'payout' and subject = any(?::text[]) and state <> 'resolved'
+       and kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER')`,
+    Array(2).fill(textArray(gone.map(({ providerId }) => providerId))),
+  );
+  const ids = new Set(rows.map(({ id }) => id));
+  return gone.filter(({ providerId }) => ids.has(providerId));
+}
+
 /**
  * Differences between these transfers of the provider and our payouts. A payout has one transfer: another one under its
- * reference that has not failed is a difference whatever it says, and one that has failed is none.
+ * reference that is live is a difference whatever it says; one that failed or came back is none, as is one that nobody
+ * knows. Nor is it a difference how one that failed here ended without leaving.
  */
 export async function compareTransfers(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
   const ids = records.map(({ reference }) => reference).filter(isUuid);
@@ -29,7 +52,7 @@ export async function compareTransfers(em: EntityManager, records: readonly Prov
     const { providerId, reference, status, amount } = record;
     const payout = payouts.get(canonicalId(reference));
     const isFurther = payout?.provider_transfer_id != null && payout.provider_transfer_id !== providerId;
-    if (isFurther ? status === 'failed' : payout && agrees(payout, { status, amount })) return [];
+    if (isFurther || !payout ? isGone(status) : agrees(payout, { status, amount })) return [];
     const ours = payout === undefined ? null : { status: payout.status, amount: payout.net_amount };
     return [
       {
@@ -48,7 +71,9 @@ export async function compareTransfers(em: EntityManager, records: readonly Prov
 const agrees = (
   { status, net_amount }: Pick<PayoutRow, 'status' | 'net_amount'>,
   theirs: Pick<ProviderRecord, 'status' | 'amount'>,
-): boolean => status === theirs.status && compareMoney(net_amount, theirs.amount) === 0;
+): boolean =>
+  (status === theirs.status || (status === 'failed' && isGone(theirs.status))) &&
+  compareMoney(net_amount, theirs.amount) === 0;
 
 /**
  * A page of the payouts first sent in the period, whenever they were reserved, that are not among the provider's

@@ -3,13 +3,14 @@ import type { CallbackWorkflows } from '../../money-in/callbacks/callback-workfl
 import { findOwner } from '../../money-in/callbacks/reference-owners.ts';
 import { strayOf } from '../../money-in/payments/confirm-payment.ts';
 import { hasReceipt } from '../../money-in/payments/find-receipts.ts';
+import { noteGone } from '../../money-out/payouts/beyond-ours.ts';
 import type { Gateway, ProviderRecord, UnreadableRecord } from '../../platform/gateway/gateway.ts';
 import type { SweepFailure } from '../../platform/housekeeping/sweep-rows.ts';
 import { startOfWesternIndonesiaDay } from '../../shared/clock.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { canonicalId } from '../../shared/uuid.ts';
 import { comparePayments, findMissingPayments } from './compare-payments.ts';
-import { compareTransfers, findMissingTransfers } from './compare-transfers.ts';
+import { compareTransfers, findBookedAndGone, findMissingTransfers } from './compare-transfers.ts';
 import { countOpen, keepDifferences, resolveGone } from './keep-differences.ts';
 import type { FoundMissing, MissingPage } from './missing-page.ts';
 import { advanceDay, type DayProgress, type DayRun, endOfDay, finishDay, takeDay } from './reconciled-days.ts';
@@ -83,6 +84,7 @@ async function compareRecords(
       cursor: records.at(-1)?.entryId ?? run.cursor,
       compared: records.length,
       unsettled: records.filter(({ status }) => status === 'pending').length,
+      gone: await findBookedAndGone(em, transfers),
       listed: {
         transfers: transfers.map(({ reference }) => canonicalId(reference)),
         payments: payments.map(({ providerId }) => providerId),
@@ -124,10 +126,11 @@ function keepPage(
   em: EntityManager,
   run: DayRun,
   differences: readonly Difference[],
-  progress: DayProgress,
+  { gone = [], ...progress }: DayProgress & { gone?: readonly ProviderRecord[] },
 ): Promise<void> {
   return em.fork().transactional(async (tx) => {
     await advanceDay(tx, run, { ...progress, differences: differences.length });
+    for (const record of gone) await noteGone(tx, record);
     await keepDifferences(tx, run.day, differences);
   });
 }

@@ -56,7 +56,7 @@ export async function readRefund(
        d.allocation_batch_id is not null as allocated,
        coalesce(?::timestamptz, clock_timestamp()) < t.created_at + make_interval(days => ?) as in_time,
        exists (select from withdrawals w join payouts p on p.id = w.id where w.cause_id = d.cause_id
-         and w.created_at >= t.created_at and p.status in ('pending', 'succeeded')) as disbursed_since,
+         and w.created_at >= t.created_at and p.has_left) as disbursed_since,
        d.amount <= account_balance(held.account_id)
          and (d.cause_id is null or d.amount <= disbursable_of_cause(d.cause_id)) as covered,
        held.account_id, refund_account(d.id) as refund_account_id,

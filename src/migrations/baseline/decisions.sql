@@ -75,7 +75,8 @@ create index decisions_by_end on decisions (ended_at) where ended_at is not null
 -- For the check of disbursements.
 create index decisions_not_carried_out on decisions (withdrawal_id)
   where status <> 'carried_out' and withdrawal_id is not null;
-create unique index decisions_carried_out_of_payout on decisions (payout_id, kind) where status = 'carried_out';
+-- A transfer that was booked, came back and left again is booked again: booked_transfers keeps that it is booked once.
+create unique index decisions_carried_out_of_payout on decisions (payout_id) where status = 'carried_out' and kind = 'settle_payout';
 create unique index decisions_carried_out_of_receipt on decisions (receipt_id) where status = 'carried_out';
 create unique index decisions_carried_out_of_reference on decisions (reference) where status = 'carried_out';
 create index decisions_of_payout on decisions (payout_id) where payout_id is not null;
@@ -364,60 +365,6 @@ begin
   return true;
 end $$;
 
--- Books a transfer that left although nobody here has booked it, once, as two people have decided; with it the decision is
--- carried out and the difference is resolved. What left of a payout that failed here comes from its source, as far as there
--- is money that is not kept for causes; the rest, and all of a transfer that nobody knows or that is a second one, is the
--- platform's loss. False when there is no such transfer any more.
-create function book_transfer(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
-security definer set search_path = pg_catalog, public, pg_temp as $$
-declare
-  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
-  loss constant uuid := '00000000-0000-4000-8000-000000000006';
-  decided decisions;
-  failed payouts;
-  transfer text;
-  gone numeric;
-  from_source numeric := 0;
-  matches integer;
-begin
-  perform refuse_old_snapshot();
-  decided := approved_decision(p_decision_id, 'book_transfer');
-  if decided.payout_id is not null then
-    select * into failed from payouts p where p.id = decided.payout_id for update;
-    if failed.status <> 'failed' or failed.last_word is distinct from 'succeeded' or failed.booked_at is not null then
-      return false;
-    end if;
-    transfer := failed.provider_transfer_id;
-    gone := failed.net_amount;
-    perform from account_balances b where b.account_id = failed.source_account_id and b.shard = 0 for update;
-    select least(gone, greatest(account_balance(failed.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
-      into from_source from charitable_causes c where c.account_id = failed.source_account_id;
-  else
-    select count(*), min(t.subject), min((t.theirs ->> 'amount')::numeric) into matches, transfer, gone
-      from transfers_beyond_ours(decided.provider_reference) t;
-    if matches <> 1 then
-      return false;
-    end if;
-  end if;
-  if not write_journal(p_journal_id, 'transfer/' || transfer || '/booked', 'transfer.booked',
-    array[clearing] || case when from_source > 0 then array[failed.source_account_id] else '{}' end
-      || case when gone > from_source then array[loss] else '{}' end,
-    array[gone] || case when from_source > 0 then array[-from_source] else '{}' end
-      || case when gone > from_source then array[from_source - gone] else '{}' end) then
-    return false;
-  end if;
-  update payouts p set booked_at = clock_timestamp(), contradicted_at = null, explained_word = p.last_word
-    where p.id = failed.id;
-  update reconciliations r set state = 'resolved', updated_at = now()
-    where r.resource_type = 'payout' and r.subject = transfer and r.state <> 'resolved';
-  insert into events (event, impact, resource_type, resource_id, actor_id, data)
-    values ('TRANSFER_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by, jsonb_build_object(
-      'provider_id', transfer, 'amount', gone::text, 'loss', (gone - from_source)::text, 'payout_id', failed.id,
-      'decision_id', decided.id));
-  update decisions set status = 'carried_out' where id = decided.id;
-  return true;
-end $$;
-
 -- How the provider's word says that a transfer ended; null while it does not say. The word is what the application heard.
 create function outcome_of_word(p_said text) returns text language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
@@ -448,8 +395,9 @@ begin
       and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours')
       and (new.status = 'failed' or exists (select from payout_attempts a where a.payout_id = new.id
         and a.outcome is distinct from 'unsent'))
-    -- A disbursement that nobody has sent ends with its decision.
+    -- A disbursement that nobody has sent, and that the provider does not know, ends with its decision.
     or old.status = 'pending' and new.status = 'failed' and new.failure_code = why_disbursement_ends(new.id)
+      and new.last_word = 'not known'
       and not exists (select from payout_attempts a where a.payout_id = new.id and a.outcome is distinct from 'unsent')
     -- A refund that nobody has sent ends when an earlier one turns out to have been made.
     or old.status = 'pending' and new.status = 'failed' and new.failure_code = 'ALREADY_REFUNDED' and standing_of_refund(new.id) = 'void' then
@@ -493,9 +441,10 @@ create view check_decisions_were_carried_out as
   from journals j
   where j.kind = 'platform.external' and j.id >= checks_since() and not exists (select from decisions d
     where j.business_key = 'platform-external/' || d.reference and d.status = 'carried_out');
--- What waits for a decision is sent after it only.
+-- What waits for a decision is sent after it only; what the provider has was sent before a restore.
 create view check_disbursements_wait_for_their_decision as
   select d.withdrawal_id, d.status, p.status as payout_status
   from decisions d join payouts p on p.id = d.withdrawal_id
   where d.status <> 'carried_out' and d.withdrawal_id is not null and (p.status in ('succeeded', 'reversed')
-    or exists (select from payout_attempts a where a.payout_id = p.id));
+    or exists (select from payout_attempts a where a.payout_id = p.id))
+    and coalesce((select bool_or(not a.is_found) from payout_attempts a where a.payout_id = p.id), true);

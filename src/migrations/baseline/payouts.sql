@@ -58,10 +58,9 @@ create table payouts (
   contradicted_at timestamptz,
   -- The word against its final status that an operator has explained: said again, it is no news.
   explained_word text,
-  -- Whether its money is gone, or may be: it is, unless the provider's own last word is that it failed, was refused or came
-  -- back, or nothing was ever asked for.
+  -- Whether its money is gone, or may be (say_what_has_left).
   has_left boolean not null default true,
-  -- When two people booked what left although it failed here.
+  -- When two people booked what left although it failed here, or had come back.
   booked_at timestamptz,
   look_again_at timestamptz,
   version integer not null default 0,
@@ -81,7 +80,7 @@ create table payouts (
   check (unknown_since is null or status = 'pending'),
   check (contradicted_at is null or status <> 'pending'),
   check (succeeded_at is null or status in ('succeeded', 'reversed')),
-  check (booked_at is null or status = 'failed'),
+  check (booked_at is null or status in ('failed', 'reversed')),
   -- What the bank gave back is looked after until it is booked.
   constraint payouts_returns_are_booked
     check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null)
@@ -147,6 +146,8 @@ create table payout_attempts (
   failure_code text,
   answered_at timestamptz,
   not_known_at timestamptz,
+  -- Found at the provider: a restore took away the attempt that made it.
+  is_found boolean not null default false,
   primary key (payout_id, number),
   check ((outcome is null) = (answered_at is null)),
   check (not_known_at >= sent_at + interval '2 minutes')
@@ -208,13 +209,13 @@ create trigger payouts_keep_their_request before update on payouts for each row
 create trigger payout_attempts_outcome_law before insert or update of outcome on payout_attempts
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
--- Whether a payout's money counts as gone: unless the provider's own last word is that it failed, was refused or came back, or
--- nothing was ever sent.
+-- Whether a payout's money counts as gone: of one that failed here or came back, while the provider says that it was made; and
+-- of one that people ended unheard, until the provider has said how it ended, or that it does not know it.
 create function say_what_has_left() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  new.has_left := case new.status when 'reversed' then false when 'failed'
-    then coalesce(new.last_word, '') not in ('failed', 'refused', 'reversed')
+  new.has_left := case new.status when 'reversed' then new.last_word is not distinct from 'succeeded' when 'failed'
+    then coalesce(new.last_word, '') not in ('failed', 'refused', 'reversed', 'not known')
       and (coalesce(new.last_word, '') in ('accepted', 'succeeded', 'another amount') or exists (select from payout_attempts a
         where a.payout_id = new.id and a.outcome is distinct from 'unsent'))
     else true end;
@@ -231,15 +232,15 @@ declare
   opened integer;
 begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
-  if not found or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')
-    or not p_is_made and standing_of_refund(p_payout_id) <> 'fits' then
+  if not found or not p_is_made and (standing_of_refund(p_payout_id) <> 'fits'
+    or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')) then
     raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   if not p_is_made and payouts_held() then
     return null;
   end if;
-  insert into payout_attempts (payout_id, number)
-    select p_payout_id, count(*) + 1 from payout_attempts a where a.payout_id = p_payout_id
+  insert into payout_attempts (payout_id, number, is_found)
+    select p_payout_id, count(*) + 1, p_is_made from payout_attempts a where a.payout_id = p_payout_id
     returning number into opened;
   return opened;
 end $$;
@@ -302,7 +303,8 @@ create view check_reserved_matches_payouts as
     where status = 'pending' group by 1) open using (account_id)
   where coalesce(held.balance, 0) <> coalesce(open.amount, 0);
 -- Never two attempts that may both have been executed, unless the provider did not know the first in between; never more
--- than five; none after the payout's end (a minute is left for clocks that differ).
+-- than five; none after the payout's end (a minute is left for clocks that differ). One that failed and that the provider has
+-- after all is no fault of the books: operators are told of it.
 create view check_payouts_sent_once as
   select p.id as payout_id, p.status, p.provider_transfer_id, c.attempts, c.unasked
   from payouts p
@@ -313,7 +315,7 @@ create view check_payouts_sent_once as
       from payout_attempts where payout_id = p.id and outcome is distinct from 'unsent'
       window by_number as (order by number)) made) c
   where p.updated_at >= checks_since_time() and (c.unasked > 0 or c.attempts > 5
-    or c.last_sent_at > p.finalized_at + interval '1 minute' or (p.provider_transfer_id is not null and c.attempts = 0));
+    or c.last_sent_at > p.finalized_at + interval '1 minute' or (p.provider_transfer_id is not null and c.attempts = 0 and p.status <> 'failed'));
 
 insert into payout_banks (bank_code, name, minimum_amount, maximum_amount, account_number_min_length,
   account_number_max_length) values

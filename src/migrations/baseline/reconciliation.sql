@@ -38,14 +38,6 @@ create trigger reconciliations_state_law before insert or update of state on rec
   for each row execute function keep_status('state', '>open', 'open>explained', 'open>resolved', 'explained>open', 'explained>resolved',
     'resolved>open', 'resolved>explained');
 
--- The transfers that somebody may mean by this: our reference, or the provider's id. Those that nobody knows, and second ones.
-create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable
-set search_path = pg_catalog, public, pg_temp as $$
-  select r.* from reconciliations r
-  where r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER') and r.state <> 'resolved' and (r.subject = p_reference
-    or r.reference = p_reference or r.resource_id = (select p.id from payouts p where p.reference = p_reference))
-$$;
-
 -- Writes down a difference of a day, once, with its event if it is new, has changed or is back: then it is open again. A
 -- transfer beyond those that we know is told as HIGH. What two people have booked is none any more.
 create function keep_difference(p_id uuid, p_day date, p_type text, p_subject text, p_resource_id uuid, p_reference text,
@@ -54,7 +46,7 @@ set search_path = pg_catalog, public, pg_temp as $$
 declare
   kept reconciliations;
 begin
-  if p_type = 'payout' and exists (select from journal_keys k where k.business_key = 'transfer/' || p_subject || '/booked') then
+  if p_type = 'payout' and exists (select from booked_transfers b where b.provider_id = p_subject and b.decision_id is not null) then
     return;
   end if;
   update reconciliations r set met_at = now()

@@ -131,7 +131,7 @@ grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reco
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
   pay_from_balances, in_time, lock_source, lock_refund, hold_balances, post_journal,
-  record_transactions, apply_receipt, suspend_receipt, settle_receipt, book_external, book_transfer,
+  record_transactions, apply_receipt, suspend_receipt, settle_receipt, book_external, book_transfer, unbook_transfer,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt, keep_difference,
   refusal, targets_at, targets_of_causes, targets_of_products, targets_of_saving_goals, hold_causes, hold_open_cause,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,

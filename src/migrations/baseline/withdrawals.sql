@@ -98,8 +98,7 @@ create trigger cause_remainders_are_final before update or delete on cause_remai
 -- back; and what was paid out in their place.
 create function disbursed_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
-  select coalesce((select sum(case p.status when 'failed' then case when p.has_left then p.net_amount else 0 end when 'reversed' then p.fee
-        else p.net_amount + p.fee end)
+  select coalesce((select sum(case when p.has_left then p.net_amount else 0 end + case p.status when 'failed' then 0 else p.fee end)
       from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id), 0)
     + coalesce((select sum(r.amount) from cause_remainders r where r.cause_id = p_cause_id), 0)
 $$;
@@ -110,11 +109,12 @@ set search_path = pg_catalog, public, pg_temp as $$
   select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
 $$;
 
--- What has left of a cause although it failed here is back on the account, and stays there until two people book it.
+-- What has left of a cause although it failed here, or had come back, is on the account, and stays there until two people
+-- book it.
 create function unbooked_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(p.net_amount), 0) from withdrawals w join payouts p on p.id = w.id
-  where w.cause_id = p_cause_id and p.status = 'failed' and p.has_left and p.booked_at is null
+  where w.cause_id = p_cause_id and p.status in ('failed', 'reversed') and p.has_left and p.booked_at is null
 $$;
 
 -- What of a cause leaves its account by disbursements or back to donors only. Where the account's owner was erased nobody

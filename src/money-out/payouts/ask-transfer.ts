@@ -6,10 +6,11 @@ import { compareMoney } from '../../shared/money.ts';
 import { closeAttempt, findMadeAttempts } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { Payout } from './payout.entity.ts';
-import { isFinalPayout, noReasonGiven, type ProviderReport } from './payout.ts';
+import { isFinalPayout, noReasonGiven, type ProviderReport, restOf } from './payout.ts';
 import { arePayoutsHeld } from './payout-switch.ts';
-import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
+import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provider-status.ts';
 import { mayRepeat } from './repeating.ts';
+import { fail } from './resolve-payout.ts';
 
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
 export async function hearProvider(
@@ -46,11 +47,47 @@ export async function askTransfer(
   const heard = await hearProvider(sending.gateway, asked, signal);
   const report = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
+    const isUnheardOf = heard.said === 'not known' || heard.said === 'silent';
+    if (isUnheardOf && !isFinalPayout(payout.status) && (await findMadeAttempts(tx, payoutId)).length === 0) {
+      return keepUnsent(tx, sending, payout, { heard, at: new Date(at) });
+    }
     const concluded = heard.said === 'not known' ? await concludeFromIgnorance(tx, sending, payout, askedAt) : heard;
     await recordProviderStatus(tx, payout, concluded, new Date(at));
     return concluded;
   });
   await failpoint('ask-transfer.after');
+  return report;
+}
+
+/**
+ * A pending payout of which no request was made, and that the provider does not know, or does not speak of. While it waits
+ * for people, or may be sent now, nothing is written down of that. What may not be sent any more fails, in the transaction
+ * that heard so: what a restore has forgotten is then never ended unasked.
+ */
+async function keepUnsent(
+  tx: EntityManager,
+  sending: Sending,
+  payout: Payout,
+  { heard, at }: { heard: ProviderReport; at: Date },
+): Promise<ProviderReport> {
+  const { heldBy } = sending.payoutKinds[payout.kind];
+  const before = await heldBy?.(tx, payout);
+  if (before?.isHeld) {
+    await lookAgainLater(tx, payout, await readDatabaseClock(tx), restOf(heard));
+    return { said: 'unsent' };
+  }
+  const report: ProviderReport =
+    heard.said === 'silent'
+      ? { ...heard, said: 'unsent' }
+      : await concludeFromIgnorance(tx, sending, payout, await readDatabaseClock(tx));
+  const maySend = report.said === 'not known' && !before?.isBarred && !before?.failureCode;
+  if (maySend) {
+    await lookAgainLater(tx, payout, await readDatabaseClock(tx));
+    return report;
+  }
+  await recordProviderStatus(tx, payout, report, at);
+  const held = report.said === 'not known' ? await heldBy?.(tx, payout) : undefined;
+  if (held?.failureCode) await fail(tx, sending, payout, held.failureCode);
   return report;
 }
 
@@ -75,7 +112,8 @@ async function concludeFromIgnorance(
     return { said: 'refused', failureCode: last.failureCode ?? noReasonGiven };
   }
   if (made.length > 0 && !isFrozen(payout)) return nothing;
-  if ((await sending.payoutKinds[payout.kind].heldBy?.(tx, payout))?.isBarred) return nothing;
+  const held = await sending.payoutKinds[payout.kind].heldBy?.(tx, payout);
+  if (held?.isBarred || held?.failureCode) return nothing;
   if ((await buildRequest(sending, payout)) === null) return { said: 'request differs' };
   const repeats = mayRepeat(made, sending.resendHours) && !(await arePayoutsHeld(tx));
   return repeats ? { said: 'not known', repeat: true } : nothing;

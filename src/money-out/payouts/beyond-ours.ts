@@ -1,8 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Gateway, TransferState } from '../../platform/gateway/gateway.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
+import { takeBackBooking } from './booked-transfers.ts';
 import type { Payout } from './payout.entity.ts';
+
+/** Whether its money is with whoever it was sent to, or on its way there. */
+const isLive = ({ status }: TransferState): boolean => status === 'accepted' || status === 'succeeded';
 
 /** Each further live transfer under a payout's reference is a difference of its day: we asked for one. */
 export async function noteFurtherTransfers(
@@ -10,7 +15,7 @@ export async function noteFurtherTransfers(
   { id, status, net_amount: amount }: Pick<Payout, 'id' | 'status' | 'net_amount'>,
   further: readonly TransferState[],
 ): Promise<void> {
-  for (const transfer of further) await note(tx, transfer, { id, ours: { status, amount } });
+  await noteEach(tx, further, { id, ours: { status, amount } });
 }
 
 /**
@@ -24,17 +29,51 @@ export async function noteUnknownTransfer(
 ): Promise<void> {
   const found = await gateway.findTransfer(reference, { refundOf });
   if (found === null) return;
-  const live = [found, ...found.further].filter(({ status }) => status !== 'failed');
-  await em.transactional(async (tx) => {
-    for (const transfer of live) await note(tx, transfer, null);
-  });
+  await em.transactional((tx) => noteEach(tx, [found, ...found.further], null));
 }
+
+async function noteEach(tx: EntityManager, transfers: readonly TransferState[], payout: Ours): Promise<void> {
+  for (const transfer of transfers) {
+    if (isLive(transfer)) await note(tx, transfer, payout);
+    else await noteGone(tx, { providerId: transfer.providerTransferId, status: transfer.status });
+  }
+}
+
+/**
+ * A transfer that failed, or that the bank returned: what two people booked of it is taken back, and it is no difference
+ * any more that nobody knows it, or that it is a second one.
+ */
+export async function noteGone(
+  tx: EntityManager,
+  { providerId, status }: { providerId: string; status: string },
+): Promise<void> {
+  if (status !== 'failed' && status !== 'reversed') return;
+  await takeBackBooking(tx, providerId, { keepsCost: status === 'reversed' });
+  const resolved = await tx.execute<{ id: string; day: string }[]>(
+    `update reconciliations set state = 'resolved', updated_at = now()
+     where resource_type = 'payout' and subject = ? and state <> 'resolved' and kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER')
+     returning id, day::text as day`,
+    [providerId],
+  );
+  for (const { id, day } of resolved) {
+    await recordEvent(tx, {
+      event: 'RECONCILIATION_RESOLVED',
+      resourceType: 'reconciliation',
+      resourceId: id,
+      actorId: null,
+      requestId: null,
+      data: { day },
+    });
+  }
+}
+
+type Ours = { id: string; ours: { status: string; amount: string } } | null;
 
 /** The daily comparison finds it again, and says the same of it. */
 async function note(
   tx: EntityManager,
   { providerTransferId, reference, amount, status, createdAt }: TransferState,
-  payout: { id: string; ours: { status: string; amount: string } } | null,
+  payout: Ours,
 ): Promise<void> {
   const theirs = { status: status === 'accepted' ? 'pending' : status, amount };
   await tx.execute("select keep_difference(?, ?, 'payout', ?, ?, ?, ?::jsonb, ?::jsonb, ?)", [

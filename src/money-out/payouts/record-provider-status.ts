@@ -2,8 +2,10 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } from '../../shared/asking-intervals.ts';
-import { readAskedSince } from './attempts.ts';
-import { noteFurtherTransfers } from './beyond-ours.ts';
+import { must } from '../../shared/assert.ts';
+import { answerAttempt, findMadeAttempts, openAttempt, readAskedSince } from './attempts.ts';
+import { noteFurtherTransfers, noteGone } from './beyond-ours.ts';
+import { takeBackBooking } from './booked-transfers.ts';
 import { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -36,6 +38,7 @@ export async function recordProviderStatus(
   report: ProviderReport,
   asked: Date,
 ): Promise<void> {
+  if ('providerTransferId' in report && !payout.provider_transfer_id) await keepFoundAttempt(tx, payout);
   const now = await readDatabaseClock(tx);
   const at = new Date(Math.max(asked.getTime(), now.getTime()));
   const failureCode = 'failureCode' in report ? report.failureCode : null;
@@ -43,7 +46,7 @@ export async function recordProviderStatus(
   const provesNothing = isUnknown(report.said) && !contradicts(payout.status, report.said);
   const takesBack = lastingStatus(report.said, payout.last_word) !== report.said;
   const isRecorded = isFinalPayout(payout.status)
-    ? !provesNothing
+    ? !provesNothing || isUnmade(payout, report.said)
     : !takesBack && (restMs === 0 || report.said !== 'silent');
   if (isRecorded && payout.last_word !== report.said) {
     await tx.execute('insert into payout_words (payout_id, said, failure_code, at) values (?, ?, ?, ?)', [
@@ -57,7 +60,10 @@ export async function recordProviderStatus(
   }
   payout.asked_at = at;
   payout.asks += 1;
-  if ('providerTransferId' in report) payout.provider_transfer_id = report.providerTransferId;
+  if ('providerTransferId' in report && payout.provider_transfer_id !== report.providerTransferId) {
+    if (payout.status === 'succeeded') await takeBackBooking(tx, report.providerTransferId, { keepsCost: false });
+    payout.provider_transfer_id = report.providerTransferId;
+  }
   if (isFinalPayout(payout.status)) {
     payout.look_again_at = nextLookAtFinal(payout, report, now);
   } else {
@@ -67,9 +73,24 @@ export async function recordProviderStatus(
   }
   payout.updated_at = now;
   await tx.flush();
+  // One that a pending payout spends and has back is booked with that.
+  if ('providerTransferId' in report && !(payout.status === 'pending' && report.said === 'reversed')) {
+    await noteGone(tx, { providerId: report.providerTransferId, status: report.said });
+  }
   await noteFurtherTransfers(tx, payout, report.further ?? []);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }
+
+/** What the provider has was requested: by an attempt that a restore took away, where none is written down. */
+async function keepFoundAttempt(tx: EntityManager, { id: payoutId, status }: Payout): Promise<void> {
+  if (isFinalPayout(status) || (await findMadeAttempts(tx, payoutId)).length > 0) return;
+  const number = must(await openAttempt(tx, payoutId, { isMade: true }), 'what was made is not held');
+  await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
+}
+
+/** Whether people ended it unheard as failed, and the provider says for the first time that it does not know it. */
+const isUnmade = ({ status, last_word, provider_transfer_id }: Payout, said: ProviderStatus): boolean =>
+  status === 'failed' && said === 'not known' && !provider_transfer_id && (!last_word || isUnknown(last_word));
 
 /** A pending payout is looked at again some time after `at`, and after the workflow asks by itself. */
 export async function lookAgainLater(tx: EntityManager, payout: Payout, at: Date, restMs = 0): Promise<void> {

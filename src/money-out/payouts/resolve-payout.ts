@@ -11,6 +11,7 @@ import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, negateMoney } from '../../shared/money.ts';
 import { canMove } from '../../shared/status-law.ts';
 import { readAskedSince } from './attempts.ts';
+import { takeBackBooking } from './booked-transfers.ts';
 import type { MovingPorts } from './handling.ts';
 import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
@@ -32,7 +33,7 @@ import { standingOf } from './standing-of.ts';
  * Applies the provider's status to the payout, once: the reservation is spent or returned, or a success reversed. It
  * uses the status recorded by the step that heard it, because what travels through Temporal proves nothing. The only
  * change to a final payout is a reversal after success. An unknown outcome changes nothing, but a long delay is
- * reported. A payout that people have rejected, or not approved in time, fails.
+ * reported.
  */
 export async function resolvePayout(
   em: EntityManager,
@@ -53,7 +54,6 @@ export async function resolvePayout(
       deliveryIds.push(...ended);
     }
     const held = await ports.payoutKinds[payout.kind].heldBy?.(tx, payout);
-    if (held?.failureCode) deliveryIds.push(...(await fail(tx, ports, payout, held.failureCode)));
     deliveryIds.push(...(await reverseIfReturned(tx, ports, payout)));
     deliveryIds.push(...(await tellDelay(tx, ports, payout)));
     const reservedAt = (await readAskedSince(tx, payout)).toISOString();
@@ -153,6 +153,9 @@ async function move(
   const handling = ports.payoutKinds[payout.kind];
   // What is told of it names its beneficiary: the key is looked for before accounts are locked that others wait for.
   if (payout.partner_id) await showPayoutTexts(ports.sealer, payout);
+  if (status === 'succeeded' && payout.provider_transfer_id) {
+    await takeBackBooking(tx, payout.provider_transfer_id, { keepsCost: false });
+  }
   const now = await readDatabaseClock(tx);
   payout.status = status;
   payout.finalized_at = payout.updated_at = now;

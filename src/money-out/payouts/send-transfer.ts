@@ -9,7 +9,6 @@ import {
   restAfter,
   type TransferRequest,
 } from '../../platform/gateway/gateway.ts';
-import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { compareMoney } from '../../shared/money.ts';
@@ -35,6 +34,7 @@ export async function sendTransfer(
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<ProviderReport> {
   await failpoint('send-transfer.before');
+  if (await mayNotLeave(em.fork(), sending, payoutId)) return askTransfer(em.fork(), sending, { payoutId, at, signal });
   if (await arePayoutsHeld(em.fork())) return holdBack(em, sending, { payoutId, at, signal });
   const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
   if (earlier !== null && earlier.said !== 'not known') return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
@@ -54,6 +54,12 @@ export async function sendTransfer(
   const report = await em.fork().transactional((tx) => keepAnswer(tx, { payoutId, number, heard, at: new Date(at) }));
   await failpoint('send-transfer.noted');
   return report;
+}
+
+/** Whether it fails, as people said no or its owner may not move money: once the provider has said that it has nothing. */
+async function mayNotLeave(em: EntityManager, { payoutKinds }: Sending, payoutId: string): Promise<boolean> {
+  const payout = await em.findOneOrFail(Payout, { id: payoutId });
+  return Boolean((await payoutKinds[payout.kind].heldBy?.(em, payout))?.failureCode);
 }
 
 /**
@@ -91,15 +97,10 @@ async function hearOfEarlier(
   return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
 }
 
-/** Records the status heard instead of sending, and the attempt that it proves. */
+/** Records the status heard instead of sending. */
 function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport, at: Date): Promise<ProviderReport> {
   return em.transactional(async (tx) => {
-    const payout = await lockPayout(tx, payoutId);
-    if (report.said !== 'unsent' && (await findMadeAttempts(tx, payoutId)).length === 0) {
-      const number = must(await openAttempt(tx, payoutId, { isMade: true }), 'what was made is not held');
-      await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
-    }
-    await recordProviderStatus(tx, payout, report, at);
+    await recordProviderStatus(tx, await lockPayout(tx, payoutId), report, at);
     return report;
   });
 }
@@ -123,10 +124,9 @@ async function beginAttempt(
 ): Promise<Begun | ProviderReport | 'ask' | 'held'> {
   const payout = await lockPayout(tx, payoutId);
   if (isFinalPayout(payout.status)) return 'ask';
-  // People have not decided yet, or have said no: nothing is sent, and resolving it next says which.
   const decided = await sending.payoutKinds[payout.kind].heldBy?.(tx, payout);
-  if (decided?.isHeld || decided?.failureCode) return { said: 'unsent' };
-  if (decided?.isBarred) return 'ask';
+  if (decided?.isHeld) return { said: 'unsent' };
+  if (decided?.isBarred || decided?.failureCode) return 'ask';
   const made = await findMadeAttempts(tx, payoutId);
   if (made.length > 0) {
     const unheardOf = payout.last_word === 'not known' && !payout.provider_transfer_id;

@@ -107,6 +107,7 @@ const ownFunctions = [
   'settle_receipt',
   'book_external',
   'book_transfer',
+  'unbook_transfer',
   'open_payout_attempt',
   'answer_payout_attempt',
   'close_payout_attempt',

@@ -102,7 +102,7 @@ export interface TransferState {
   createdAt: Date | null;
 }
 
-/** What the provider has under a reference: the transfer that counts, and any others that have not failed. */
+/** What the provider has under a reference: the transfer that counts, and any others. */
 export interface FoundTransfer extends TransferState {
   further: TransferState[];
 }
@@ -202,7 +202,8 @@ export interface Gateway {
   digestTransfer(request: TransferRequest | RefundRequest): string;
   /**
    * The transfer of this reference, or, with `refundOf`, the refund of that payment request; null when it knows none. Of
-   * several it is the one `known` by the provider's id unless that has failed.
+   * several it is the one `known` by the provider's id unless that has failed. Without `refundOf` a refund is found by the
+   * `known` id only.
    */
   findTransfer(
     reference: string,

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { reconcileDay } from '../../../src/control/reconciliation/reconcile-day.ts';
 import type { Gateway } from '../../../src/platform/gateway/gateway.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
@@ -20,3 +21,12 @@ export const reconcileOn = (
     },
     { day, takenBy: newId() },
   );
+
+/** The exit status of `npm run reconcile` of today on this stack. */
+export const statusOfReconcile = ({ env }: Pick<Stack, 'env'>): Promise<number> =>
+  new Promise((resolve) => {
+    const command = ['src/wiring/commands/reconcile.ts', '--day', westernIndonesiaDay(new Date())];
+    execFile(process.execPath, command, { env: { ...env, NODE_NO_WARNINGS: '1' } }, (error) =>
+      resolve(error === null ? 0 : Number(error.code)),
+    );
+  });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { reconcileOn } from '../../control/reconciliation/reconcile-on.ts';
+import { reconcileOn, statusOfReconcile } from '../../control/reconciliation/reconcile-on.ts';
 import { buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -12,6 +12,7 @@ import {
   readBalance,
   readPayout,
   settleAtProvider,
+  transferElsewhere,
 } from './build-payouts.ts';
 
 /** Transfers at the provider beside the one that a payout asked for. */
@@ -26,26 +27,6 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** A transfer of IDR 100,000 under any reference, as only somebody else with our key makes it; returns its id. */
-async function transferElsewhere(reference: string, digits = '131313'): Promise<string> {
-  const answer = await fetch(`${stack.sandbox.url}/v2/payouts`, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${stack.env.XENDIT_SECRET_KEY}:`).toString('base64')}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    },
-    body: JSON.stringify({
-      reference_id: reference,
-      channel_code: 'ID_BRI',
-      channel_properties: { account_number: magicAccount(digits), account_holder_name: 'Budi' },
-      amount: 100_000,
-      currency: 'IDR',
-    }),
-  });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { id: string }).id;
-}
 const token = () => operators.proposer.token;
 const differenceOf = async (providerId: string) => {
   const { body } = await stack.get('/v1/reconciliations?limit=100', { token: token() });
@@ -80,7 +61,7 @@ const lossOf = async () => {
 it('A second live transfer under a payout’s reference is a difference as soon as the provider is asked, and is booked as a loss', async () => {
   const { id } = await pay(partner);
   await payoutWhen(partner, id, 'succeeded');
-  const second = await transferElsewhere(id);
+  const second = await transferElsewhere(stack, id);
   await settleAtProvider(stack, id, 'SUCCEEDED');
   const difference = await differenceWhen(second);
   expect(difference).toMatchObject({ kind: 'DOUBLE_TRANSFER', state: 'open', resource_id: id, reference: id });
@@ -89,22 +70,25 @@ it('A second live transfer under a payout’s reference is a difference as soon 
   ]);
   expect(await stuckOf(second)).toMatchObject({ payout_id: id, reason: expect.stringContaining('DOUBLE_TRANSFER') });
   expect((await reconcile()).open).toBe(1);
+  expect(await statusOfReconcile(stack)).toBe(1);
   const before = await lossOf();
   const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: second });
   expect(decision).toMatchObject({ status: 'carried_out' });
   expect((await lossOf()) - before).toBe(-100_000);
   expect(await differenceOf(second)).toMatchObject({ state: 'resolved' });
   expect((await reconcile()).open).toBe(0);
+  expect(await statusOfReconcile(stack)).toBe(0);
   expect(await stuckOf(second)).toBeUndefined();
 }, 120_000);
 
 it('A transfer under a reference that nobody knows is a difference as soon as its callback arrives', async () => {
   const reference = `elsewhere-${randomUUID()}`;
-  const unknown = await transferElsewhere(reference, '111111');
+  const unknown = await transferElsewhere(stack, reference, '111111');
   const difference = await differenceWhen(unknown);
   expect(difference).toMatchObject({ kind: 'UNKNOWN_TRANSFER', state: 'open', resource_id: null, ours: null });
   expect(await eventsAbout(difference.id)).toMatchObject([{ impact: 'HIGH' }]);
   expect(await stuckOf(unknown)).toMatchObject({ payout_id: null, reason: expect.stringContaining(unknown) });
+  expect(await statusOfReconcile(stack)).toBe(1);
   const twice = await propose(stack, operators, { kind: 'book_transfer', provider_reference: 'nothing' });
   expect(twice.status).toBe(404);
   const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: reference });

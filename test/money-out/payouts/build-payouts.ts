@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts';
 import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts';
 import type { Sealer } from '../../../src/platform/encryption/sealer.ts';
@@ -146,4 +147,30 @@ export async function reserve(
   const opening = { ...(await preparePayout(stack.em(), sealer, request)), stamp };
   await reservePayout(stack.em(), sealer, { payoutId, opening });
   return payoutId;
+}
+
+/** A transfer under any reference, of IDR 100,000 unless said, as only somebody else with our key makes it; returns its id. */
+export async function transferElsewhere(
+  { sandbox, env }: { sandbox: { url: string }; env: { XENDIT_SECRET_KEY?: string } },
+  reference: string,
+  digits = '131313',
+  amount = 100_000,
+): Promise<string> {
+  const answer = await fetch(`${sandbox.url}/v2/payouts`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${env.XENDIT_SECRET_KEY}:`).toString('base64')}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    },
+    body: JSON.stringify({
+      reference_id: reference,
+      channel_code: 'ID_BRI',
+      channel_properties: { account_number: magicAccount(digits), account_holder_name: 'Budi' },
+      amount,
+      currency: 'IDR',
+    }),
+  });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { id: string }).id;
 }

@@ -252,6 +252,24 @@ describe('A refund by transfer', () => {
     await refundWhen(partner, await refund(partner, byWallet, { amount: '20000' }), 'succeeded');
   });
 
+  it('counts in each of the partner’s three limits, and one to a wallet in none', async () => {
+    const limits = { max_payout_amount: '30000', max_daily_amount: '30000', max_hourly_count: 10 };
+    const limited = await buildPartner(stack, { limits });
+    const byTransfer = await buildPaid(stack, limited, { method: 'virtual_account', channel: 'BCA', amount: '200000' });
+    const byWallet = await buildPaid(stack, limited);
+    const exceeds = async (amount: string) =>
+      expect(errorOf(await askRefund(limited, byTransfer, { amount, ...toBank() }))).toEqual([
+        422,
+        'FUNDS_LIMIT_EXCEEDED',
+      ]);
+    await exceeds('30001');
+    await refundWhen(limited, await refund(limited, byTransfer, { amount: '20000', ...toBank() }), 'succeeded');
+    await exceeds('10001');
+    await limited.administer('patch', '', { max_daily_amount: '1000000', max_hourly_count: 1 });
+    await exceeds('10001');
+    await refundWhen(limited, await refund(limited, byWallet, { amount: '200000' }), 'succeeded');
+  });
+
   it('that the bank returns has failed in the end, is available again, and may be refunded again', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'qris', channel: undefined, amount: '50000' });
     const asked = await refund(partner, paymentId, toBank());

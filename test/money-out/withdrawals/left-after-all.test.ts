@@ -1,10 +1,16 @@
-import { balanceOf, buildSuperAdmin } from '../../support/build.ts';
+import { give } from '../../giving/donations/build-donations.ts';
+import { balanceOf, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
+import { buildActiveCause } from '../../support/build-targets.ts';
 import { buildOperators, decide, secureSession } from '../../support/decide.ts';
+import { recountTallies } from '../../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
-import { settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
+import { withoutTriggers } from '../../support/without-triggers.ts';
+import { ageAttempts, setFaults, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
 import {
   addBankAccount,
   ask,
+  askDisbursement,
+  buildOwner,
   buildWaitingDisbursement,
   readWithdrawal,
   type WaitingDisbursement,
@@ -20,10 +26,18 @@ beforeAll(async () => {
     Array.from({ length: 2 }, async () => secureSession(stack, (await buildSuperAdmin(stack)).id)),
   );
 }, 120_000);
+afterEach(() => setFaults(stack, {}));
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-const approve = async ({ decisionId }: WaitingDisbursement, which: number) =>
+const saidOf = (id: string, word: string) =>
+  eventually(
+    () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [id]),
+    ([row]) => row?.word === word,
+    60_000,
+  );
+
+const approve = async ({ decisionId }: Pick<WaitingDisbursement, 'decisionId'>, which: number) =>
   (await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' })).body.data;
 /** What the owner is told on asking for this much, as a disbursement or else freely. */
 async function take({ owner, causeId }: WaitingDisbursement, amount: string, isDisbursed: boolean) {
@@ -63,3 +77,82 @@ it('A disbursement whose owner is suspended when it would be sent lapses, and it
   expect(await withdrawalWhen(stack, it.owner, it.id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
   expect(await transfersOf(stack, it.id)).toEqual([]);
 }, 120_000);
+
+it('A disbursement that two people ended as failed, and that the provider does not know, is made again', async () => {
+  const it = await buildWaitingDisbursement(stack, '300000', '900004');
+  await approve(it, 0);
+  expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
+  await saidOf(it.id, 'not known');
+  await ageAttempts(stack, it.id, 3);
+  const ending = { kind: 'settle_payout', payout_id: it.id, outcome: 'failed' };
+  expect(await decide(stack, await buildOperators(stack), ending)).toMatchObject({ status: 'carried_out' });
+  expect(await take(it, '400000', true)).toBe(201);
+}, 120_000);
+
+it('A donor gets nothing back once money of the cause left by a disbursement that failed here', async () => {
+  const owner = await buildOwner(stack, '100000');
+  const { id: causeId } = await buildActiveCause(stack, owner);
+  const donor = await buildIndividual(stack, { balance: '50000' });
+  for (const each of [donor, await buildIndividual(stack, { balance: '200000' })]) {
+    expect((await give(stack, each, each === donor ? 50_000 : 200_000, causeId)).status).toBe(201);
+  }
+  const it = { owner, causeId, ...(await askDisbursement(stack, owner, causeId, '100000', '999999')) };
+  await approve(it, 0);
+  await approve(it, 1);
+  await withdrawalWhen(stack, owner, it.id, 'failed');
+  await settleAtProvider(stack, it.id, 'SUCCEEDED');
+  await saidOf(it.id, 'succeeded');
+  const [donation] = await stack
+    .em()
+    .execute<{ id: string }[]>('select id from donations where user_id = ?', [donor.id]);
+  const { status } = await stack.post(`/v1/donations/${donation?.id}/refund`, undefined, { token: donor.token });
+  expect(status).toBe(400);
+}, 120_000);
+
+describe('A disbursement whose transfer a restore has forgotten', () => {
+  /** One that two people approved and the provider has; of the attempt, and of the decision if asked, nothing is left. */
+  async function buildForgotten({ undecided }: { undecided: boolean }): Promise<WaitingDisbursement> {
+    const it = await buildWaitingDisbursement(stack, '300000', '131313');
+    await approve(it, 0);
+    expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
+    await saidOf(it.id, 'accepted');
+    await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${it.id}`).terminate('lost');
+    await withoutTriggers(stack, 'delete from payout_attempts where payout_id = ?', [it.id]);
+    await withoutTriggers(
+      stack,
+      `update payouts set last_word = null, last_word_at = null, provider_transfer_id = null, asked_at = null,
+         look_again_at = now() + interval '1 hour' where id = ?`,
+      [it.id],
+    );
+    const forget = `update decisions set status = 'pending', first_approved_by = null, approved_by = null, approved_at = null,
+      ended_at = null where id = ?`;
+    if (undecided) await withoutTriggers(stack, forget, [it.decisionId]);
+    await recountTallies(stack);
+    return it;
+  }
+  const hint = ({ id }: WaitingDisbursement) => stack.deps.workflows.hintPayout({ id, kind: 'withdrawal' });
+
+  it('is not ended before the provider was asked, though its owner is suspended', async () => {
+    const it = await buildForgotten({ undecided: false });
+    await stack.em().execute("update users set status = 'suspended' where id = ?", [it.owner.id]);
+    await setFaults(stack, { requests: { error_rate: 1 } });
+    await hint(it);
+    await saidOf(it.id, 'unsent');
+    await setFaults(stack, {});
+    await settleAtProvider(stack, it.id, 'SUCCEEDED');
+    await stack.em().execute("update users set status = 'active' where id = ?", [it.owner.id]);
+    await withdrawalWhen(stack, it.owner, it.id, 'succeeded');
+    expect(await transfersOf(stack, it.id)).toHaveLength(1);
+  }, 120_000);
+
+  it('has succeeded whatever people say of it now', async () => {
+    const it = await buildForgotten({ undecided: true });
+    await settleAtProvider(stack, it.id, 'SUCCEEDED');
+    await withdrawalWhen(stack, it.owner, it.id, 'succeeded');
+    const { body } = await stack.post(`/v1/decisions/${it.decisionId}/reject`, undefined, {
+      token: approvers[0] ?? '',
+    });
+    expect(body).toMatchObject({ data: { status: 'lapsed', reason: 'the withdrawal is now succeeded' } });
+    expect(await take(it, '200000', true)).toBe(400);
+  }, 120_000);
+});

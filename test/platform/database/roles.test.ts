@@ -66,6 +66,7 @@ describe('Every function of the schema', () => {
       'answer_payout_attempt',
       'apply_receipt',
       'book_external',
+      'book_own_transfer',
       'book_transfer',
       'change_tally',
       'close_day',
@@ -89,6 +90,7 @@ describe('Every function of the schema', () => {
       'settle_receipt',
       'suspend_receipt',
       'tally_payout',
+      'unbook_transfer',
       'write_seal',
     ]);
     const dynamic = await ask<{ name: string }>(

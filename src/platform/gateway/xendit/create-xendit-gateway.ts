@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { budgets } from '../../../shared/budgets.ts';
 import { type CallBudget, unlimited } from '../call-budget.ts';
-import type { Gateway } from '../gateway.ts';
+import type { CallOptions, FoundTransfer, Gateway } from '../gateway.ts';
 import { checkBankAccount } from './bank-account-checks.ts';
 import { readCallback } from './callback.ts';
 import { expireInstrument, findInstrument, findPayment, requestInstrument } from './instruments.ts';
 import { listRecords } from './records.ts';
-import { digestRefund, findRefund, requestRefund } from './refunds.ts';
+import { digestRefund, findRefund, findRefundById, requestRefund } from './refunds.ts';
 import { findReusable, listPaymentsUnder, requestReusable } from './reusable.ts';
 import type { ClientSettings } from './settings.ts';
 import { digestTransfer, findTransfer, readBalance, requestTransfer } from './transfers.ts';
@@ -53,7 +53,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     findTransfer: (reference, { refundOf, ...callOptions } = {}) =>
       refundOf
         ? findRefund(settings, { reference, refundOf }, callOptions)
-        : findTransfer(settings, reference, callOptions),
+        : findTransferOrRefund(settings, reference, callOptions),
     listRecords: (period, callOptions) => listRecords(settings, period, callOptions),
     checkBankAccount: (question, callOptions) => checkBankAccount(settings, question, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),
@@ -61,4 +61,14 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     // Digests have equal length, so the time reveals neither the token's length nor its absence.
     isCallbackToken: (token) => timingSafeEqual(digest(token ?? ''), expectedToken) && token !== undefined,
   };
+}
+
+/** The transfer of the reference, or the refund of it that has the `known` id. */
+async function findTransferOrRefund(
+  settings: ClientSettings,
+  reference: string,
+  { known, ...options }: CallOptions & { known?: string | null | undefined },
+): Promise<FoundTransfer | null> {
+  const transfer = await findTransfer(settings, reference, { known, ...options });
+  return transfer ?? (known ? findRefundById(settings, { reference, id: known }, options) : null);
 }

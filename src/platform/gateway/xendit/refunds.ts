@@ -93,6 +93,20 @@ export async function requestRefund(
   }
 }
 
+/** The refund of this id, if it was made under the reference: of one whose payment request is not known. Null otherwise. */
+export async function findRefundById(
+  settings: ClientSettings,
+  { reference, id }: { reference: string; id: string },
+  options: CallOptions = {},
+): Promise<FoundTransfer | null> {
+  return lookUp(first(settings), 'find refund by id', options, async (client) => {
+    // biome-ignore lint/complexity/useLiteralKeys: as above
+    const { raw } = await client.refunds['getRefundRaw']({ refundID: id });
+    const state = stateOf(refundAnswer.parse(await raw.json()));
+    return state.reference === reference ? { ...state, further: [] } : null;
+  });
+}
+
 const perPage = 50;
 /** More refunds of one payment than this are not looked through: nothing is concluded then. */
 const mostPages = 20;

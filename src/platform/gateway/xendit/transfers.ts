@@ -97,14 +97,14 @@ export async function requestTransfer(
 /** If the provider ever holds two transfers or refunds of one reference, one whose money may have left comes first. */
 const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
 
-/** The state that tells most of what the provider has under one reference, and other live ones; null when it has nothing. */
+/** The state that tells most of what the provider has under one reference, and the others; null when it has nothing. */
 export function mostTelling(states: TransferState[], known: string | null | undefined): FoundTransfer | null {
   const sorted = states.toSorted(
     (left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status),
   );
   const live = sorted.filter(({ status }) => status !== 'failed');
   const told = live.find(({ providerTransferId }) => providerTransferId === known) ?? sorted[0];
-  return told === undefined ? null : { ...told, further: live.filter((state) => state !== told) };
+  return told === undefined ? null : { ...told, further: sorted.filter((state) => state !== told) };
 }
 
 /** The provider's state of the transfer of this reference; null when it knows none. */

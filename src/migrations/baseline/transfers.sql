@@ -1,0 +1,188 @@
+-- Which of the provider's transfers are in the books: one fact, that whatever books a transfer writes in its transaction, so
+-- that none is booked twice.
+
+create table booked_transfers (
+  -- The provider's id.
+  provider_id text primary key,
+  -- The payout that spent it, or that failed here although it left; null where nobody asked for it.
+  payout_id uuid references payouts (id),
+  -- Where two people booked it: their decision, and its journal.
+  decision_id uuid references decisions (id),
+  journal_id uuid,
+  booked_at timestamptz not null default clock_timestamp(),
+  check (num_nonnulls(payout_id, decision_id) > 0),
+  check ((decision_id is null) = (journal_id is null))
+);
+create unique index booked_transfers_spent on booked_transfers (payout_id) where decision_id is null;
+create index booked_transfers_of_payout on booked_transfers (payout_id) where decision_id is not null and payout_id is not null;
+create index booked_transfers_of_decision on booked_transfers (decision_id) where decision_id is not null;
+
+-- A payout that has succeeded has its transfer in the books; a transfer that people booked is taken back first
+-- (unbook_transfer). And a transfer that is a payout's own is no longer one that nobody knows, or a second one.
+create function book_own_transfer() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  spent constant text := case new.status when 'succeeded' then new.provider_transfer_id end;
+begin
+  delete from booked_transfers b
+    where b.payout_id = new.id and b.decision_id is null and b.provider_id is distinct from spent;
+  if spent is not null and not exists (select from booked_transfers b
+      where b.provider_id = spent and b.payout_id = new.id and b.decision_id is null) then
+    begin
+      insert into booked_transfers (provider_id, payout_id) values (spent, new.id);
+    exception when unique_violation then
+      raise exception 'a transfer is booked once' using errcode = 'AM003', detail = spent;
+    end;
+  end if;
+  update reconciliations r set state = 'resolved', updated_at = now()
+    where r.resource_type = 'payout' and r.subject = new.provider_transfer_id and r.state <> 'resolved'
+      and r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER');
+  return null;
+end $$;
+create trigger payouts_book_their_transfer after update on payouts for each row
+  when (new.status is distinct from old.status or new.provider_transfer_id is distinct from old.provider_transfer_id)
+  execute function book_own_transfer();
+
+-- The transfers that somebody may mean by this: our reference, or the provider's id. Those that nobody knows, and second
+-- ones; not what is in the books, or is a payout's own.
+create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select r.* from reconciliations r
+  where r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER') and r.state <> 'resolved' and (r.subject = p_reference
+    or r.reference = p_reference or r.resource_id = (select p.id from payouts p where p.reference = p_reference))
+    and not exists (select from booked_transfers b where b.provider_id = r.subject)
+    and not exists (select from payouts p where p.provider_transfer_id = r.subject)
+$$;
+
+-- Books a transfer that left although nobody here has booked it, as two people have decided; with it the decision is
+-- carried out and the difference is resolved. What left of a payout that ended here otherwise comes from its source, as far
+-- as there is money that is not kept for causes; the rest, and all of a transfer that nobody knows or that is a second one,
+-- is the platform's loss. What the provider took for it is its cost, where a payout says how much. False when there is no
+-- such transfer any more.
+create function book_transfer(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
+  cost constant uuid := '00000000-0000-4000-8000-000000000003';
+  loss constant uuid := '00000000-0000-4000-8000-000000000006';
+  decided decisions;
+  beyond reconciliations;
+  subject payouts;
+  transfer text;
+  gone numeric;
+  taken numeric := 0;
+  from_source numeric := 0;
+begin
+  perform refuse_old_snapshot();
+  decided := approved_decision(p_decision_id, 'book_transfer');
+  if decided.payout_id is not null then
+    select * into subject from payouts p where p.id = decided.payout_id for update;
+    if subject.status not in ('failed', 'reversed') or subject.last_word is distinct from 'succeeded' then
+      return false;
+    end if;
+    transfer := subject.provider_transfer_id;
+    gone := subject.net_amount;
+    -- What was taken for one that has succeeded was posted then.
+    taken := case subject.status when 'failed' then subject.provider_fee else 0 end;
+    perform from account_balances b where b.account_id = subject.source_account_id and b.shard = 0 for update;
+    select least(gone, greatest(account_balance(subject.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
+      into from_source from charitable_causes c where c.account_id = subject.source_account_id;
+  else
+    -- Whatever is heard of it meanwhile waits, and sees that it is booked.
+    perform from reconciliations r where r.resource_type = 'payout'
+      and r.subject in (select t.subject from transfers_beyond_ours(decided.provider_reference) t) order by r.id for update;
+    if (select count(distinct t.subject) from transfers_beyond_ours(decided.provider_reference) t) <> 1 then
+      return false;
+    end if;
+    select t.* into beyond from transfers_beyond_ours(decided.provider_reference) t order by t.day desc limit 1;
+    if beyond.theirs ->> 'status' is distinct from 'succeeded' then
+      return false;
+    end if;
+    transfer := beyond.subject;
+    gone := (beyond.theirs ->> 'amount')::numeric;
+    select p.id, p.provider_fee into subject.id, taken from payouts p where p.id = beyond.resource_id;
+    taken := coalesce(taken, 0);
+  end if;
+  insert into booked_transfers (provider_id, payout_id, decision_id, journal_id)
+    values (transfer, subject.id, decided.id, p_journal_id) on conflict do nothing;
+  if not found or not write_journal(p_journal_id, 'transfer/' || transfer || '/booked/' || decided.id, 'transfer.booked',
+    array[clearing, cost] || case when from_source > 0 then array[subject.source_account_id] else '{}' end
+      || case when gone > from_source then array[loss] else '{}' end,
+    array[gone + taken, -taken] || case when from_source > 0 then array[-from_source] else '{}' end
+      || case when gone > from_source then array[from_source - gone] else '{}' end) then
+    return false;
+  end if;
+  update payouts p set booked_at = clock_timestamp(), contradicted_at = null, explained_word = p.last_word
+    where p.id = decided.payout_id;
+  update reconciliations r set state = 'resolved', updated_at = now()
+    where r.resource_type = 'payout' and r.subject = transfer and r.state <> 'resolved';
+  insert into events (event, impact, resource_type, resource_id, actor_id, data)
+    values ('TRANSFER_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by, jsonb_build_object(
+      'provider_id', transfer, 'amount', gone::text, 'cost', taken::text, 'loss', (gone - from_source)::text,
+      'payout_id', decided.payout_id, 'decision_id', decided.id));
+  update decisions set status = 'carried_out' where id = decided.id;
+  return true;
+end $$;
+
+-- Takes back what two people booked of a transfer: everything goes back to where it came from. What the provider took for
+-- it stays where the bank has given it back (p_keeps_cost), and comes back where it never left or is spent by a payout.
+-- False where nobody has booked it so.
+create function unbook_transfer(p_journal_id uuid, p_provider_id text, p_keeps_cost boolean) returns boolean language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  clearing constant uuid := '00000000-0000-4000-8000-000000000001';
+  revenue constant uuid := '00000000-0000-4000-8000-000000000002';
+  cost constant uuid := '00000000-0000-4000-8000-000000000003';
+  booked booked_transfers;
+  kept numeric;
+  accounts uuid[];
+  amounts numeric[];
+begin
+  perform refuse_old_snapshot();
+  perform from reconciliations r where r.resource_type = 'payout' and r.subject = p_provider_id order by r.id for update;
+  delete from booked_transfers b where b.provider_id = p_provider_id and b.decision_id is not null returning * into booked;
+  if not found then
+    return false;
+  end if;
+  select case when p_keeps_cost then coalesce(-sum(p.amount), 0) else 0 end into kept
+    from postings p where p.journal_id = booked.journal_id and p.account_id = cost;
+  select array_agg(p.account_id), array_agg(case p.account_id when clearing then kept - p.amount when cost then -kept - p.amount
+      else -p.amount end) into accounts, amounts
+    from postings p where p.journal_id = booked.journal_id;
+  -- A payout that it turns out to be of may be ended next: in the one order of all.
+  perform hold_balances(
+    array(select p.reserved_account_id from payouts p where p.status = 'pending' and p.provider_transfer_id = p_provider_id),
+    accounts || revenue || array(select p.source_account_id from payouts p where p.provider_transfer_id = p_provider_id));
+  if not write_journal(p_journal_id, 'transfer/' || p_provider_id || '/unbooked/' || booked.decision_id, 'transfer.unbooked',
+    accounts, amounts) then
+    raise exception 'a booking is taken back once' using errcode = 'AM003', detail = p_provider_id;
+  end if;
+  update payouts p set booked_at = null where p.id = booked.payout_id and p.booked_at is not null
+    and p.provider_transfer_id = p_provider_id;
+  insert into events (event, impact, resource_type, resource_id, data)
+    values ('TRANSFER_UNBOOKED', 'HIGH', 'journal', p_journal_id::text, jsonb_build_object('provider_id', p_provider_id,
+      'payout_id', booked.payout_id, 'decision_id', booked.decision_id, 'booked_journal_id', booked.journal_id));
+  return true;
+end $$;
+
+-- A transfer is in the books once: what a payout spent, or what people booked, and what was taken back is not. Each
+-- row names a transfer that is booked twice, without a fact, or by a fact without its journal.
+create view check_transfers_booked_once as
+  select coalesce(b.provider_id, p.provider_transfer_id) as provider_id, p.id as payout_id, b.decision_id, 'spent' as booked
+  from (select * from payouts where updated_at >= checks_since_time() and status = 'succeeded' and provider_transfer_id is not null) p
+  left join booked_transfers b on b.provider_id = p.provider_transfer_id
+  where b.payout_id is distinct from p.id or b.decision_id is not null
+  union all
+  select b.provider_id, b.payout_id, b.decision_id, 'by people'
+  from journals j
+  cross join lateral (select split_part(j.business_key, '/booked/', 2)::uuid as decision_id,
+    substring(split_part(j.business_key, '/booked/', 1) from '^transfer/(.*)$') as provider_id) named
+  left join booked_transfers b on b.decision_id = named.decision_id
+  where j.kind = 'transfer.booked' and j.id >= checks_since() and (b.journal_id is not distinct from j.id)
+    = exists (select from journal_keys k where k.business_key = replace(j.business_key, '/booked/', '/unbooked/'))
+  union all
+  select b.provider_id, b.payout_id, b.decision_id, 'without its booking'
+  from booked_transfers b left join payouts p on p.id = b.payout_id
+  where b.booked_at >= checks_since_time() and case when b.decision_id is null
+    then p.status is distinct from 'succeeded' or p.provider_transfer_id is distinct from b.provider_id
+    else not exists (select from journals j where j.id = b.journal_id and j.kind = 'transfer.booked') end;

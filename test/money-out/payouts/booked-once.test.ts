@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import { reconcileOn } from '../../control/reconciliation/reconcile-on.ts';
+import { backUp, restore } from '../../control/reconciliation/restore.ts';
+import { approve, buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
+import { type BuiltPartner, freshKey } from '../../support/partner.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
+import {
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  readBalance,
+  readPayout,
+  settleAtProvider,
+  transferElsewhere,
+} from './build-payouts.ts';
+
+/** Each transfer of the provider is in the books once, whoever booked it first and whatever becomes of it. */
+let stack: Stack;
+let partner: BuiltPartner;
+let operators: Operators;
+/** Of IDR 100,000 the bank gets 97,500; the provider takes 1,000 for it. */
+const fees = [
+  { method: 'payout', fixed: '2500', basis_points: 0, provider_fixed: '1000', provider_basis_points: 0 },
+  { method: 'ewallet', fixed: '0', basis_points: 0 },
+];
+beforeAll(async () => {
+  stack = await startStack({ own: true, worker: true, sandbox: true });
+  partner = await buildPayer(stack, { fees });
+  operators = await buildOperators(stack);
+  await backUp(stack.owner());
+}, 120_000);
+afterEach(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const token = () => ({ token: operators.proposer.token });
+const stuckAbout = async (id: string) => {
+  const { body } = await stack.get('/v1/payouts/stuck?minutes=0&limit=100', token());
+  return body.data.items.filter((item: object) => JSON.stringify(item).includes(id));
+};
+const stuckWhen = (id: string, count = 1) =>
+  eventually(
+    () => stuckAbout(id),
+    (items) => items.length === count,
+    60_000,
+  );
+const saidOf = (id: string, word: string) =>
+  eventually(
+    () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [id]),
+    ([row]) => row?.word === word,
+    60_000,
+  );
+const systemBalances = async () => {
+  const [row] = await stack.em().execute<{ clearing: string; cost: string; loss: string }[]>(
+    `select account_balance(?)::text as clearing, account_balance(?)::text as cost,
+       (select account_balance(id)::text from accounts where kind = 'loss') as loss`,
+    [systemAccounts.gatewayClearing, systemAccounts.providerCost],
+  );
+  return { clearing: Number(row?.clearing), cost: Number(row?.cost), loss: Number(row?.loss) };
+};
+/** What has changed of them since they were read. */
+const changeSince = async (before: { clearing: number; cost: number; loss: number }) => {
+  const now = await systemBalances();
+  return { clearing: now.clearing - before.clearing, cost: now.cost - before.cost, loss: now.loss - before.loss };
+};
+const transferOf = async (id: string): Promise<string> => {
+  const [row] = await stack
+    .em()
+    .execute<{ id: string }[]>('select provider_transfer_id as id from payouts where id = ?', [id]);
+  return row?.id ?? '';
+};
+const book = (named: { payout_id: string } | { provider_reference: string }) =>
+  decide(stack, operators, { kind: 'book_transfer', ...named });
+const refuses = async (named: object) => (await propose(stack, operators, { kind: 'book_transfer', ...named })).status;
+
+it('A booked transfer that the bank returns goes back to where it came from, and is booked again if it left after all', async () => {
+  const payer = await buildPayer(stack, { fees });
+  const before = await systemBalances();
+  const { id } = await pay(payer, { bank_account_number: magicAccount('999999') });
+  await payoutWhen(payer, id, 'failed');
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  await saidOf(id, 'succeeded');
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+  expect((await readBalance(payer)).available).toBe('902500.0000');
+  expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
+  await settleAtProvider(stack, id, 'REVERSED');
+  await saidOf(id, 'reversed');
+  expect((await readBalance(payer)).available).toBe('1000000.0000');
+  expect(await changeSince(before)).toEqual({ clearing: 1000, cost: -1000, loss: 0 });
+  expect(await readPayout(payer, id)).toMatchObject({ status: 'failed', booked_at: null });
+  await stuckWhen(id, 0);
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  await stuckWhen(id);
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+  expect((await readBalance(payer)).available).toBe('902500.0000');
+  await stuckWhen(id, 0);
+}, 120_000);
+
+it('A payout that the bank returned, and that the provider then says was made, is booked', async () => {
+  const payer = await buildPayer(stack, { fees });
+  const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
+  await settleAtProvider(stack, id, 'REVERSED');
+  await payoutWhen(payer, id, 'reversed');
+  expect((await readBalance(payer)).available).toBe('997500.0000');
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  await stuckWhen(id);
+  const before = await systemBalances();
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+  expect((await readBalance(payer)).available).toBe('900000.0000');
+  expect(await changeSince(before)).toEqual({ clearing: 97_500, cost: 0, loss: 0 });
+  expect(await readPayout(payer, id)).toMatchObject({ status: 'reversed', booked_at: expect.any(String) });
+}, 120_000);
+
+it('An approval asks the provider again: what has come back since is not booked', async () => {
+  const before = await systemBalances();
+  const reference = `elsewhere-${randomUUID()}`;
+  const unknown = await transferElsewhere(stack, reference, '111111');
+  await stuckWhen(unknown);
+  const proposal = { kind: 'book_transfer', provider_reference: unknown };
+  const { id } = (await propose(stack, operators, proposal)).body.data;
+  await settleAtProvider(stack, reference, 'REVERSED');
+  const { body } = await approve(stack, operators, id);
+  expect(body.data).toMatchObject({ status: 'refused' });
+  expect(await changeSince(before)).toEqual({ clearing: 0, cost: 0, loss: 0 });
+  await stuckWhen(unknown, 0);
+}, 120_000);
+
+it('What was booked as lost by an unknown transfer comes back when the bank returns it', async () => {
+  const before = await systemBalances();
+  const reference = `elsewhere-${randomUUID()}`;
+  const unknown = await transferElsewhere(stack, reference, '111111');
+  await stuckWhen(unknown);
+  expect(await book({ provider_reference: reference })).toMatchObject({ status: 'carried_out' });
+  expect(await changeSince(before)).toEqual({ clearing: 100_000, cost: 0, loss: -100_000 });
+  await settleAtProvider(stack, reference, 'REVERSED');
+  await eventually(
+    () => changeSince(before),
+    ({ clearing, loss }) => clearing === 0 && loss === 0,
+    60_000,
+  );
+  expect((await reconcileOn(stack)).open).toBe(0);
+}, 120_000);
+
+it('A second transfer that was booked as lost, and by which its payout then succeeds, is booked once', async () => {
+  const payer = await buildPayer(stack, { fees });
+  const before = await systemBalances();
+  const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
+  await saidOf(id, 'accepted');
+  const first = await transferOf(id);
+  const second = await transferElsewhere(stack, id, '111111', 97_500);
+  await stuckWhen(second);
+  expect(await book({ provider_reference: second })).toMatchObject({ status: 'carried_out' });
+  expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: -97_500 });
+  const cancelled = await stack.sandbox.post(`/v2/payouts/${first}/cancel`, undefined, {
+    headers: { authorization: `Basic ${Buffer.from(`${stack.env.XENDIT_SECRET_KEY}:`).toString('base64')}` },
+  });
+  expect(cancelled.status).toBe(200);
+  await payoutWhen(payer, id, 'succeeded');
+  expect(await transferOf(id)).toBe(second);
+  expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
+  expect(await refuses({ provider_reference: second })).toBe(404);
+  await stuckWhen(second, 0);
+}, 120_000);
+
+describe('After a restore to before a payout was made', () => {
+  /** The payout that was made under this key, and that only the provider knows now. */
+  async function buildForgotten(key: string): Promise<{ id: string; transfer: string }> {
+    const { id } = await pay(partner, {}, key);
+    await payoutWhen(partner, id, 'succeeded');
+    const transfer = await transferOf(id);
+    await restore(stack.owner());
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await stuckWhen(transfer);
+    return { id, transfer };
+  }
+
+  it('what was booked as lost is spent by the payout that is made anew under its key', async () => {
+    const key = freshKey();
+    const { id, transfer } = await buildForgotten(key);
+    const before = await systemBalances();
+    expect(await book({ provider_reference: transfer })).toMatchObject({ status: 'carried_out' });
+    await pay(partner, {}, key);
+    await payoutWhen(partner, id, 'succeeded');
+    expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
+  }, 120_000);
+
+  it('a transfer that a payout made anew has found is no longer unknown, and cannot be booked', async () => {
+    const key = freshKey();
+    const { id, transfer } = await buildForgotten(key);
+    await pay(partner, {}, key);
+    await payoutWhen(partner, id, 'succeeded');
+    await stuckWhen(transfer, 0);
+    expect(await refuses({ provider_reference: transfer })).toBe(404);
+  }, 120_000);
+
+  it('a refund to a wallet that nobody knows any more is booked', async () => {
+    const paymentId = await buildPaid(stack, partner, { amount: '50000' });
+    const made = await refund(partner, paymentId, { amount: '20000' });
+    await refundWhen(partner, made, 'succeeded');
+    const transfer = await transferOf(made.id);
+    await restore(stack.owner());
+    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: made.id, status: 'SUCCEEDED' });
+    await stuckWhen(transfer);
+    const before = await systemBalances();
+    expect(await book({ provider_reference: made.id })).toMatchObject({ status: 'carried_out' });
+    expect(await changeSince(before)).toEqual({ clearing: 20_000, cost: 0, loss: -20_000 });
+  }, 120_000);
+});
