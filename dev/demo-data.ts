@@ -3,7 +3,7 @@ import { systemAccounts } from '../src/ledger/accounts/account.ts';
 import { openAccount } from '../src/ledger/accounts/open-account.ts';
 import { recordTransactions } from '../src/ledger/post-journal.ts';
 import { hashPassword, verifyPassword } from '../src/people/identity/password.ts';
-import { emailDigest, preparePerson } from '../src/people/identity/profile.ts';
+import { emailDigest, preparePerson } from '../src/people/members/profile.ts';
 import type { Sealer } from '../src/platform/encryption/sealer.ts';
 import { newId } from '../src/shared/ids.ts';
 import { negateMoney } from '../src/shared/money.ts';

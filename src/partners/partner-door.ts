@@ -12,12 +12,12 @@ import type { KeyedRequest } from '../platform/openings/opening.ts';
 import { must } from '../shared/assert.ts';
 import { canonicalJson } from '../shared/canonical-json.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
+import { refuseField } from '../shared/refuse-field.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
 import { fingerprintOfRequest, type KeptAnswer, keepSealed, openUnderKey } from './idempotency.ts';
 import { complainOfAccount, complainOfOrganization } from './inactive.ts';
 import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
-import { refuseField } from './refuse-field.ts';
 import { refuseMalformedProof } from './refuse-malformed-proof.ts';
 import { takeSignature } from './take-signature.ts';
 

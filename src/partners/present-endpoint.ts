@@ -3,7 +3,12 @@ import { timestamp, uuid } from '../platform/http/fields.ts';
 import { allEvents, askableEvents } from './partner.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { disabledReasons, webhookEndpointLaw } from './webhook-endpoint.ts';
-import type { TwinnedEndpoint } from './webhooks/find-endpoints.ts';
+
+/** An endpoint, and the ids of the partner's others with the same URL: each of them is sent what it asks for. */
+export interface TwinnedEndpoint {
+  endpoint: WebhookEndpoint;
+  twins: string[];
+}
 
 /** The events that an endpoint asks for: some by name, or all. */
 export const askedEvents = () =>

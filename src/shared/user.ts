@@ -22,3 +22,6 @@ export type UserStatus = StatusOf<typeof userLaw>;
 export const passwordMinimumCharacters = 12;
 /** And at most this many, to bound the cost of hashing. */
 export const passwordMaximumCharacters = 256;
+
+export const locales = ['id', 'en'] as const;
+export type Locale = (typeof locales)[number];

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { openAccount } from '../../src/ledger/accounts/open-account.ts';
-import { preparePerson } from '../../src/people/identity/profile.ts';
 import type { Tokens } from '../../src/people/identity/tokens.ts';
+import { preparePerson } from '../../src/people/members/profile.ts';
 import type { Sealer } from '../../src/platform/encryption/sealer.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { negateMoney } from '../../src/shared/money.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { emailDigest, foldEmail } from '../../people/identity/profile.ts';
+import { emailDigest, foldEmail } from '../../people/members/profile.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordReadOfOthers } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';

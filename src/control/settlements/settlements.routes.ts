@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { bookDay } from '../../ledger/seals/day-seal.ts';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
-import { aboutField, refuseField } from '../../partners/refuse-field.ts';
 import { partner } from '../../platform/http/access.ts';
 import { amount, isoDate, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../../platform/http/stream-document.ts';
+import { aboutField, refuseField } from '../../shared/refuse-field.ts';
 import { readSettlement } from './read-settlement.ts';
 import { settlementColumns, settlementGroups } from './settlement.ts';
 

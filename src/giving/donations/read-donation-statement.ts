@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openProfile } from '../../people/identity/profile.ts';
+import { openProfile } from '../../people/members/profile.ts';
 import { readInSnapshot } from '../../platform/database/read-in-snapshot.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { must } from '../../shared/assert.ts';

@@ -9,11 +9,11 @@ import {
 } from '../../partners/fee.ts';
 import { refuseClosed, refuseNotLinked } from '../../partners/inactive.ts';
 import type { FeeMode } from '../../partners/partner.ts';
-import { aboutField, refuseField } from '../../partners/refuse-field.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import type { OrganizationStatus } from '../../shared/organization.ts';
+import { aboutField, refuseField } from '../../shared/refuse-field.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 
 export interface PriceQuestion {

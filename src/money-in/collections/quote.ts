@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { pricePayout } from '../../money-out/payouts/price-payout.ts';
 import type { Price } from '../../partners/fee.ts';
 import type { FeeMethod } from '../../partners/partner.ts';
-import { refuseField } from '../../partners/refuse-field.ts';
 import type { Money } from '../../shared/money.ts';
+import { refuseField } from '../../shared/refuse-field.ts';
 import { priceRequest } from './price-request.ts';
 
 export interface Quoted {

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { refuseField } from '../../partners/refuse-field.ts';
 import { sealForOrder } from '../../partners/seal-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
@@ -10,6 +9,7 @@ import { refuse } from '../../shared/errors.ts';
 import { partnerInstrumentIdFor } from '../../shared/ids.ts';
 import type { Metadata } from '../../shared/metadata.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
+import { refuseField } from '../../shared/refuse-field.ts';
 import { findInstrument, type InstrumentWithChannel } from './find-partner-instruments.ts';
 import {
   type InstrumentMethod,

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openProfile } from '../../people/identity/profile.ts';
+import { openProfile } from '../../people/members/profile.ts';
 import { User } from '../../people/members/user.entity.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateway, Instrument } from '../../platform/gateway/gateway.ts';

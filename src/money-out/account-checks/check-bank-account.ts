@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { refuseField } from '../../partners/refuse-field.ts';
 import { complainOfAccountNumber, findPayoutBank } from '../../people/bank-accounts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { type BankAccountState, type Gateway, isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
+import { refuseField } from '../../shared/refuse-field.ts';
 import {
   type AccountCheckStatus,
   compareNames,

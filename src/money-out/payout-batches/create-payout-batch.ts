@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
-import { refuseField } from '../../partners/refuse-field.ts';
 import { sealForOrder } from '../../partners/seal-for-order.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
@@ -11,6 +10,7 @@ import { must } from '../../shared/assert.ts';
 import { batchPayoutIdFor, payoutBatchIdFor, payoutReferenceOf } from '../../shared/ids.ts';
 import type { Metadata } from '../../shared/metadata.ts';
 import { addMoney, formatMoney, type Money } from '../../shared/money.ts';
+import { refuseField } from '../../shared/refuse-field.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { type BatchItemRequest, type JudgedItem, judgeItems } from './judge-items.ts';
 import { PayoutBatch } from './payout-batch.entity.ts';

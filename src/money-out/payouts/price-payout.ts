@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type FeeRule, freeOfCharge, leastPayout, type Price, priceCollection } from '../../partners/fee.ts';
 import type { FeeMode } from '../../partners/partner.ts';
-import { refuseField } from '../../partners/refuse-field.ts';
 import {
   bankColumns,
   complainOfAccountNumber,
@@ -13,6 +12,7 @@ import { must } from '../../shared/assert.ts';
 import { isDomainError } from '../../shared/errors.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
+import { refuseField } from '../../shared/refuse-field.ts';
 import { payoutRule } from './provider-fee.ts';
 
 export interface PayoutQuestion {

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { either, type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import { must } from '../../shared/assert.ts';
-import type { PayoutBatchWorkflows } from '../payout-batches/payout-batch.ts';
 import type { PayoutPlace, PayoutWorkflows } from './payout.ts';
 
 /** Payouts that are due for a look; each look sets the time of the next. */
@@ -22,7 +21,7 @@ const overdueBatches = 'select id, look_again_at as since from payout_batches wh
  */
 export function sweepPayouts(
   em: EntityManager,
-  workflows: Pick<PayoutWorkflows, 'hintPayout'> & Pick<PayoutBatchWorkflows, 'lookAfterPayoutBatch'>,
+  workflows: Pick<PayoutWorkflows, 'hintPayout'> & { lookAfterPayoutBatch(batchId: string): Promise<void> },
   failed: SweepFailure,
 ): Promise<number> {
   const wake = async (id: string) => {

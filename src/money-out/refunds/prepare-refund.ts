@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { refuseField } from '../../partners/refuse-field.ts';
 import { sealForOrder } from '../../partners/seal-for-order.ts';
 import {
   complainOfAccountNumber,
@@ -10,6 +9,7 @@ import {
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Metadata } from '../../shared/metadata.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
+import { refuseField } from '../../shared/refuse-field.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { readPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
 import { type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';

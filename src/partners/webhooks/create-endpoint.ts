@@ -6,9 +6,10 @@ import { newId } from '../../shared/ids.ts';
 import { lockPartner } from '../find-partner.ts';
 import type { AskedEvent } from '../partner.ts';
 import { newWebhookSecret } from '../partner-secrets.ts';
+import type { TwinnedEndpoint } from '../present-endpoint.ts';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import { endpointSecretPlace, mostEndpoints, type WebhookEndpointStatus } from '../webhook-endpoint.ts';
-import { type TwinnedEndpoint, withTwins } from './find-endpoints.ts';
+import { withTwins } from './find-endpoints.ts';
 import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 

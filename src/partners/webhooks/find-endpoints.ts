@@ -5,6 +5,7 @@ import type { Listed } from '../../platform/database/position.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { refuse } from '../../shared/errors.ts';
 import { lockPartner } from '../find-partner.ts';
+import type { TwinnedEndpoint } from '../present-endpoint.ts';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import { type EarlierSecret, endpointSecretPlace } from '../webhook-endpoint.ts';
 
@@ -14,12 +15,6 @@ export function findEndpoints(
   { partnerId, ...window }: ListWindow & { partnerId: string },
 ): Promise<Listed & { items: WebhookEndpoint[] }> {
   return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window);
-}
-
-/** An endpoint, and the ids of the partner's others with the same URL: each of them is sent what it asks for. */
-export interface TwinnedEndpoint {
-  endpoint: WebhookEndpoint;
-  twins: string[];
 }
 
 /** The endpoint with its twins. */

@@ -5,6 +5,7 @@ import { type Changes, changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
 import { type AskedEvent, rotationOverlapHours } from '../partner.ts';
 import { newWebhookSecret } from '../partner-secrets.ts';
+import type { TwinnedEndpoint } from '../present-endpoint.ts';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import {
   type EarlierSecret,
@@ -13,7 +14,7 @@ import {
   type WebhookEndpointStatus,
 } from '../webhook-endpoint.ts';
 import type { SecretEndpoint } from './create-endpoint.ts';
-import { lockEndpoint, openEarlierSecrets, type TwinnedEndpoint, withTwins } from './find-endpoints.ts';
+import { lockEndpoint, openEarlierSecrets, withTwins } from './find-endpoints.ts';
 import { type EndpointChange, recordEndpoint } from './record-endpoint.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 

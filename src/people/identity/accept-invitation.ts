@@ -5,12 +5,12 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
+import { openProfile } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
 import { openFirstAccount } from './create-user.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
-import { openProfile } from './profile.ts';
 
 export interface AcceptInvitationInput {
   token: string;

@@ -4,9 +4,9 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { recordMail } from '../mail/record-mail.ts';
+import { openProfile } from '../members/profile.ts';
 import { lockOwnRow } from './end-tokens.ts';
 import { guardGuesses } from './login-failures.ts';
-import { openProfile } from './profile.ts';
 import {
   findSecondFactor,
   hashRecoveryCode,

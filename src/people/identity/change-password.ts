@@ -6,12 +6,12 @@ import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { recordMail } from '../mail/record-mail.ts';
+import { openProfile } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
 import { endTokens, lockOwnRow } from './end-tokens.ts';
 import { countPassword, loginAttempt, refuseThrottled } from './login-failures.ts';
 import { hashPassword, normalizePassword, verifyPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
-import { openProfile } from './profile.ts';
 import { hasSecondFactor } from './second-factor.ts';
 
 export interface ChangePasswordInput {

@@ -1,12 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+
 import { openAccount } from '../../ledger/accounts/open-account.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
 import type { UserStatus, UserType } from '../../shared/user.ts';
+import type { NewPerson } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
-import type { NewPerson } from './profile.ts';
 import { freeExpiredAddress } from './take-back-invitation.ts';
 
 export interface NewUser {

@@ -15,10 +15,10 @@ import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
 import { recordMail } from '../mail/record-mail.ts';
 import { Organization } from '../members/organization.entity.ts';
+import { type NewPerson, openProfile, preparePerson, sealProfile } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
-import { type NewPerson, openProfile, preparePerson, sealProfile } from './profile.ts';
 import { freeExpiredAddress, requireRightOverInvited } from './take-back-invitation.ts';
 
 export interface InviteUserInput {

@@ -4,6 +4,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { UserStatus } from '../../shared/user.ts';
 import { recordMail } from '../mail/record-mail.ts';
+import { emailDigest, openProfile } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 import { holdUserRow, lockUserRow } from './end-tokens.ts';
 import {
@@ -15,7 +16,6 @@ import {
   rememberLogin,
 } from './login-failures.ts';
 import { hashPassword, verifyPassword } from './password.ts';
-import { emailDigest, openProfile } from './profile.ts';
 import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
 
 export interface LogInInput {

@@ -5,12 +5,12 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from '../../shared/user.ts';
 import { getDefaultRole } from '../access/find-role.ts';
+import { emailDigest, preparePerson } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
 import { createUser } from './create-user.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
 import { hashPassword, normalizePassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
-import { emailDigest, preparePerson } from './profile.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 
 /** Creates a platform user from the command line, where there is no caller, e.g. the first super admin. */

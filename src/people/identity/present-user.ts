@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { timestamp } from '../../platform/http/fields.ts';
-import { userLaw, userTypes } from '../../shared/user.ts';
-import { locales } from '../mail/mail.ts';
+import { locales, userLaw, userTypes } from '../../shared/user.ts';
+import { showProfile } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
-import { showProfile } from './profile.ts';
 
 /** A user as every answer shows one: never the password's hash. */
 export const UserAnswer = z

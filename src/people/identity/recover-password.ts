@@ -5,12 +5,12 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
 import { recordMail, recordTokenMail } from '../mail/record-mail.ts';
+import { emailDigest, openProfile } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
-import { emailDigest, openProfile } from './profile.ts';
 
 /** Every answer takes this long at least: several times what writing a mail takes. */
 const answeredAfterMs = 250;

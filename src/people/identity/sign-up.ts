@@ -3,13 +3,13 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { getDefaultRole } from '../access/find-role.ts';
 import { recordTokenMail } from '../mail/record-mail.ts';
+import { preparePerson } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 import { createUser, openFirstAccount } from './create-user.ts';
 import { countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
-import { preparePerson } from './profile.ts';
 
 export interface SignUpInput {
   name: string;

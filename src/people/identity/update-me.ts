@@ -4,10 +4,10 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
-import type { Locale } from '../mail/mail.ts';
+import type { Locale } from '../../shared/user.ts';
+import { openProfile, type Profile, sealProfile } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 import { lockOwnRow } from './end-tokens.ts';
-import { openProfile, type Profile, sealProfile } from './profile.ts';
 
 export interface UpdateMeInput {
   caller: Caller;

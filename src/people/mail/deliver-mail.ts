@@ -4,10 +4,10 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { forgetLooks } from '../../platform/housekeeping/sweep-rows.ts';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { openProfile } from '../identity/profile.ts';
+import type { Locale } from '../../shared/user.ts';
+import { openProfile } from '../members/profile.ts';
 import { findMailFacts, type MailSubject, shownAt } from './find-mail-facts.ts';
 import {
-  type Locale,
   type MailFacts,
   type MailFamily,
   MailRefused,

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { type Sweep, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
-import { counter } from '../../platform/metrics/metrics.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
+import { counter, type Metrics } from '../../platform/metrics/metrics.ts';
+import type { Logger } from '../../platform/process/log.ts';
 import { deliverMail } from './deliver-mail.ts';
 import { mailLaw } from './mail.ts';
 import { createMailSender } from './send-mail.ts';
@@ -13,16 +16,21 @@ const longestWaitMinutes = 12 * 60;
 /** Mails to be sent. */
 const due = "select id, created_at as since from mails where status = 'pending'";
 
+interface MailPorts {
+  config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL'>;
+  orm: MikroORM;
+  sealer: Sealer;
+  metrics: Metrics;
+  log: Logger;
+}
+
 /**
  * Sends the mails that wait, within a second or two, until it is disposed of. They are claimed as every other row that
  * waits is (`sweepRows`): several workers share them, one that dies leaves its own to the others, and a mail that cannot
  * be sent is tried at growing waits. No workflow looks after a mail: it is one attempt, repeated, and goes out while
  * Temporal is away. Without SMTP_URL nothing is sent.
  */
-export function keepMailSent(
-  deps: Pick<Dependencies, 'config' | 'orm' | 'sealer' | 'metrics' | 'log'>,
-): AsyncDisposable {
-  const { config, orm, sealer, metrics, log } = deps;
+export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): AsyncDisposable {
   const { SMTP_URL: url, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
   if (url === undefined || from === undefined) {
     log.warn('SMTP_URL is not set: mails to people wait');

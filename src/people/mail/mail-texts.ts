@@ -1,4 +1,5 @@
-import type { Locale, MailTexts } from './mail.ts';
+import type { Locale } from '../../shared/user.ts';
+import type { MailTexts } from './mail.ts';
 import { english } from './texts-en.ts';
 import { indonesian } from './texts-id.ts';
 

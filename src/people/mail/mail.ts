@@ -44,9 +44,6 @@ export const tokenPaths: Record<TokenKind, string> = {
   invitation: '/accept-invitation',
 };
 
-export const locales = ['id', 'en'] as const;
-export type Locale = (typeof locales)[number];
-
 /** What fills the gaps of a template, by name. */
 export type MailFacts = Record<string, string>;
 

@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import mustache from 'mustache';
-import type { Locale, MailFacts, MailKind } from './mail.ts';
+import type { Locale } from '../../shared/user.ts';
+import type { MailFacts, MailKind } from './mail.ts';
 import { mailFamilies } from './mail.ts';
 import { mailTexts } from './mail-texts.ts';
 

@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { UserStatus, UserType } from '../../shared/user.ts';
-import type { Locale } from '../mail/mail.ts';
+import type { Locale, UserStatus, UserType } from '../../shared/user.ts';
 
 const UserSchema = defineEntity({
   name: 'User',

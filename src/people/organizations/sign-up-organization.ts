@@ -9,9 +9,9 @@ import { countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/l
 import { countedAddress } from '../identity/login-failures.ts';
 import { hashPassword } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
-import { preparePerson } from '../identity/profile.ts';
 import { recordTokenMail } from '../mail/record-mail.ts';
 import { Organization } from '../members/organization.entity.ts';
+import { preparePerson } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 
 export interface SignUpOrganizationInput {

@@ -5,8 +5,8 @@ import {
   removeSecondFactor,
   setPassword,
 } from '../../people/identity/operate-users.ts';
-import { openProfile } from '../../people/identity/profile.ts';
 import { setUserStatus } from '../../people/identity/set-user-status.ts';
+import { openProfile } from '../../people/members/profile.ts';
 import type { User } from '../../people/members/user.entity.ts';
 import { updateOrganization } from '../../people/organizations/update-organization.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';

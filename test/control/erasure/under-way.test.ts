@@ -3,7 +3,7 @@ import { emptyRows } from '../../../src/control/erasure/empty-rows.ts';
 import { findHold } from '../../../src/control/erasure/find-hold.ts';
 import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { setPassword } from '../../../src/people/identity/operate-users.ts';
-import { emailDigest } from '../../../src/people/identity/profile.ts';
+import { emailDigest } from '../../../src/people/members/profile.ts';
 import { User } from '../../../src/people/members/user.entity.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { begun, opened } from '../../circles/begin-circle.ts';

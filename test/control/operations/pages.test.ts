@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { generateSync } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { hashPassword } from '../../../src/people/identity/password.ts';
-import { openProfile } from '../../../src/people/identity/profile.ts';
+import { openProfile } from '../../../src/people/members/profile.ts';
 import { User } from '../../../src/people/members/user.entity.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { give } from '../../giving/donations/build-donations.ts';

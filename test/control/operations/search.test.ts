@@ -1,4 +1,4 @@
-import { openProfile } from '../../../src/people/identity/profile.ts';
+import { openProfile } from '../../../src/people/members/profile.ts';
 import { User } from '../../../src/people/members/user.entity.ts';
 import { buildPayer, pay, payoutWhen } from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';

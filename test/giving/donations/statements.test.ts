@@ -1,5 +1,5 @@
 import { readDonationStatement } from '../../../src/giving/donations/read-donation-statement.ts';
-import { openProfile } from '../../../src/people/identity/profile.ts';
+import { openProfile } from '../../../src/people/members/profile.ts';
 import { User } from '../../../src/people/members/user.entity.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import {

@@ -1,5 +1,5 @@
 import { hash } from '@node-rs/argon2';
-import { emailDigest } from '../../../src/people/identity/profile.ts';
+import { emailDigest } from '../../../src/people/members/profile.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import { casesOf } from '../../support/full.ts';

@@ -1,4 +1,4 @@
-import { emailDigest } from '../../../src/people/identity/profile.ts';
+import { emailDigest } from '../../../src/people/members/profile.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, buildSuperAdmin } from '../../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';

@@ -1,4 +1,4 @@
-import { isDomainError, refuse } from '../shared/errors.ts';
+import { isDomainError, refuse } from './errors.ts';
 
 /** Refuses a partner's request because of one field, in the form of any validation failure (docs/contract.md 8). */
 export function refuseField(field: string, complaint: string): never {
