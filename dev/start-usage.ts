@@ -43,7 +43,7 @@ It takes no arguments, and reads these variables of the environment:
 
 ${rows.join('\n')}
 
-All others go on to the API and the worker as they are; README.md lists them.
+All others go on to the API and the worker as they are; docs/configuration.md lists them.
 `;
 }
 

@@ -201,8 +201,8 @@ describe('Every environment variable', () => {
     }
   });
 
-  it('in the README’s table is known, and the other way round', () => {
-    const named = [...read('README.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` +\|/gm)].map(([, name = '']) => name);
+  it('in docs/configuration.md is known, and the other way round', () => {
+    const named = [...read('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` \|/gm)].map(([, name = '']) => name);
     const ofNpmStart = ['TEMPORAL_UI_PORT'];
     const wanted = configVariables.filter((name) => name !== 'WORKFLOW_BUNDLE');
     expect([...new Set(named)].toSorted()).toEqual([...wanted, ...ofNpmStart].toSorted());
