@@ -10,9 +10,7 @@ import { obtainPaymentCode } from '../src/money-in/partner-instruments/obtain-pa
 import { openPartnerInstrument } from '../src/money-in/partner-instruments/open-partner-instrument.ts';
 import type { PartnerInstrumentOpening } from '../src/money-in/partner-instruments/partner-instrument.ts';
 import type { ConfirmedPayment } from '../src/money-in/payments/payment-contract.ts';
-import { sweepPartnerAnswers } from '../src/partners/idempotency.ts';
 import type { Proved } from '../src/platform/encryption/prover.ts';
-import { inRounds } from '../src/platform/housekeeping/in-rounds.ts';
 import { provenOpening } from '../src/platform/openings/prove-opening.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { boundLocal } from './bound-local.ts';
@@ -90,9 +88,6 @@ export function createCollectionActivities(deps: Dependencies) {
     ),
     collectInstrumentPayments: step(deps, 'collectInstrumentPayments', (em, { instrumentId }: Instrument) =>
       collectInstrumentPayments(em, { gateway, sealer }, { instrumentId, signal: cancellationSignal() }),
-    ),
-    sweepPartnerAnswers: step(deps, 'sweepPartnerAnswers', (em, _: object) =>
-      inRounds(em, { partner_answers: sweepPartnerAnswers }),
     ),
   };
 }

@@ -1,16 +1,16 @@
 import { cancellationSignal } from '@temporalio/activity';
+import { openReceipt } from '../src/money-in/callbacks/open-receipt.ts';
+import { sweepOverduePayments } from '../src/money-in/callbacks/sweep-overdue-payments.ts';
+import { sweepReceipts } from '../src/money-in/callbacks/sweep-receipts.ts';
 import { closePayment } from '../src/money-in/payments/close-payment.ts';
 import { confirmPayment } from '../src/money-in/payments/confirm-payment.ts';
 import { expireInstrument } from '../src/money-in/payments/expire-instrument.ts';
 import { openPaymentOrder } from '../src/money-in/payments/open-payment-order.ts';
-import { openReceipt } from '../src/money-in/payments/open-receipt.ts';
 import type { ConfirmedPayment, PaymentOpening, StrayPayment } from '../src/money-in/payments/payment-contract.ts';
 import type { ReceiptSettlement } from '../src/money-in/payments/receipt.ts';
 import { requestInstrument } from '../src/money-in/payments/request-instrument.ts';
 import { settlePayment } from '../src/money-in/payments/settle-payment.ts';
 import { settleReceipt } from '../src/money-in/payments/settle-receipt.ts';
-import { sweepOverduePayments } from '../src/money-in/payments/sweep-overdue-payments.ts';
-import { sweepReceipts } from '../src/money-in/payments/sweep-receipts.ts';
 import type { Proved } from '../src/platform/encryption/prover.ts';
 import { provenOpening } from '../src/platform/openings/prove-opening.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
@@ -32,21 +32,17 @@ export function createPaymentActivities(deps: Dependencies) {
       'openPaymentOrder',
       (em, { orderId, opening, at }: Order & { opening: Proved<PaymentOpening> | null; at: string }) => {
         const place = { kind: 'payment_order', resourceId: orderId } as const;
-        return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at }, deps.workflows);
+        return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at }, deps);
       },
     ),
     requestInstrument: boundLocal(
       deps,
       'requestInstrument',
       step(deps, 'requestInstrument', (em, { orderId }: Order) =>
-        requestInstrument(
-          em,
-          { gateway, sealer: deps.sealer },
-          {
-            ...{ orderId, publicUrl: config.PUBLIC_URL, workflows: deps.workflows },
-            signal: cancellationSignal(),
-          },
-        ),
+        requestInstrument(em, deps, {
+          ...{ orderId, publicUrl: config.PUBLIC_URL },
+          signal: cancellationSignal(),
+        }),
       ),
     ),
     confirmPayment: step(deps, 'confirmPayment', async (em, { orderId, briefly }: Order & { briefly?: boolean }) =>
@@ -60,13 +56,13 @@ export function createPaymentActivities(deps: Dependencies) {
       deps,
       'settlePayment',
       (em, { orderId, payment }: Order & { payment: Proved<ConfirmedPayment> }) =>
-        settlePayment(em, { orderId, payment: provenPayment(deps, orderId, payment) }, deps.workflows),
+        settlePayment(em, { orderId, payment: provenPayment(deps, orderId, payment) }, deps),
     ),
     closePayment: step(
       deps,
       'closePayment',
       (em, input: Order & { status: 'FAILED' | 'EXPIRED'; failureCode: string | null }) =>
-        closePayment(em, input, deps.workflows),
+        closePayment(em, input, deps),
     ),
     expireInstrument: step(deps, 'expireInstrument', (em, { orderId }: Order) =>
       expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),

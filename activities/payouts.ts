@@ -28,8 +28,8 @@ interface At {
 /** Activities of payouts, one per business step; each is idempotent by its payout. */
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateway, sealer, prover, workflows } = deps;
-  const ports = { gateway, sealer, resendHours: deps.config.PAYOUT_RESEND_HOURS };
+  const { gateway, sealer, payoutKinds, prover, workflows } = deps;
+  const ports = { gateway, sealer, payoutKinds, resendHours: deps.config.PAYOUT_RESEND_HOURS };
   return {
     reservePayout: step(
       deps,
@@ -64,7 +64,7 @@ export function createPayoutActivities(deps: Dependencies) {
     askTransfer: step(deps, 'askTransfer', (em, input: OnePayout & At) =>
       askTransfer(em, ports, { ...input, signal: cancellationSignal() }),
     ),
-    resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout) => resolvePayout(em, sealer, input)),
+    resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout) => resolvePayout(em, deps, input)),
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
       settlePayout(em, ports, { ...input, signal: cancellationSignal() }),
     ),

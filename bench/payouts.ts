@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createPartnerClient } from '../sdk/index.ts';
-import { systemAccounts } from '../src/ledger/account.ts';
+import { systemAccounts } from '../src/ledger/accounts/account.ts';
 import { must } from '../src/shared/assert.ts';
 import { startBareFlows } from './bare-flows/start.ts';
 import { endBench } from './bounds.ts';

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../src/ledger/account.ts';
+import { systemAccounts } from '../src/ledger/accounts/account.ts';
 import { withTime } from '../src/platform/database/database-time-outs.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { newId } from '../src/shared/ids.ts';

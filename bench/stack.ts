@@ -11,9 +11,9 @@ import { keysUrlBeside, postgresUrl, startPostgres } from '../dev/postgres.ts';
 import { startApi } from '../dev/service-parts.ts';
 import { migrate } from '../src/migrate.ts';
 import { readConfig } from '../src/platform/config/config.ts';
-import { openDatabase } from '../src/platform/database/database.ts';
 import { applicationRole } from '../src/platform/database/database-roles.ts';
 import { type Dependencies, openDependencies } from '../src/wiring/dependencies.ts';
+import { openDatabase } from '../src/wiring/open-database.ts';
 
 export const poolSize = 16;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackWorkflows } from '../src/money-in/callbacks/callback-workflows.ts';
-import { sweepOverduePayments } from '../src/money-in/payments/sweep-overdue-payments.ts';
+import { sweepOverduePayments } from '../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { withTime } from '../src/platform/database/database-time-outs.ts';
 import { budgets } from '../src/shared/budgets.ts';
 import { endBench } from './bounds.ts';

@@ -103,6 +103,8 @@ export async function seedPartners(
   const { sealer } = stack.deps;
   const passwords = {
     platform_super_admin: randomUUID(),
+    second_super_admin: randomUUID(),
+    third_super_admin: randomUUID(),
     platform_admin: randomUUID(),
     organization_admin: randomUUID(),
     individual: randomUUID(),

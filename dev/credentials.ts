@@ -26,7 +26,15 @@ export function describeStack(credentials: Credentials, dataDirectory: string, s
   const { urls } = credentials;
   const file = `${dataDirectory}/${credentialsFile}`;
   const logins = (
-    ['platform_super_admin', 'platform_admin', 'organization_admin', 'individual', 'second_individual'] as const
+    [
+      'platform_super_admin',
+      'second_super_admin',
+      'third_super_admin',
+      'platform_admin',
+      'organization_admin',
+      'individual',
+      'second_individual',
+    ] as const
   ).map((name) => `    ${name.padEnd(22)}${credentials[name].email.padEnd(38)}${credentials[name].password}`);
   return `
 Amanah runs, after ${seconds.toFixed(1)} s. Ctrl-C stops everything; the data stays.

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../src/ledger/account.ts';
-import { openAccount } from '../src/ledger/open-account.ts';
+import { systemAccounts } from '../src/ledger/accounts/account.ts';
+import { openAccount } from '../src/ledger/accounts/open-account.ts';
 import { recordTransactions } from '../src/ledger/post-journal.ts';
 import { hashPassword, verifyPassword } from '../src/people/identity/password.ts';
 import { emailDigest, preparePerson } from '../src/people/identity/profile.ts';
@@ -35,6 +35,18 @@ const people: Record<DemoUserName, DemoPerson> = {
     userType: 'platform',
     role: 'platform_super_admin',
   },
+  second_super_admin: {
+    email: 'second.super.admin@amanah.example',
+    name: 'Siti Super Admin',
+    userType: 'platform',
+    role: 'platform_super_admin',
+  },
+  third_super_admin: {
+    email: 'third.super.admin@amanah.example',
+    name: 'Surya Super Admin',
+    userType: 'platform',
+    role: 'platform_super_admin',
+  },
   platform_admin: {
     email: 'admin@amanah.example',
     name: 'Agus Platform Admin',
@@ -66,6 +78,8 @@ export async function ensureDemoData(
     ensureUser(em, sealer, { name, password: passwords[name], demoOrganizationId: organizationId });
   return {
     platform_super_admin: await ensure('platform_super_admin'),
+    second_super_admin: await ensure('second_super_admin'),
+    third_super_admin: await ensure('third_super_admin'),
     platform_admin: await ensure('platform_admin'),
     organization_admin: await ensure('organization_admin'),
     individual: await ensure('individual'),
@@ -108,13 +122,15 @@ async function ensureUser(
     const { profile_sealed, email_digest } = await preparePerson(sealer, person, userId);
     await em.transactional(async (tx) => {
       await tx.execute(
-        `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash)
-         select ?, ?, ?, ?, ?, id, 'active', ? from roles where name = ? and is_default`,
+        `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash,
+           email_confirmed_at, approver_since)
+         select ?, ?, ?, ?, ?, id, 'active', ?, now(), case when name = 'platform_super_admin' then now() end
+         from roles where name = ? and is_default`,
         [userId, profile_sealed, email_digest, person.userType, organizationId, passwordHash, person.role],
       );
       if (person.userType === 'individual') await openAccount(tx, { kind: 'user', name: 'Main', userId });
     });
-  } else if (!(await verifyPassword(found.password_hash, password))) {
+  } else if (!(await verifyPassword(found.password_hash, password)).matches) {
     await em.execute('update users set password_hash = ? where id = ?', [await hashPassword(password), userId]);
   }
   const accountId = await findAccount(em, userId, organizationId);

@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts';
 import type { TemporalOptions } from './temporal.ts';
 
 /** The free ports that a data directory keeps. */
-export const portNames = ['postgres', 's3', 'temporal', 'sandbox', 'api', 'temporal-ui'] as const;
+export const portNames = ['postgres', 's3', 'temporal', 'sandbox', 'smtp', 'api', 'temporal-ui'] as const;
 export type Ports = Record<(typeof portNames)[number], number>;
 
 /** What runs where: the options of each part, undefined for one that the environment replaces. */
@@ -62,7 +62,10 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
     callbackUrl: `http://127.0.0.1:${apiPort}${callbackPath}`,
     callbackToken,
     secretKey,
+    smtpPort: ports.smtp,
   };
+  // With a real provider nobody catches mail.
+  const smtpUrl = settings.SMTP_URL ?? (settings.XENDIT_URL ? undefined : `smtp://127.0.0.1:${ports.smtp}`);
   const api = settings.PUBLIC_URL ?? `http://localhost:${apiPort}`;
   const urls = {
     api,
@@ -87,6 +90,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       DATA_DIR: directory,
       PORT: String(apiPort),
       PUBLIC_URL: api,
+      ALLOWED_ORIGINS: settings.ALLOWED_ORIGINS ?? 'http://localhost:*',
       DATABASE_URL: settings.DATABASE_URL ?? application,
       KEYS_DATABASE_URL: settings.KEYS_DATABASE_URL ?? keysUrlBeside(application),
       ...(reader && { READER_DATABASE_URL: reader }),
@@ -101,6 +105,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       XENDIT_CALLBACK_TOKEN: callbackToken,
       DATA_ENCRYPTION_KEYS: settings.DATA_ENCRYPTION_KEYS ?? secrets.dataEncryptionKeys,
       SEAL_SIGNING_KEY: settings.SEAL_SIGNING_KEY ?? secrets.sealSigningKey,
+      ...(smtpUrl && { SMTP_URL: smtpUrl, MAIL_FROM: settings.MAIL_FROM ?? 'Amanah <no-reply@amanah.example>' }),
       WEBHOOK_ALLOW_LOOPBACK: settings.WEBHOOK_ALLOW_LOOPBACK ?? 'true',
       BANK_ACCOUNT_WAIT_HOURS: settings.BANK_ACCOUNT_WAIT_HOURS ?? '0',
     },

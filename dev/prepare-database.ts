@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { must } from '../src/shared/assert.ts';
 import { type DemoUser, type DemoUserName, ensureDemoData } from './demo-data.ts';
 import { type DemoPartner, ensureDemoPartner } from './demo-partner.ts';
+import { ensureDemoThings } from './demo-things.ts';
 import { fail } from './keep.ts';
 import { type PartPlace, type ReadyMessage, readPartOptions, startPart } from './part.ts';
 import type { Secrets } from './secrets.ts';
@@ -70,7 +71,7 @@ async function run(): Promise<void> {
   const { createSealer } = await import('../src/platform/encryption/sealer.ts');
   const { applicationRole, passwordFor, readerRole } = await import('../src/platform/database/database-roles.ts');
   const { migrate } = await import('../src/migrate.ts');
-  const { openDatabase } = await import('../src/platform/database/database.ts');
+  const { openDatabase } = await import('../src/wiring/open-database.ts');
   const { ensureDatabase } = await import('./keys-database.ts');
   const { keysMigrations } = await import('../src/migrations/keys/index.ts');
   const config = readConfig(services);
@@ -100,6 +101,7 @@ async function run(): Promise<void> {
   const encryption = createSealer(config.DATA_ENCRYPTION_KEYS);
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, createPersonalKeys(keysOrm, encryption, agreeOnKeys(orm)));
   const users = await ensureDemoData(orm.em.fork(), sealer, secrets.passwords);
+  await ensureDemoThings(orm.em.fork(), sealer, users);
   const partner = await ensureDemoPartner(orm.em.fork(), sealer, {
     secrets: secrets.partner,
     organizationId: must(users.organization_admin.organization_id, 'the demo organization exists'),

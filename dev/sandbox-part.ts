@@ -8,13 +8,15 @@ export interface SandboxOptions {
   callbackUrl: string;
   callbackToken: string;
   secretKey: string;
+  /** Where mail is caught; none is without it. */
+  smtpPort?: number;
 }
 
 const readyWithinMs = 30_000;
 
 /** Starts the sandbox provider as its own part. */
 export function startSandbox(
-  { port, directory, callbackUrl, callbackToken, secretKey }: SandboxOptions,
+  { port, directory, callbackUrl, callbackToken, secretKey, smtpPort }: SandboxOptions,
   part: PartPlace,
 ): Promise<Part> {
   return startPart({
@@ -24,6 +26,7 @@ export function startSandbox(
     env: {
       ...process.env,
       SANDBOX_PORT: String(port),
+      ...(smtpPort !== undefined && { SANDBOX_SMTP_PORT: String(smtpPort) }),
       SANDBOX_DATA_DIR: directory,
       SANDBOX_CALLBACK_URL: callbackUrl,
       SANDBOX_CALLBACK_TOKEN: callbackToken,

@@ -28,6 +28,8 @@ const secretsSchema = z.object({
   passwords: z
     .object({
       platform_super_admin: z.string().default(() => random(15)),
+      second_super_admin: z.string().default(() => random(15)),
+      third_super_admin: z.string().default(() => random(15)),
       platform_admin: z.string().default(() => random(15)),
       organization_admin: z.string().default(() => random(15)),
       individual: z.string().default(() => random(15)),

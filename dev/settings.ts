@@ -15,6 +15,7 @@ const schema = z.object({
   TEMPORAL_UI_PORT: port.default(8233),
   TEMPORAL_UI_URL: text,
   PUBLIC_URL: text,
+  ALLOWED_ORIGINS: text,
   DATABASE_URL: text,
   MIGRATION_DATABASE_URL: text,
   READER_DATABASE_URL: text,
@@ -32,6 +33,8 @@ const schema = z.object({
   SEAL_SIGNING_KEY: text,
   BANK_ACCOUNT_WAIT_HOURS: text,
   WEBHOOK_ALLOW_LOOPBACK: text,
+  SMTP_URL: text,
+  MAIL_FROM: text,
 });
 
 export type Settings = z.infer<typeof schema>;

@@ -6,6 +6,7 @@ const variables: Record<keyof Settings, string> = {
   PORT: 'of the API (3000); 0 is a free one, kept in the data directory',
   TEMPORAL_UI_PORT: "of Temporal's web UI (8233); 0 is a free one, kept in the data directory",
   PUBLIC_URL: 'where others reach the API (http://localhost:PORT)',
+  ALLOWED_ORIGINS: 'whose pages browsers let use the API (http://localhost:*)',
   DATABASE_URL: 'your PostgreSQL in the place of ours',
   MIGRATION_DATABASE_URL: 'the same as its owner, with DATABASE_URL where its role is not the owner',
   READER_DATABASE_URL: 'the same as the role that only reads, with DATABASE_URL',
@@ -23,6 +24,8 @@ const variables: Record<keyof Settings, string> = {
   DATA_ENCRYPTION_KEYS: 'what is encrypted at rest, id:key, newest first (made at the first start)',
   SEAL_SIGNING_KEY: 'what seals the journals, id:key (made at the first start)',
   BANK_ACCOUNT_WAIT_HOURS: 'how long after it was added a bank account becomes usable (0)',
+  SMTP_URL: 'your mail server in the place of the sandbox, which catches mail',
+  MAIL_FROM: 'who sends its mails, with SMTP_URL',
   WEBHOOK_ALLOW_LOOPBACK: 'whether webhooks may go to this machine (true)',
 };
 

@@ -139,7 +139,7 @@ export type PartnerError = {
   /** Why the request was refused, or what is not known. */
   error: {
     /** For programs: branch on this, not on the message. The error catalogue says what to do about each. */
-    code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'PAYOUT_BATCH_DECIDED' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
+    code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'KEY_ALREADY_ROTATED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'PAYOUT_BATCH_DECIDED' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
     /** For people: says what is wrong, and names the field where there is one. */
     message: string;
     /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, what to poll. */
@@ -174,7 +174,7 @@ export type PartnerPayment = {
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
+  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself. */
   payment_code: string | null;
   /** What to show the customer; null while the provider has not made it, and once the payment is final. */
   next_action: {
@@ -507,7 +507,7 @@ export type WebhookPayment = {
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
+  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself. */
   payment_code: string | null;
   /** What to show the customer; null while the provider has not made it, and once the payment is final. */
   next_action: {
@@ -705,7 +705,7 @@ export type WebhookUnmatchedPayment = {
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one. */
+  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself. */
   payment_code: string | null;
   /** What to show the customer; null while the provider has not made it, and once the payment is final. */
   next_action: {
@@ -793,7 +793,7 @@ export interface Operations {
         fixed: string;
         /** The share of the amount that the fee takes, in basis points: 150 is 1.5 %. */
         basis_points: number;
-        /** The least that a customer pays, or that reaches the bank, at once; in IDR. */
+        /** The least `amount` that is accepted, with your fee; in IDR. */
         minimum_amount: string;
         /** The most that a customer pays, or that reaches the bank, at once; in IDR. */
         maximum_amount: string;
@@ -814,7 +814,7 @@ export interface Operations {
         fixed: string;
         /** The share of the amount that the fee takes, in basis points: 150 is 1.5 %. */
         basis_points: number;
-        /** The least that a customer pays, or that reaches the bank, at once; in IDR. */
+        /** The least `amount` that is accepted, with your fee; in IDR. */
         minimum_amount: string;
         /** The most that a customer pays, or that reaches the bank, at once; in IDR. */
         maximum_amount: string;
@@ -1021,7 +1021,7 @@ export interface Operations {
       customer_name?: string | null;
       /** The customer's address; nothing is sent to it by us. */
       customer_email?: string | null;
-      /** Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... */
+      /** Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... Spaces, dots, dashes and parentheses do not count. */
       customer_phone?: string | null;
       /** For how long the customer can pay, 1 to 2,880 minutes. The default is a day. */
       expires_in_minutes?: number | null;

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { baseline, migrations, type NamedMigration } from './migrations/index.ts';
+import { baseline, migrations } from './migrations/index.ts';
 import { keysMigrations } from './migrations/keys/index.ts';
 import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
 import { readMigrationConfig } from './platform/config/config.ts';
-import { openDatabase } from './platform/database/database.ts';
+import type { NamedMigration } from './platform/database/database.ts';
 import {
   applicationRole,
   createRoles,
@@ -20,6 +20,7 @@ import { makeComingMonths } from './platform/housekeeping/make-months.ts';
 import { runMain } from './platform/process/process.ts';
 import { budgets } from './shared/budgets.ts';
 import { ConfigError, errorCodeOf } from './shared/errors.ts';
+import { openDatabase } from './wiring/open-database.ts';
 
 /** Concurrent migrations take turns on this advisory lock. */
 const migrationLock = 7_262_624;

@@ -3,6 +3,7 @@ import { measureBacklog } from './control/operations/measure-backlog.ts';
 import { measureClearingDifference } from './control/reconciliation/measure-clearing.ts';
 import { measureSeals } from './ledger/seals/measure-seals.ts';
 import { redeliverUnreceipted } from './money-in/callbacks/deliver-callback.ts';
+import { keepMailSent } from './people/mail/keep-mail-sent.ts';
 import { readConfig } from './platform/config/config.ts';
 import { connectionOptions } from './platform/config/connection-options.ts';
 import { refuseMightyRole } from './platform/database/database-roles.ts';
@@ -62,6 +63,7 @@ await runMain(async () => {
       workers.map(({ queue, worker }) => ({ queue, polls: () => worker.getState() === 'RUNNING' })),
     );
     deps.log.info({ taskQueue, queues: config.WORKER_QUEUES }, 'the worker polls');
+    await using _mail = keepMailSent(deps);
     announceReady();
     const ended = await Promise.race([stopSignal(certificatesRenewed(config, deps)), ...running]);
     deps.log.info({ reason: ended ?? 'the worker ended' }, 'the worker stops: steps under way end');

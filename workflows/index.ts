@@ -17,7 +17,6 @@ export {
   sweepDecisions,
   sweepDeliveries,
   sweepOverduePayments,
-  sweepPartnerAnswers,
   sweepPayouts,
   sweepReceipts,
   sweepSavingCircles,

@@ -40,7 +40,6 @@ const queues: Record<keyof Activities, StepQueue> = {
   openPartnerInstrument: 'ledger',
   obtainPaymentCode: 'provider',
   collectInstrumentPayments: 'provider',
-  sweepPartnerAnswers: 'background',
   deliverWebhook: 'webhooks',
   sweepDeliveries: 'background',
   reservePayout: 'ledger',

@@ -72,8 +72,3 @@ export function sweepPayouts(): Promise<number> {
 export function sweepDeliveries(): Promise<number> {
   return activities.sweepDeliveries({});
 }
-
-/** Started by a schedule: deletes partners' idempotent answers past their retention time. Returns how many. */
-export function sweepPartnerAnswers(): Promise<number> {
-  return activities.sweepPartnerAnswers({});
-}

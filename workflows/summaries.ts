@@ -40,7 +40,6 @@ const steps: Record<keyof Activities, string> = {
   openPartnerInstrument: 'Write the instrument down',
   obtainPaymentCode: 'Have the provider make what customers keep',
   collectInstrumentPayments: 'Ask the provider what was paid, and book it',
-  sweepPartnerAnswers: 'Forget answers kept for partners for 30 days',
   deliverWebhook: 'Send the webhook once',
   sweepDeliveries: 'Wake webhooks that wait too long',
   reservePayout: 'Reserve the money',

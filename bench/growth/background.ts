@@ -10,18 +10,16 @@ import { sweepSubscriptions } from '../../src/giving/donations/sweep-subscriptio
 import { makeSeal } from '../../src/ledger/seals/make-seal.ts';
 import { hashOfSeal, sealFormat } from '../../src/ledger/seals/seal.ts';
 import { redeliverCallbacks } from '../../src/money-in/callbacks/deliver-callback.ts';
-import { sweepOverduePayments } from '../../src/money-in/payments/sweep-overdue-payments.ts';
-import { sweepReceipts } from '../../src/money-in/payments/sweep-receipts.ts';
+import { sweepOverduePayments } from '../../src/money-in/callbacks/sweep-overdue-payments.ts';
+import { sweepReceipts } from '../../src/money-in/callbacks/sweep-receipts.ts';
 import { sweepDecisions } from '../../src/money-out/decisions/sweep-decisions.ts';
 import { sweepPayouts } from '../../src/money-out/payouts/sweep-payouts.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
-import { sweepPartnerAnswers } from '../../src/partners/idempotency.ts';
 import { sweepDeliveries } from '../../src/partners/webhooks/redeliver-webhook.ts';
 import { placeOfUpload } from '../../src/people/documents/abandon-upload.ts';
 import { placeOfUrl } from '../../src/people/documents/document.ts';
 import { sweepUploads } from '../../src/people/documents/sweep-uploads.ts';
 import { settleKeys } from '../../src/people/identity/settle-keys.ts';
-import { inRounds } from '../../src/platform/housekeeping/in-rounds.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { must } from '../../src/shared/assert.ts';
 import { sha256 } from '../../src/shared/digest.ts';
@@ -130,7 +128,6 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
         }
       },
     },
-    "partners' answers": { run: (em) => inRounds(em, { partner_answers: sweepPartnerAnswers }), before: 0 },
     'what waits, for the metrics': { run: (em) => readBacklog(em).then(() => 1) },
     'days to reconcile': {
       run: async (em) => (await findDaysToReconcile(em, { at: new Date().toISOString() })).length,

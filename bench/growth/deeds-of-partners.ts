@@ -11,7 +11,7 @@ import {
   partnerAccount,
   revenue,
 } from './grown.ts';
-import { callbacks, event, isYoung, journal, type Left, opening } from './left.ts';
+import { callbacks, event, isYoung, journal, type Left } from './left.ts';
 
 const isPaid = `${isPayment} and ${isEnded}`;
 const isSent = `${isPayout} and ${isEnded}`;
@@ -34,11 +34,10 @@ const webhooks = (resource: 'payment' | 'payout', resourceId: string, where: str
 ];
 
 const partnerKey = (resource: 'payment' | 'payout', resourceId: string, where: string): Left => [
-  'partner_idempotency_keys',
-  `id, partner_id, key_hash, fingerprint, resource_type, resource_id, answer_status, answer_sealed, answered_at,
-   created_at`,
-  `${id(`${resource} key`)}, ${partner}, md5('key ' || n), 'f', '${resource}', ${resourceId}, case when ${isYoung} then 200 end,
-   case when ${isYoung} then repeat('x', 600) end, case when ${isYoung} then ${at()} end, ${at()}`,
+  'requests',
+  'id, owner_id, key_hash, fingerprint, resource_id, kind, made, answer_status, answer_sealed, decided_at',
+  `${id(`${resource} key`)}, ${partner}, md5('key ' || n), 'f', ${resourceId}, '${resource === 'payment' ? 'partner_payment' : resource}', n, case when ${isYoung} then 200 end,
+   case when ${isYoung} then repeat('x', 600) end, ${at()}`,
   where,
 ];
 
@@ -84,7 +83,6 @@ const partnerPayments: Left[] = [
   ...callbacks(id('payment'), isPaid),
   ...webhooks('payment', id('payment'), isPaid),
   partnerKey('payment', id('payment'), isPayment),
-  opening('partner_payment', id('payment'), isPayment),
   event('partner_payment', id('payment'), 'null::uuid', isPaid),
 ];
 
@@ -136,7 +134,6 @@ const payouts: Left[] = [
   ),
   ...webhooks('payout', id('payout'), isSent),
   partnerKey('payout', id('payout'), isPayout),
-  opening('payout', id('payout'), isPayout),
   event('payout', id('payout'), 'null::uuid', isSent),
 ];
 

@@ -61,8 +61,8 @@ const donations: Left[] = [
     isDonation,
   ],
   [
-    'idempotency_keys',
-    'user_id, key_hash, fingerprint, resource_id, number, answer_status, answer_body, created_at',
+    'requests',
+    'owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_body, decided_at',
     `${user}, md5('key ' || n), 'f', ${id('transaction')}, n, case when ${isYoung} then 201 end,
      case when ${isYoung} then '{}' end, ${at()}`,
     isDonation,

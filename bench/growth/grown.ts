@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 
 /** Who and what is asked about, in a grown database; ids follow from the size and the instant at which the year ends. */
 export interface GrownYear {

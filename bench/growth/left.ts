@@ -54,9 +54,9 @@ export const callbacks = (order: string, where: string): Left[] => [
 ];
 
 export const opening = (kind: string, resourceId: string, where: string): Left => [
-  'openings',
-  'resource_id, kind, made, decided_at',
-  `${resourceId}, '${kind}', n, ${at()}`,
+  'requests',
+  'owner_id, key_hash, fingerprint, resource_id, kind, made, decided_at',
+  `${resourceId}, '', '', ${resourceId}, '${kind}', n, ${at()}`,
   `${where} and ${isYoung}`,
 ];
 

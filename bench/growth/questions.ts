@@ -8,6 +8,7 @@ import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';
+import { paymentKinds } from '../../src/wiring/payment-kinds.ts';
 import { backgroundQuestions, type Owner } from './background.ts';
 import { failed, nobody, type Page, type Question } from './question.ts';
 
@@ -235,7 +236,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
       async ask() {
         const { id, methodId } = must(subjects.orders.pop(), 'there are open orders');
         const payment = { providerPaymentId: `py-${id}`, providerPaymentMethodId: methodId, amount: '101000.0000' };
-        await settlePayment(em(), { orderId: id, payment }, nobody);
+        await settlePayment(em(), { orderId: id, payment }, { paymentKinds, workflows: nobody });
         return 1;
       },
     },

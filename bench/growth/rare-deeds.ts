@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import {
   at,
   clearing,
@@ -18,9 +18,8 @@ import {
   reservedOf,
   revenue,
   turn,
-  user,
 } from './grown.ts';
-import { event, isYoung, journal, type Left, onlyEvery, opening, transactionColumns } from './left.ts';
+import { event, journal, type Left, onlyEvery, opening, transactionColumns } from './left.ts';
 
 const pool = `'${systemAccounts.openDonationPool}'::uuid`;
 const suspense = `'${systemAccounts.suspense}'::uuid`;
@@ -519,16 +518,6 @@ const documents: Left[] = [
   ],
 ];
 
-/** A payment that was first refused under the key of a donation of the same ten deeds. */
-const refusals: Left[] = [
-  [
-    'refused_balance_payments',
-    'user_id, key_hash, fingerprint, refused_upto, refusal, refused_at',
-    `${user}, md5('key ' || n - 6), 'f', n - 7, '{}', ${at()}`,
-    isYoung,
-  ],
-];
-
 /** What the last of each fifty deeds leaves behind, beside what it is itself. */
 export const rareDeeds: readonly Left[] = onlyEvery(rare, [
   ...withdrawals,
@@ -540,5 +529,4 @@ export const rareDeeds: readonly Left[] = onlyEvery(rare, [
   ...investments,
   ...strays,
   ...documents,
-  ...refusals,
 ]);

@@ -35,11 +35,11 @@ export function updateInstrument(store: Store, instrument: SandboxInstrument, op
   );
 }
 
-/** By its payment code, or by either of the provider's ids. */
+/** By its payment code, by either of the provider's ids, or by the reference it was made under: of OVO no code is shown. */
 export function findInstrumentByCode(store: Store, code: string): SandboxInstrument | null {
   return instrumentIn(
     store.get(
-      'select document from instruments where payment_code = ?1 or request_id = ?1 or method_id = ?1 limit 1',
+      'select document from instruments where payment_code = ?1 or request_id = ?1 or method_id = ?1 or reference_id = ?1 limit 1',
       code,
     ),
   );

@@ -5,6 +5,7 @@ const environment = z.object({
   SANDBOX_PORT: z.coerce.number().int().min(0).max(65_535),
   SANDBOX_HOST: z.string().min(1).default('127.0.0.1'),
   SANDBOX_DATA_DIR: z.string().min(1),
+  SANDBOX_SMTP_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
   SANDBOX_CALLBACK_URL: z.url().optional(),
   SANDBOX_CALLBACK_TOKEN: z.string().min(1),
   SANDBOX_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
@@ -20,6 +21,7 @@ if (!read.success) {
 try {
   const sandbox = await startSandbox({
     port: read.data.SANDBOX_PORT,
+    smtpPort: read.data.SANDBOX_SMTP_PORT,
     host: read.data.SANDBOX_HOST,
     dataDir: read.data.SANDBOX_DATA_DIR,
     callbackUrl: read.data.SANDBOX_CALLBACK_URL,

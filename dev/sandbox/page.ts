@@ -1,4 +1,5 @@
 import { isOpen, pushWallets, type SandboxInstrument, type SandboxPayment } from './instrument.ts';
+import type { CaughtMail } from './mail-server.ts';
 import type { SandboxTransfer } from './transfer.ts';
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -220,4 +221,31 @@ export function renderTransfer(transfer: SandboxTransfer): string {
 /** A page with one sentence. */
 export function renderMessage(message: string): string {
   return page(message, `<main><h1>${escapeHtml(message)}</h1><p><a href="/">All payments</a></p></main>`);
+}
+
+/** The mails that were caught. */
+export function renderMails(mails: readonly CaughtMail[]): string {
+  const rows = mails.map(
+    ({ id, to, subject, received_at }) => `<tr><td>${moment(received_at)}</td><td>${escapeHtml(to)}</td>
+<td><a href="/mail/${id}">${escapeHtml(subject)}</a></td></tr>`,
+  );
+  const table = `<div class="scroll"><table><thead><tr><th>Received</th><th>To</th><th>Subject</th></tr></thead>
+<tbody>${rows.join('')}</tbody></table></div>`;
+  return page(
+    'Mail',
+    `<main><h1>Mail</h1><p class="lead">Every mail that the platform sends ends here, the newest first. As JSON: <a href="/sandbox/mail">/sandbox/mail</a>.</p>
+${mails.length === 0 ? '<p>No mail was sent yet.</p>' : table}
+<p><a href="/">All payments and payouts</a></p></main>`,
+  );
+}
+
+/** One mail, as a mail program shows it and as plain text. */
+export function renderMail({ id, from, to, subject, text, received_at }: CaughtMail): string {
+  return page(
+    subject,
+    `<main><h1>${escapeHtml(subject)}</h1><p class="lead">From ${escapeHtml(from)} to ${escapeHtml(to)}, ${moment(received_at)}</p>
+<iframe title="The mail" src="/mail/${id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox" style="width:100%;height:28rem;border:1px solid var(--line);border-radius:.5rem"></iframe>
+<h2>Plain text</h2><pre style="white-space:pre-wrap;overflow-wrap:anywhere">${escapeHtml(text).replace(/https?:\/\/\S+/g, '<a href="$&" rel="noreferrer">$&</a>')}</pre>
+<p><a href="/mail">All mail</a></p></main>`,
+  );
 }

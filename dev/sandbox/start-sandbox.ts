@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { controlRoutes } from './control.routes.ts';
 import { presentErrors } from './http.ts';
+import { mailRoutes } from './mail.routes.ts';
+import { startMailServer } from './mail-server.ts';
 import { openOutbox } from './outbox.ts';
 import { pageRoutes } from './page.routes.ts';
 import { providerRoutes } from './provider.routes.ts';
@@ -24,6 +26,8 @@ export interface SandboxOptions {
   callbackUrl?: string | undefined;
   callbackToken: string;
   secretKey: string;
+  /** Where mail is caught; none is without it. */
+  smtpPort?: number | undefined;
 }
 
 export interface Sandbox {
@@ -52,6 +56,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const rooms = [
     controlRoutes({ store, wake, setCallbackUrl }),
     pageRoutes({ store, wake }),
+    mailRoutes({ store }),
     providerRoutes({ store, secretKey, wake }),
     transactionRoutes({ store, secretKey }),
   ];
@@ -64,6 +69,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   server.listen(options.port, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const { smtpPort } = options;
+  const mailServer = smtpPort === undefined ? null : await startMailServer(store, { port: smtpPort, host });
   const scheduler = startScheduler([transferJob(store), refundJob(store), expiryJob(store), outbox]);
 
   let stopping: Promise<void> | undefined;
@@ -73,6 +80,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       server.close();
       server.closeAllConnections();
       await outbox.stop();
+      await mailServer?.stop();
       store.close();
     })();
     return stopping;

@@ -81,6 +81,12 @@ const schema = `
     headers text not null,
     body blob not null
   ) strict;
+  create table if not exists mails (
+    seq integer primary key autoincrement,
+    receiver text not null,
+    document text not null
+  ) strict;
+  create index if not exists mails_receiver on mails (receiver, seq);
   create table if not exists settings (name text primary key, value text not null) strict;
 `;
 

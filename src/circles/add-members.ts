@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../ledger/account.entity.ts';
+import { Account } from '../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { readPayer } from '../people/identity/read-payer.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
@@ -156,7 +156,7 @@ export async function ownersOf(
   const active = new Set((await tx.execute<{ id: string }[]>(held, [textArray(owners)])).map(({ id }) => id));
   return accountIds.map((accountId) => {
     const account = accounts.get(accountId);
-    if (account === undefined) refuse('NOT_FOUND', `no such account ${accountId}`, { field });
+    if (account === undefined) refuse('NOT_FOUND', `the account ${accountId} was not found`, { field });
     const { kind, user_id } = account;
     if (kind === 'user' && user_id && active.has(user_id)) return { accountId, userId: user_id };
     if (mayUseAccount(caller, account)) return { accountId, userId: caller.userId };

@@ -1,15 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { answerOnce, withTexts } from '../money-in/payments/answer-once.ts';
 import type { WakingPort } from '../money-in/payments/handler.ts';
-import { savingCircleContribution } from '../money-in/payments/handlers/saving-circle-contribution.ts';
-import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../money-in/payments/idempotency.ts';
-import { payByGateway } from '../money-in/payments/pay-by-gateway.ts';
+import { type GatewayPorts, payByGateway } from '../money-in/payments/pay-by-gateway.ts';
 import { payAndWake } from '../money-in/payments/pay-from-balance.ts';
 import { deadlineOf, payUnderKey } from '../money-in/payments/pay-under-key.ts';
-import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contract.ts';
 import { openTexts } from '../money-in/payments/prepare-gateway-payment.ts';
 import { presentOrder } from '../money-in/payments/present-order.ts';
-import type { Sealer } from '../platform/encryption/sealer.ts';
+import { findFirstAnswer, fingerprintOf, type StoredAnswer } from '../platform/idempotency/idempotency.ts';
+import { hashKey } from '../platform/openings/idempotency-keys.ts';
 import { must } from '../shared/assert.ts';
 import type { Caller } from '../shared/caller.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
@@ -18,6 +16,7 @@ import { formatMoney, type Money } from '../shared/money.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
 import { presentContribution } from './present-circle.ts';
+import { savingCircleContribution } from './saving-circle-contribution.ts';
 
 export interface ContributionRequest {
   saving_circle_id: string;
@@ -31,7 +30,8 @@ export interface ContributionRequest {
   on_behalf_of?: string | undefined;
 }
 
-type Ports = { sealer: Sealer; workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> & WakingPort };
+/** What a contribution needs in addition to the database. */
+export type ContributionPorts = GatewayPorts & { workflows: WakingPort };
 type Contributing = { caller: Caller; key: string | undefined; request: ContributionRequest; requestId: string };
 type SentAnswer = StoredAnswer & { replayed: boolean };
 
@@ -43,7 +43,11 @@ const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', a
  * payment. Returns the body to send: under an idempotency key the first request's answer, byte for byte. Throws as
  * `getPayableCircle` and as the rail does, and IDEMPOTENCY_KEY_REUSED for the key of another request.
  */
-export async function contribute(em: EntityManager, ports: Ports, asking: Contributing): Promise<SentAnswer> {
+export async function contribute(
+  em: EntityManager,
+  ports: ContributionPorts,
+  asking: Contributing,
+): Promise<SentAnswer> {
   const { payment_id: paymentId, source_account_id } = asking.request;
   if (paymentId !== undefined && source_account_id !== undefined) {
     refuse('REQUEST_INVALID', 'give either this or payment_id', { field: 'source_account_id' });
@@ -69,7 +73,7 @@ const fingerprintOfRequest = (request: ContributionRequest): string =>
 
 async function contributeByGateway(
   em: EntityManager,
-  ports: Ports,
+  ports: ContributionPorts,
   { caller, key, request, requestId }: Contributing,
   paymentId: number,
 ): Promise<SentAnswer> {
@@ -95,7 +99,7 @@ async function contributeByGateway(
 
 function contributeFromBalance(
   em: EntityManager,
-  { workflows }: Ports,
+  { workflows }: ContributionPorts,
   { caller, key, request, requestId }: Contributing,
 ): Promise<SentAnswer> {
   const { saving_circle_id: circleId, contribution_amount, source_account_id } = request;

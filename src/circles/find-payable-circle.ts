@@ -97,12 +97,12 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
     ...[onBehalfOf, userId, onBehalfOf],
     ...[userId, userId, circleId],
   ]);
-  if (row === undefined) refuse('NOT_FOUND', 'no such saving circle', { field: 'reference_id' });
+  if (row === undefined) refuse('NOT_FOUND', 'the saving circle was not found', { field: 'reference_id' });
   if (row.payer_account_id === null) {
     refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'reference_id' });
   }
   if (row.member_id === null) {
-    refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'on_behalf_of' });
+    refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'on_behalf_of' });
   }
   if (row.excluded_turn !== null) {
     refuse('FORBIDDEN', `the member's place in this saving circle has ended`, {

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { accountsOfSettlement } from '../ledger/account.ts';
+import { accountsOfSettlement } from '../ledger/accounts/account.ts';
 import { holdBalances } from '../ledger/hold-balances.ts';
 import type { EffectPayment } from '../money-in/payments/handler.ts';
 import { shareCircle } from './lock-circle.ts';

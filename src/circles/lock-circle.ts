@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { refuse } from '../shared/errors.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
-export const refuseUnknownCircle = (): never => refuse('NOT_FOUND', 'no such saving circle', { field: 'id' });
+export const refuseUnknownCircle = (): never => refuse('NOT_FOUND', 'the saving circle was not found', { field: 'id' });
 
 /** The circle's row, deleted or not, locked exclusively until the transaction ends. Throws NOT_FOUND. */
 export async function lockCircle(tx: EntityManager, id: string): Promise<SavingCircle> {

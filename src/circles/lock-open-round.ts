@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { tell } from '../people/mail/tell.ts';
 import { recordEvents } from '../platform/events/record-event.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { findPlaces, type Place } from './find-progress.ts';
@@ -21,24 +22,32 @@ export async function lockOpenRound(tx: EntityManager, circleId: string): Promis
   return { circle, round, places: await findPlaces(tx, circle) };
 }
 
-/** Records one event per member whose contribution to the round is missing; `data` is added to each. */
+/** How members are told of it. */
+const mailOf = {
+  CONTRIBUTION_DUE: 'circle_due',
+  CONTRIBUTION_OVERDUE: 'circle_overdue',
+  MEMBER_DEFAULTED: 'circle_default',
+} as const;
+
+/** Records one event per member whose contribution to the round is missing, and writes to them; `data` is added to each. */
 export async function reportMissing(
   tx: EntityManager,
   { circle, places }: Pick<LockedRound, 'circle' | 'places'>,
-  event: 'CONTRIBUTION_DUE' | 'CONTRIBUTION_OVERDUE' | 'MEMBER_DEFAULTED',
+  event: keyof typeof mailOf,
   data: object,
 ): Promise<void> {
+  const missing = places.filter(({ hasPaid }) => !hasPaid);
+  const userIds = missing.map(({ userId }) => userId);
+  await tell(tx, { kind: mailOf[event], resourceId: circle.id, turnNumber: circle.current_turn, userIds });
   await recordEvents(
     tx,
-    places
-      .filter(({ hasPaid }) => !hasPaid)
-      .map(({ memberId, userId }) => ({
-        event,
-        resourceType: 'saving_circle',
-        resourceId: circle.id,
-        actorId: null,
-        requestId: null,
-        data: { turn_number: circle.current_turn, member_id: memberId, user_id: userId, ...data },
-      })),
+    missing.map(({ memberId, userId }) => ({
+      event,
+      resourceType: 'saving_circle',
+      resourceId: circle.id,
+      actorId: null,
+      requestId: null,
+      data: { turn_number: circle.current_turn, member_id: memberId, user_id: userId, ...data },
+    })),
   );
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { OrderShape } from '../money-in/payments/order-shape.ts';
-import { sendStored } from '../money-in/payments/replay.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { moneyString, uuid } from '../platform/http/fields.ts';
 import { readIdempotencyKey } from '../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
+import { sendStored } from '../platform/idempotency/replay.ts';
 import { addMembers } from './add-members.ts';
-import { contribute } from './contribute.ts';
+import { type ContributionPorts, contribute } from './contribute.ts';
 import { listContributions } from './list-contributions.ts';
 import { contributionFields, MemberAnswer, presentContribution, presentMember } from './present-circle.ts';
 import { removeMember } from './remove-member.ts';
@@ -17,7 +17,7 @@ import { addedAtOnce } from './saving-circle.ts';
 const message = z.string();
 const hexCharacters = 'must be 16 to 64 hex characters';
 
-const routes = createRouteGroup({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
+const routes = createRouteGroup<ContributionPorts>({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
 
 routes.post(
   '/members',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openAccount } from '../ledger/open-account.ts';
+import { openAccount } from '../ledger/accounts/open-account.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
 import { openOnce } from '../platform/openings/open-once.ts';

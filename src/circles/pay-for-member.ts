@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { lockSource } from '../money-in/payments/balance-payment.ts';
-import { savingCircleContribution } from '../money-in/payments/handlers/saving-circle-contribution.ts';
+import { lockSource } from '../ledger/lock-source.ts';
 import { payFromBalance } from '../money-in/payments/pay-from-balance.ts';
 import { readPayer } from '../people/identity/read-payer.ts';
 import { isVerdict } from '../platform/openings/open-once.ts';
@@ -9,6 +8,7 @@ import { CircleMember } from './circle-member.entity.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
 import { shareCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
+import { savingCircleContribution } from './saving-circle-contribution.ts';
 
 export interface PaymentForMember {
   circleId: string;

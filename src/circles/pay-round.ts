@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
+import { tell } from '../people/mail/tell.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
@@ -49,6 +50,7 @@ export async function payPot(tx: EntityManager, circle: SavingCircle, now: Date)
   round.journal_id = journalId;
   await moveOn(tx, circle, now);
   await tx.flush();
+  await tell(tx, { kind: 'circle_pot', resourceId: circle.id, turnNumber: turn, userIds: [receiver.user_id] });
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',
     resourceType: 'saving_circle',

@@ -3,6 +3,7 @@ import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { amount, timestamp, uuid } from '../platform/http/fields.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { presentReplacement, ReplacementAnswer } from './present-replacement.ts';
 import { acceptReplacement, proposeReplacement } from './replace-member.ts';
 import { endStandingOrder, type StandingOrder, setStandingOrder } from './standing-orders.ts';
@@ -21,7 +22,12 @@ const presentOrder = ({ created_at, ...order }: StandingOrder): z.input<typeof S
 });
 const place = z.object({ id: uuid(), member_id: uuid() });
 
-const routes = createRouteGroup({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
+/** What these routes work with. */
+interface Ports {
+  workflows: Pick<CircleWorkflows, 'wakeSavingCircle'>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
 
 routes.post(
   '/:id/members/:member_id/replacements',

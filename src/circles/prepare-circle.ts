@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../ledger/account.entity.ts';
+import { Account } from '../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import type { OpeningStamp } from '../platform/openings/opening.ts';
@@ -86,7 +86,7 @@ interface Owner {
 
 async function ownerOf(em: EntityManager, caller: Caller, accountId: string): Promise<Owner> {
   const account = await em.findOne(Account, { id: accountId });
-  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
   const organizationId = account.kind === 'organization' ? (account.organization_id ?? null) : null;
   const usable = isPlatform(caller) ? organizationId !== null : mayUseAccount(caller, account);
   if (!usable) refuse('FORBIDDEN', 'your saving circle cannot use this account', { field: 'account_id' });

@@ -26,7 +26,8 @@ export function removeMember(
       if (!isOneself && !mayManageCircle(caller, circle)) {
         refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
       }
-      if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
+      if (member === null)
+        refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
       if (circle.status !== 'new') {
         refuse('REQUEST_INVALID', `members can only leave a new saving circle; this one is ${circle.status}`, {
           field: 'id',

@@ -48,10 +48,11 @@ export function proposeReplacement(
       if (!isLeaving && !mayManageCircle(caller, circle)) {
         refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
       }
-      if (member === null) refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
+      if (member === null)
+        refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
       refuseUnlessLive(circle, member);
       const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
-      if (newcomer === undefined) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+      if (newcomer === undefined) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
       await refuseMember(tx, circle, newcomer);
       const same = { leaving_user_id: member.user_id, account_id: accountId, user_id: newcomer.userId };
       const open = await tx.findOne(CircleReplacement, { member_id: memberId, status: 'pending' }, { refresh: true });
@@ -126,11 +127,11 @@ export function acceptReplacement(
       const isLeaving = replacement?.leaving_user_id === caller.userId;
       if (!isNew && !isLeaving) {
         if (replacement === null && mayManageCircle(caller, circle)) {
-          refuse('NOT_FOUND', 'no such replacement', { field: 'replacement_id' });
+          refuse('NOT_FOUND', 'the replacement was not found', { field: 'replacement_id' });
         }
         refuse('FORBIDDEN', 'only the new and the leaving member may do this', { field: 'replacement_id' });
       }
-      if (replacement === null) refuse('NOT_FOUND', 'no such replacement', { field: 'replacement_id' });
+      if (replacement === null) refuse('NOT_FOUND', 'the replacement was not found', { field: 'replacement_id' });
       if (replacement.status === 'completed') return replacement;
       await agree(tx, circle, replacement, { accepting, isNew });
       await failpoint('accept-replacement.passed');

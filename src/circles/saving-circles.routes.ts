@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { isMobileClient } from '../platform/http/client-type.ts';
@@ -8,6 +9,7 @@ import { createRouteGroup } from '../platform/http/route-group.ts';
 import { must } from '../shared/assert.ts';
 import { AskedTermsBody } from './asked-terms.ts';
 import { cancelCircle } from './cancel-circle.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { createCircle } from './create-circle.ts';
 import { deleteCircle } from './delete-circle.ts';
 import { describeCircle } from './describe-circle.ts';
@@ -44,7 +46,13 @@ const startDate = z
     description: 'A date: midnight in UTC+7, today means at once. Or a date-time. Before the year 2199.',
   });
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  workflows: CircleWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/saving-circles',
   tag: 'Saving circles',
   description: 'Rotating savings: every member contributes each round, and one of them receives the pot.',

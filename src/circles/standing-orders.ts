@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../ledger/account.entity.ts';
+import { Account } from '../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
@@ -54,7 +54,7 @@ export function setStandingOrder(
   return em.transactional(async (tx) => {
     const { member, circle } = await getOwnPlace(tx, ordering);
     const account = await tx.findOne(Account, { id: sourceAccountId });
-    if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'source_account_id' });
+    if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'source_account_id' });
     if (!mayUseAccount(caller, account))
       refuse('FORBIDDEN', 'the account is not yours', { field: 'source_account_id' });
     const [order] = await tx.execute<[StandingOrder]>(
@@ -97,7 +97,7 @@ async function getOwnPlace(
   const circle = await lockLiveCircle(tx, circleId);
   const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
   if (member === null && mayManageCircle(caller, circle)) {
-    refuse('NOT_FOUND', 'no such member of this saving circle', { field: 'member_id' });
+    refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
   }
   if (member?.user_id !== caller.userId) {
     refuse('FORBIDDEN', 'only the member can make and end a standing order', { field: 'member_id' });

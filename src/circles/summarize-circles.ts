@@ -50,7 +50,7 @@ export async function summarizeCircles(
            where o.id = ? group by o.id`,
           [asked],
         );
-  if (summary === undefined) return refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
+  if (summary === undefined) return refuse('NOT_FOUND', 'the organization was not found', { field: 'organization_id' });
   await recordRead(em, {
     resourceType: 'saving_circle_summary',
     resourceId: summary.organization_id,

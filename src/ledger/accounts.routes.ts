@@ -4,7 +4,7 @@ import { created } from '../platform/http/answer.ts';
 import { amount, text, timestamp, uuid } from '../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
-import { accountKinds } from './account.ts';
+import { accountKinds } from './accounts/account.ts';
 import { createPocket } from './create-pocket.ts';
 import { findAccounts, getAccount } from './find-accounts.ts';
 import { presentAccount } from './present-account.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
-import { openAccount } from './open-account.ts';
+import { openAccount } from './accounts/open-account.ts';
 
 /**
  * Opens another account for the caller: the user's own, or the organization's for its users (docs/contract.md 1 and 2).

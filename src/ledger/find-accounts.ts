@@ -5,8 +5,8 @@ import { readFresh } from '../platform/database/replica.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
-import { Account } from './account.entity.ts';
-import type { AccountKind } from './account.ts';
+import { Account } from './accounts/account.entity.ts';
+import type { AccountKind } from './accounts/account.ts';
 import { findBalances } from './find-balances.ts';
 
 export interface AccountWithBalance {
@@ -41,7 +41,7 @@ export function findAccounts(
 /** One account with its balance. Throws NOT_FOUND, and FORBIDDEN when it is another's (docs/contract.md 0). */
 export async function getAccount(em: EntityManager, caller: Caller, id: string): Promise<AccountWithBalance> {
   const account = await em.findOne(Account, { id });
-  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
   const readable =
     isPlatform(caller) ||
     (caller.userType === 'organization'
@@ -49,7 +49,7 @@ export async function getAccount(em: EntityManager, caller: Caller, id: string):
       : account.user_id === caller.userId);
   if (!readable) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
   const [found] = await withBalances(em, [account]);
-  if (found === undefined) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (found === undefined) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
   return found;
 }
 
@@ -63,7 +63,7 @@ export async function requireAccountInReach(em: EntityManager, caller: Caller, a
      from accounts a left join users u on u.id = a.user_id where a.id = ?`,
     [accountId],
   );
-  if (account === undefined) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (account === undefined) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
   const isOfOrganization = caller.userType === 'organization' && account.organization_id === caller.organizationId;
   if (isPlatform(caller) || isOfOrganization || account.user_id === caller.userId) return;
   refuse('FORBIDDEN', 'you may not filter by this account', { field: 'account_id' });

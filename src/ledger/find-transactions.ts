@@ -200,7 +200,7 @@ export async function mayReadTransaction(
 /** One transaction. Throws NOT_FOUND, and FORBIDDEN when it is another's (docs/contract.md 2). */
 export async function getTransaction(em: EntityManager, caller: Caller, id: string): Promise<Transaction> {
   const transaction = await em.findOne(Transaction, { id });
-  if (transaction === null) refuse('NOT_FOUND', 'no such transaction', { field: 'id' });
+  if (transaction === null) refuse('NOT_FOUND', 'the transaction was not found', { field: 'id' });
   if (!(await mayReadTransaction(em, caller, transaction)))
     refuse('FORBIDDEN', 'the transaction is not yours', { field: 'id' });
   return transaction;

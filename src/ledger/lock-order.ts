@@ -29,13 +29,14 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  *
  * A source that is only tried (`skip locked`, as `pay_from_balances` does) has no place: nobody waits there.
  *
- * One pair does not keep it: money that comes late to a closed cause may complete or reopen it and takes it whole at the
- * end, while a disbursement of the same cause holds it from its beginning. Where they meet with the same counts, the
- * database ends one of them, which is repeated.
+ * Two pairs do not keep it; where they meet, the database ends one of them, which is repeated. Money that comes late to a
+ * closed cause may complete or reopen it and takes it whole at the end, while a disbursement of the same cause with the same
+ * counts holds it from its beginning. And a request of what a workflow opens has its key before its target, a payment from a
+ * balance after it: both wait where one key is used for both at once.
  */
 export const lockOrder: readonly LockedRows[] = [
   { name: 'what people decide', table: 'decisions' },
-  { name: 'openings', table: 'openings' },
+  { name: 'requests', table: 'requests', where: 'kind is not null' },
   { name: 'partners', table: 'partners', modes: ['share', 'no key update', 'update'] },
   { name: 'orders', table: 'payment_orders' },
   { name: 'reusable instruments', table: 'partner_instruments', modes: ['share', 'no key update', 'update'] },
@@ -52,7 +53,7 @@ export const lockOrder: readonly LockedRows[] = [
   { name: 'circles', table: 'saving_circles' },
   { name: 'goals', table: 'saving_goals' },
   { name: 'products', table: 'products' },
-  { name: 'idempotency keys', table: 'idempotency_keys' },
+  { name: 'keys of payments from balances', table: 'requests', where: 'kind is null' },
   { name: 'tallies of what limits count', table: 'payout_tallies' },
   { name: 'totals of what is given back or allocated', table: 'cause_totals', where: 'shard = 0' },
   {

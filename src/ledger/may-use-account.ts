@@ -1,5 +1,5 @@
 import type { Payer } from '../shared/caller.ts';
-import type { AccountKind } from './account.ts';
+import type { AccountKind } from './accounts/account.ts';
 
 interface OwnedAccount {
   kind: AccountKind;

@@ -1,4 +1,4 @@
-import type { Account } from './account.entity.ts';
+import type { Account } from './accounts/account.entity.ts';
 
 /** An account as the API shows it, with its balance (IDR, scale 4). */
 export const presentAccount = (account: Account, balance: string) => ({

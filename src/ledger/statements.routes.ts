@@ -1,15 +1,23 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
-import { describePostings } from '../money-out/payouts/describe-postings.ts';
+import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { amount, periodEnd, periodStart, timestamp, uuid } from '../platform/http/fields.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../platform/http/stream-document.ts';
 import { refuse } from '../shared/errors.ts';
-import { isPartnerAccount } from './account.ts';
+import { isPartnerAccount } from './accounts/account.ts';
 import { getAccount } from './find-accounts.ts';
 import { type DescribePostings, readStatement, referenceColumns, statementColumns } from './read-statement.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Accounts' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  /** What the journals on a partner's account belong to. */
+  describePostings: (tx: EntityManager, sealer: Sealer, ids: readonly string[]) => ReturnType<DescribePostings>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/accounts', tag: 'Accounts' });
 
 routes.get(
   '/:account_id/statement',
@@ -51,7 +59,7 @@ routes.get(
     const { account } = await getAccount(em, caller, params.account_id);
     const format = documentFormat(ctx, jsonOrCsv);
     const describe: DescribePostings | undefined = isPartnerAccount(account.kind)
-      ? (tx, journalIds) => describePostings(tx, deps.sealer, journalIds)
+      ? (tx, journalIds) => deps.describePostings(tx, deps.sealer, journalIds)
       : undefined;
     const columns = describe ? [...statementColumns, ...referenceColumns] : statementColumns;
     const form = { format, envelope: { message: 'Statement found' }, list: 'postings', columns };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { embedDocuments } from '../people/documents/embed-documents.ts';
+import type { DocumentView } from '../people/documents/present-document.ts';
 import { embeddedDocumentsFields } from '../people/documents/present-document.ts';
 import { recordRead } from '../platform/events/record-event.ts';
 import { allow } from '../platform/http/access.ts';
@@ -40,7 +41,7 @@ const TransactionDetail = TransactionShape.extend(embeddedDocumentsFields).meta(
 const scope = "own and received; the organization's for its admins; all for platform";
 const success = { status: z.literal('success'), statusCode: z.literal(200), message: z.string() };
 
-const routes = createRouteGroup({
+const routes = createRouteGroup<DocumentView>({
   prefix: '/v1/transactions',
   tag: 'Transactions',
   description: 'The read-only ledger of money movements, written by payments and callbacks only.',

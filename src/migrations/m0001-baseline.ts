@@ -15,6 +15,7 @@ const domains = [
   'organizations',
   'access',
   'identity',
+  'mails',
   'months',
   'events',
   'ledger',

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openAccount } from '../ledger/open-account.ts';
-import { Organization } from '../people/organizations/organization.entity.ts';
+import { openAccount } from '../ledger/accounts/open-account.ts';
+import { Organization } from '../people/members/organization.entity.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';

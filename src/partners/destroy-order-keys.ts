@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetCallbacksAbout } from '../money-in/callbacks/forget-bodies.ts';
+import { forgetCallbacksAbout } from '../platform/callbacks/forget-bodies.ts';
 import { timeLeft } from '../platform/database/time-limit.ts';
 import type { PersonalKeys } from '../platform/encryption/personal-keys.ts';
 import { textArray } from '../shared/postgres.ts';

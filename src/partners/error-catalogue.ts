@@ -1,4 +1,5 @@
-import { html, raw } from 'hono/html';
+import { type ErrorCode, errorStatuses } from '../shared/errors.ts';
+import { guideLayout, renderLine } from './guide.ts';
 
 interface Remedy {
   cause: string;
@@ -25,7 +26,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     remedy: 'Wait for `Retry-After` seconds. Nothing was done.',
   },
   REQUEST_TIMEOUT: { cause: 'The body did not arrive in time.', remedy: 'Send it again under the same key.' },
-  PAYLOAD_TOO_LARGE: { cause: 'The body is too large.', remedy: 'Send less: no operation needs more.' },
+  PAYLOAD_TOO_LARGE: {
+    cause: 'The body is too large, or grows to more than twenty times its compressed size.',
+    remedy: 'Send less, or send it uncompressed.',
+  },
   METHOD_NOT_ALLOWED: { cause: 'The path does not have this method.', remedy: 'See `Allow` for those it has.' },
   AUTH_INVALID_CREDENTIALS: {
     cause:
@@ -48,6 +52,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   RESOURCE_NOT_LINKED: {
     cause: 'The organization is not linked to you.',
     remedy: 'Leave `organization_id` out for your own, or have the operator link it.',
+  },
+  KEY_ALREADY_ROTATED: {
+    cause: 'The key has a successor already, or was revoked.',
+    remedy: 'Rotate the successor. Where its secrets were lost, ask the operator for a new key.',
   },
   PAYMENT_ALREADY_PAID: {
     cause: 'The payment was paid before it could be cancelled.',
@@ -134,42 +142,35 @@ export const failureCodes: Readonly<Record<string, string>> = {
   PAYMENT_FAILED: 'The payment failed and the provider named no reason: make a new payment.',
 };
 
-const styles = `
-:root { color-scheme: light dark; }
-body { margin: 0 auto; max-width: 52rem; padding: 0.75rem 1rem; font: 16px/1.5 system-ui, sans-serif; }
-dt { margin-top: 1rem; overflow-wrap: anywhere; font-weight: 600; }
-dd { margin: 0.125rem 0 0; }
-`;
+const statusOf = (code: string): number => errorStatuses[code as ErrorCode];
 
-/** Both catalogues as a page of their own. */
-export const errorPage = (): string =>
-  String(html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Errors · Amanah for partners</title>
-<style>${raw(styles)}</style>
-</head>
-<body>
-<p><a href="/docs/partners">Amanah for partners</a></p>
-<h1>Errors</h1>
+/** Both catalogues as a page of the guide: its contents first, by status. */
+export function errorPage(): string {
+  const codes = Object.keys(partnerErrors).toSorted((left, right) => statusOf(left) - statusOf(right));
+  const link = (code: string) => `<a href="#${code}"><code>${code}</code></a>`;
+  const byStatus = Map.groupBy(codes, statusOf);
+  const contents = [...byStatus].map(([status, some]) => `<li>${status}: ${some.map(link).join(', ')}</li>`);
+  const errors = codes.map((code) => {
+    const { cause, remedy } = partnerErrors[code] as Remedy;
+    const [why, what] = [cause, remedy].map((text) => `<dd>${renderLine(text)}</dd>`);
+    return `<dt id="${code}"><code>${code}</code> (${statusOf(code)})</dt>${why}${what}`;
+  });
+  const failures = Object.entries(failureCodes).map(
+    ([code, text]) => `<dt id="${code}"><code>${code}</code></dt><dd>${renderLine(text)}</dd>`,
+  );
+  return guideLayout(
+    '/docs/errors',
+    'Errors',
+    `<h1>Errors</h1>
 <p>Branch on <code>error.code</code>, never on the message. A 4xx is final: what it refused never happens later.</p>
-<dl>
-${Object.entries(partnerErrors).map(
-  ([code, { cause, remedy }]) => html`<dt id="${code}"><code>${code}</code></dt>
-<dd>${cause}</dd>
-<dd>${remedy}</dd>`,
-)}
-</dl>
-<h1>Failure codes</h1>
-<p>Why a payment, payout or refund failed, as the provider says it. Its money is available again.</p>
-<dl>
-${Object.entries(failureCodes).map(
-  ([code, text]) => html`<dt id="${code}"><code>${code}</code></dt>
-<dd>${text}</dd>`,
-)}
-</dl>
-</body>
-</html>
-`);
+<h2 id="contents">Contents</h2>
+<ul>${contents.join('\n')}<li><a href="#failure-codes">Failure codes</a></li></ul>
+<h2 id="error-codes">Error codes</h2>
+<dl>${errors.join('\n')}</dl>
+<h2 id="failure-codes">Failure codes</h2>
+<p>Why a payment, payout or refund failed, as the provider says it, in <code>failure_code</code>. The money of a payout or
+refund that failed is available again; to try again is a new one under a new key. The list may grow: treat any other like
+<code>TRANSFER_ERROR</code>.</p>
+<dl>${failures.join('\n')}</dl>`,
+  );
+}

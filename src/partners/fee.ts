@@ -1,4 +1,13 @@
-import { addMoney, compareMoney, feeOf, isAboveZero, type Money, subtractMoney } from '../shared/money.ts';
+import {
+  addMoney,
+  compareMoney,
+  feeOf,
+  isAboveZero,
+  type Money,
+  moneyOfUnits,
+  subtractMoney,
+  unitsOf,
+} from '../shared/money.ts';
 import type { FeeMode } from './partner.ts';
 
 /** What a partner is charged, and the provider's share of it (internal); `fixed` in IDR, scale 4. */
@@ -48,3 +57,48 @@ export const canCharge = (mode: FeeMode, rule: Pick<FeeRule, 'fixed' | 'basis_po
 
 /** Whether a partner is owed anything at this price. */
 export const isWorthwhile = ({ net }: Price): boolean => isAboveZero(net);
+
+/** Units of IDR 0.0001 in a rupiah, and basis points in a whole. */
+const tenThousand = 10_000n;
+const wholeRupiah = (units: bigint): bigint => ((units + tenThousand - 1n) / tenThousand) * tenThousand;
+const divisor = (left: bigint, right: bigint): bigint => (right === 0n ? left : divisor(right, left % right));
+
+/**
+ * The least amount of a collection (IDR, scale 4) that leaves something after the fee, is paid in whole rupiah and is at
+ * least `minimum` to the customer; null when no amount is.
+ */
+export function leastCollection(mode: FeeMode, rule: FeeShare, minimum: Money): Money | null {
+  if (mode === 'ADDED') return leastWith(rule, minimum, 1n);
+  const left = tenThousand - BigInt(rule.basis_points);
+  if (left <= 0n) return null;
+  const covering = (unitsOf(rule.fixed) * tenThousand) / left + 1n;
+  const least = unitsOf(minimum);
+  return moneyOfUnits(wholeRupiah(covering > least ? covering : least));
+}
+
+/** The least amount of a payout of which whole rupiah, at least `minimum`, reach the bank; null when no amount does. */
+export const leastPayout = (mode: FeeMode, rule: FeeShare, minimum: Money): Money | null =>
+  mode === 'ADDED' ? moneyOfUnits(wholeRupiah(unitsOf(minimum))) : leastWith(rule, minimum, -1n);
+
+type FeeShare = Pick<FeeRule, 'fixed' | 'basis_points'>;
+
+/**
+ * The least amount that with its fee (`sign` 1) or without it (-1) is whole rupiah and at least `minimum`. Only every
+ * `step`th unit has an exact fee, so that what is sought repeats after at most ten thousand steps.
+ */
+function leastWith({ fixed, basis_points }: FeeShare, minimum: Money, sign: 1n | -1n): Money | null {
+  const common = divisor(tenThousand, BigInt(basis_points));
+  const step = tenThousand / common;
+  const grows = step + (sign * BigInt(basis_points)) / common;
+  if (grows <= 0n) return null;
+  const offset = sign * unitsOf(fixed);
+  const missing = unitsOf(minimum) - offset;
+  const first = missing > 0n ? (missing + grows - 1n) / grows : 1n;
+  const period = Number(tenThousand);
+  let rest = Number((((grows * first + offset) % tenThousand) + tenThousand) % tenThousand);
+  for (let tried = 0; tried < period; tried += 1) {
+    if (rest === 0) return moneyOfUnits((first + BigInt(tried)) * step);
+    rest = (rest + Number(grows % tenThousand)) % period;
+  }
+  return null;
+}

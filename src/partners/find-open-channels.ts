@@ -1,7 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { PaymentMethodKind } from '../money-in/payments/payment-channel.ts';
+import type { PaymentMethodKind } from '../platform/gateway/gateway.ts';
 import { must } from '../shared/assert.ts';
 import type { Money } from '../shared/money.ts';
+import { leastCollection, leastPayout } from './fee.ts';
 import type { FeeMode } from './partner.ts';
 
 interface Priced {
@@ -36,7 +37,10 @@ const feeFor = (method: string, channel: string) => `left join lateral (
 const columns = `coalesce(f.fixed, 0)::numeric(20, 4)::text as fixed, coalesce(f.basis_points, 0) as basis_points,
   minimum_amount::text, maximum_amount::text`;
 
-/** The channels and banks open to a partner, with its fees and whose they are; from the same tables that validate its requests. */
+/**
+ * The channels and banks open to a partner, with its fees and the least amount that it can ask for; from the same tables
+ * that validate its requests.
+ */
 export async function findOpenChannels(
   em: EntityManager,
   partnerId: string,
@@ -56,5 +60,14 @@ export async function findOpenChannels(
      from payout_banks b ${feeFor("'payout'", 'b.bank_code')} where b.active order by b.bank_code`,
     [partnerId],
   );
-  return { feeMode, collection, payoutBanks };
+  return {
+    feeMode,
+    collection: collection.map((channel) =>
+      withLeast(channel, leastCollection(feeMode, channel, channel.minimum_amount)),
+    ),
+    payoutBanks: payoutBanks.map((bank) => withLeast(bank, leastPayout(feeMode, bank, bank.minimum_amount))),
+  };
 }
+
+const withLeast = <T extends Priced>(priced: T, least: Money | null): T =>
+  least === null ? priced : { ...priced, minimum_amount: least };

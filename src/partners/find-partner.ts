@@ -6,7 +6,7 @@ import { Partner } from './partner.entity.ts';
 import { PartnerKey } from './partner-key.entity.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
-const missing = (): never => refuse('NOT_FOUND', 'no such partner account', { field: 'partner_id' });
+const missing = (): never => refuse('NOT_FOUND', 'the partner account was not found', { field: 'partner_id' });
 
 /** The partner with this id; throws NOT_FOUND. */
 export async function getPartner(em: EntityManager, id: string): Promise<Partner> {

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { holdStatus } from '../people/organizations/hold-status.ts';
+import { holdStatus } from '../people/members/hold-status.ts';
 import { DomainError, refuse } from '../shared/errors.ts';
 import { mayChangeThings, type OrganizationStatus } from '../shared/organization.ts';
 import type { PartnerStatus } from './partner.ts';
@@ -74,6 +74,6 @@ export async function refuseInactivePartner(em: EntityManager, partnerId: string
      join organizations o on o.id = p.organization_id where p.id = ? for key share of p, o`,
     [partnerId],
   );
-  if (row === undefined) refuse('NOT_FOUND', 'no such partner');
+  if (row === undefined) refuse('NOT_FOUND', 'The partner was not found');
   refuseInactive({ status: row.status, organizationStatus: row.organization_status });
 }

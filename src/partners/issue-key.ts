@@ -41,15 +41,15 @@ export function issueKey(em: EntityManager, sealer: Sealer, input: NewKey): Prom
 }
 
 /**
- * Issues a successor of a key with the same permissions; the old one works for 24 hours more. Throws REQUEST_INVALID
- * for one already revoked or rotated.
+ * Issues a successor of a key with the same permissions; the old one works for 24 hours more. Throws
+ * KEY_ALREADY_ROTATED for one already revoked or rotated.
  */
 export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyChange & { keyId: string }): Promise<IssuedKey> {
   return em.transactional(async (tx) => {
     const old = await lockKey(tx, input);
     const now = await readDatabaseClock(tx);
     if (old.revoked_at || old.valid_until)
-      refuse('REQUEST_INVALID', 'this key has already been revoked or rotated', { field: 'key_id' });
+      refuse('KEY_ALREADY_ROTATED', 'The key has already been rotated or revoked: use its successor');
     old.valid_until = new Date(now.getTime() + rotationOverlapHours * 3_600_000);
     await tx.flush();
     const { permissions, require_signature_v2: requireSignatureV2 } = old;
@@ -105,7 +105,7 @@ export function revokeKey(em: EntityManager, input: KeyChange & { keyId: string 
 async function lockKey(tx: EntityManager, { partnerId, keyId }: KeyChange & { keyId: string }): Promise<PartnerKey> {
   await lockPartner(tx, partnerId);
   const key = await tx.findOne(PartnerKey, { id: keyId, partner_id: partnerId }, { refresh: true });
-  return key ?? refuse('NOT_FOUND', 'the partner has no such key', { field: 'key_id' });
+  return key ?? refuse('NOT_FOUND', 'the key was not found', { field: 'key_id' });
 }
 
 async function makeKey(

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Organization } from '../people/organizations/organization.entity.ts';
+import { Organization } from '../people/members/organization.entity.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { moneyString, moneyStringOrZero, text, uuid } from '../platform/http/fields.ts';
@@ -26,7 +27,12 @@ import {
 import { findFees, setFees } from './set-fees.ts';
 import { setPartnerLimits, updatePartner } from './update-partner.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/partner-accounts',
   tag: 'Partner accounts',
   description: 'Administration of partners: keys, fees, limits, linked organizations, webhooks.',
@@ -126,7 +132,7 @@ routes.post(
     access: managesPartners,
     params: partnerId,
     body: z.strictObject({
-      permissions: z.array(z.enum(partnerPermissions)).min(1),
+      permissions: z.array(z.enum(partnerPermissions)).min(1).max(partnerPermissions.length),
       require_signature_v2: requireSignatureV2().default(false),
     }),
     answers: { 201: answerOf(IssuedKeyShape) },
@@ -178,6 +184,7 @@ routes.post(
     access: managesPartners,
     params: keyParams,
     answers: { 201: answerOf(IssuedKeyShape) },
+    refusals: [404, 409],
   },
   async ({ params, caller, em, deps, requestId }) => {
     const input = { caller, requestId, partnerId: params.id, keyId: params.key_id };

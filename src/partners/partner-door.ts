@@ -4,15 +4,16 @@ import type { Sealer } from '../platform/encryption/sealer.ts';
 import { needsWholeSignature } from '../platform/http/access.ts';
 import { type Answer, answer } from '../platform/http/answer.ts';
 import { bearerOf } from '../platform/http/bearer.ts';
-import { decodeBody } from '../platform/http/body.ts';
 import { presentError } from '../platform/http/errors.ts';
 import type { PartnerCaller } from '../platform/http/route-group.ts';
 import type { Doors, PartnerRequestContext } from '../platform/http/serve-route.ts';
+import { arriveUnderKey, hashKey } from '../platform/openings/idempotency-keys.ts';
 import type { KeyedRequest } from '../platform/openings/opening.ts';
 import { must } from '../shared/assert.ts';
+import { canonicalJson } from '../shared/canonical-json.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
-import { arriveUnderKey, fingerprintOfRequest, hashPartnerKey, type KeptAnswer, keepAnswer } from './idempotency.ts';
+import { fingerprintOfRequest, type KeptAnswer, keepSealed, openUnderKey } from './idempotency.ts';
 import { complainOfAccount, complainOfOrganization } from './inactive.ts';
 import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
@@ -66,11 +67,11 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     }
 
     const key = readKey(request);
-    const keyHash = hashPartnerKey(key);
-    // A body that cannot be decoded is refused later, by the route.
-    const plain = await decodeBody(body, ctx.get('content-encoding')).catch(() => body);
+    const keyHash = hashKey(key);
+    // A body that cannot be read counts by its bytes, and is refused later, by the route.
+    const meaning = await request.readBody().then(canonicalJson, () => body);
     // With and without a slash at its end a path is the same route.
-    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path.replace(/\/$/, ''), plain);
+    const fingerprint = fingerprintOfRequest(ctx.method, ctx.path.replace(/\/$/, ''), meaning);
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
       if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);
@@ -78,6 +79,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
       await twin.outcome.catch(() => undefined);
     }
     const outcome = answerOnce(
+      sealer,
       request,
       { ...known, idempotency: { key, keyHash, fingerprint } },
       { closed: complainOfOrganization(partner), proceed },
@@ -129,13 +131,15 @@ type IdempotentCaller = Omit<PartnerCaller, 'idempotency'> & {
 
 /** `closed` is why nothing new may be created: what was accepted goes on, and its key answers as ever. */
 async function answerOnce(
+  sealer: Sealer,
   request: PartnerRequestContext,
   caller: IdempotentCaller,
   { closed, proceed }: { closed: DomainError | null; proceed: (caller: PartnerCaller) => Promise<Answer> },
 ): Promise<Answer> {
-  const { em, ctx, deps, requestId } = request;
+  const { em, ctx, requestId } = request;
   const claim = { partnerId: caller.partnerId, ...caller.idempotency };
-  const { resourceId, stamp, answer: first } = await arriveUnderKey(em, deps.sealer, claim);
+  const { stamp, made: earlier } = await arriveUnderKey(em, claim);
+  const { resourceId, answer: first } = await openUnderKey(sealer, claim, earlier);
   if (first !== null) return replay(first);
   if (closed !== null && resourceId === null && !(await keepRefusal(request, caller.partnerId, closed))) throw closed;
   let made: KeptAnswer & { beneficiaryOf?: string | null };
@@ -150,7 +154,7 @@ async function answerOnce(
     const body = Buffer.from(JSON.stringify(presentError(refusal, ctx.path, requestId)));
     made = { status: errorStatuses[error.code], body };
   }
-  const kept = await keepAnswer(em.fork(), deps.sealer, claim, made);
+  const kept = await keepSealed(em.fork(), sealer, claim, made);
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../platform/encryption/sealer.ts';
 import { partner } from '../platform/http/access.ts';
 import { amount } from '../platform/http/fields.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
@@ -11,7 +12,12 @@ import { IssuedKeyShape, presentIssuedKey } from './present-partner.ts';
 import { readPartnerBalance } from './read-balance.ts';
 import { orderOfChecks } from './reference-texts.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/partners',
   tag: 'Partner API',
   description: `Checks run in this order: ${orderOfChecks} Amounts are decimal strings in IDR. A bare date is the whole day of UTC+7.`,
@@ -89,7 +95,7 @@ routes.post(
       'key: when the answer is lost, the operator issues another one.',
     access: partner('manage-keys'),
     answers: { 200: partnerAnswer(IssuedKeyShape) },
-    refusals: [400],
+    refusals: [409],
   },
   async ({ caller, em, deps, requestId }) => {
     const { partnerId, keyId } = caller;

@@ -60,8 +60,5 @@ export type WebhookType = (typeof webhookTypes)[number];
 /** A rotated key or webhook secret works this many hours more. */
 export const rotationOverlapHours = 24;
 
-/** Answers under an idempotency key are kept this many days. */
-export const answersKeptDays = 30;
-
 /** The longest that the net of a paid payment may wait in `pending`. */
 export const longestSettlementDelayHours = 8760;

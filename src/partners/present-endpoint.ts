@@ -10,6 +10,7 @@ export const askedEvents = () =>
   z
     .array(z.enum(askableEvents))
     .min(1, 'must name at least one event')
+    .max(askableEvents.length)
     .refine(
       (events) => !events.includes(allEvents) || new Set(events).size === 1,
       'must be ["*"] alone, or name events',

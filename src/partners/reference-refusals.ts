@@ -1,8 +1,8 @@
-import { bodyTimeoutMs, jsonBodyLimitBytes } from '../platform/http/body.ts';
+import { bodyTimeoutMs } from '../platform/http/body.ts';
 import type { RefusalsOf } from '../platform/http/document-refusals.ts';
 import { operationId } from '../platform/http/operation-id.ts';
 import type { Route } from '../platform/http/route-group.ts';
-import { bodyOf } from '../platform/http/serve-route.ts';
+import { bodyLimitOf, bodyOf } from '../platform/http/serve-route.ts';
 import { validate } from '../platform/http/validate.ts';
 import { DomainError, isDomainError } from '../shared/errors.ts';
 import { missingAuthorization } from './refuse-malformed-proof.ts';
@@ -100,10 +100,13 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   },
   createPaymentRefund: { 409: [notPaid, reused], 422: [beyondPaid, notCovered, payoutsOff] },
   replayWebhookDeliveries: {
-    404: [new DomainError('RESOURCE_NOT_FOUND', 'there is no such endpoint', { field: 'endpoint_id' })],
+    404: [new DomainError('RESOURCE_NOT_FOUND', 'the endpoint was not found', { field: 'endpoint_id' })],
   },
   approvePayoutBatch: { 409: [decided], 422: [beyondLimit, notCovered, payoutsOff] },
   rejectPayoutBatch: { 409: [decided] },
+  rotateKeys: {
+    409: [new DomainError('KEY_ALREADY_ROTATED', 'The key has already been rotated or revoked: use its successor')],
+  },
   createPayout: { 422: [beyondLimit, notCovered, payoutsOff] },
 };
 
@@ -118,10 +121,10 @@ export const partnerRefusals: RefusalsOf = (route) => {
       inactive,
       ...(mayName ? [notLinked] : []),
     ],
-    404: [new DomainError('RESOURCE_NOT_FOUND', 'There is no such resource')],
+    404: [new DomainError('RESOURCE_NOT_FOUND', 'The resource was not found')],
     408: [new DomainError('REQUEST_TIMEOUT', `The body did not arrive within ${bodyTimeoutMs / 1000} seconds`)],
     409: [reused],
-    413: [new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${jsonBodyLimitBytes} bytes`)],
+    413: [new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyLimitOf(route)} bytes`)],
     429: [new DomainError('REQUEST_RATE_LIMITED', 'At most 2000 requests in 10 seconds')],
     500: [new DomainError('INTERNAL', 'Internal error')],
     503: [new DomainError('SERVICE_UNAVAILABLE', 'The service is unavailable for a moment; try again')],

@@ -109,7 +109,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   payout_banks: 'The banks to which you can pay out.',
   fixed: 'The fixed part of the fee in IDR.',
   basis_points: 'The share of the amount that the fee takes, in basis points: 150 is 1.5 %.',
-  minimum_amount: 'The least that a customer pays, or that reaches the bank, at once; in IDR.',
+  minimum_amount: 'The least `amount` that is accepted, with your fee; in IDR.',
   maximum_amount: 'The most that a customer pays, or that reaches the bank, at once; in IDR.',
   refundable:
     'Whether a payment can be refunded to the wallet that paid it, by the provider. Otherwise a refund is a transfer to a bank account, which you name.',

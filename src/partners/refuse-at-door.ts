@@ -1,8 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { hashKey } from '../platform/openings/idempotency-keys.ts';
 import { refuseOnce } from '../platform/openings/open-once.ts';
 import type { OpeningPlace } from '../platform/openings/opening.ts';
 import { type DomainError, isDomainError } from '../shared/errors.ts';
-import { partnerInstrumentIdFor, partnerPaymentIdFor, payoutIdFor, refundIdFor } from '../shared/ids.ts';
+import {
+  partnerInstrumentIdFor,
+  partnerPaymentIdFor,
+  payoutBatchIdFor,
+  payoutIdFor,
+  refundIdFor,
+} from '../shared/ids.ts';
 import type { PartnerPermission } from './partner.ts';
 
 interface Made {
@@ -12,8 +19,11 @@ interface Made {
 }
 
 /** What a route with an idempotency key creates, by the permission that it needs. */
-const makes: Partial<Record<PartnerPermission, readonly Made[]>> = {
-  'request-payout': [{ kind: 'payout', table: 'payouts', idFor: payoutIdFor }],
+const makes: Partial<Record<PartnerPermission, readonly [Made, ...Made[]]>> = {
+  'request-payout': [
+    { kind: 'payout', table: 'payouts', idFor: payoutIdFor },
+    { kind: 'payout_batch', table: 'payout_batches', idFor: payoutBatchIdFor },
+  ],
   'refund-payment': [{ kind: 'payment_refund', table: 'payment_refunds', idFor: refundIdFor }],
   'collect-payment': [
     { kind: 'partner_payment', table: 'partner_payments', idFor: partnerPaymentIdFor },
@@ -31,21 +41,22 @@ export async function keepRefusalAtDoor(
   { partnerId, permission, key }: { partnerId: string; permission: PartnerPermission; key: string },
   refusal: DomainError,
 ): Promise<boolean> {
-  let hasMade = false;
-  for (const made of makes[permission] ?? []) {
-    if (await refuseOne(em, made, made.idFor(partnerId, key), refusal)) hasMade = true;
-  }
-  return hasMade;
-}
-
-/** Whether what the key would make is there; otherwise it is never made by an earlier request. */
-async function refuseOne(em: EntityManager, made: Made, resourceId: string, refusal: DomainError): Promise<boolean> {
-  const find = async (tx: EntityManager): Promise<true | null> => {
-    const rows = await tx.execute<unknown[]>(`select 1 from ${made.table} where id = ?`, [resourceId]);
-    return rows.length > 0 ? true : null;
+  const kinds = makes[permission];
+  if (kinds === undefined) return false;
+  const idOf = ({ idFor }: Made) => idFor(partnerId, key);
+  const findOne = async (tx: EntityManager): Promise<Made | null> => {
+    for (const made of kinds) {
+      const rows = await tx.execute<unknown[]>(`select 1 from ${made.table} where id = ?`, [idOf(made)]);
+      if (rows.length > 0) return made;
+    }
+    return null;
   };
+  const asked = (await findOne(em.fork())) ?? kinds[0];
+  // Whatever the body.
+  const claim = { partnerId, keyHash: hashKey(key), fingerprint: '' };
   try {
-    return await refuseOnce(em, { resourceId, kind: made.kind, number: null }, find, refusal);
+    await refuseOnce(em, { resourceId: idOf(asked), kind: asked.kind, claim, number: null }, findOne, refusal);
+    return true;
   } catch (error) {
     if (!isDomainError(error)) throw error;
     return false;

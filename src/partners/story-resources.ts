@@ -1,4 +1,4 @@
-import { payoutReferenceOf } from '../money-out/payouts/payout.ts';
+import { payoutReferenceOf } from '../shared/ids.ts';
 
 /** The resources that the examples of the partners' reference are made of: reference-story.ts tells what becomes of them. */
 export const endpointId = '019bba56-a840-7c3e-9a51-3f1d0c8e7b24';

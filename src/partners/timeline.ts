@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
-import { callbacksSince } from '../money-in/callbacks/callbacks-since.ts';
+import { callbacksSince } from '../platform/callbacks/callbacks-since.ts';
 import { timestamp } from '../platform/http/fields.ts';
 import type { WebhookedResource } from './idempotency.ts';
 

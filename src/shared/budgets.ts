@@ -194,6 +194,15 @@ const webhook = {
   sending: 15 * second,
 };
 
+const mail = {
+  /** Waiting for one of the places from which mails are sent. */
+  place: 10 * second,
+  /** Connecting to the mail server, until its greeting. */
+  connecting: 5 * second,
+  /** A mail server that says nothing. */
+  silence: 10 * second,
+};
+
 const shutdown = {
   /** Activities under way, in a worker. */
   steps: Math.max(steps.provider, steps.webhook) + graceAfterSteps,
@@ -237,6 +246,7 @@ export const budgets = {
   keyLookUp,
   balancePayment,
   webhook,
+  mail,
   shutdown,
   download: { whole: download, stalledReader },
   command: { whole: command },

@@ -3,17 +3,20 @@
  * object count as absent, as in a request. Throws RangeError when it is nested too deeply.
  */
 export function canonicalJson(value: unknown): string {
-  if (!isObject(value)) return JSON.stringify(sorted(value));
-  return JSON.stringify(sorted(Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))));
+  if (!isObject(value)) return textOf(value);
+  return textOf(Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)));
 }
 
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** What writes itself as JSON, as a number kept by its digits does, is no object. */
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 
-/** Objects become lists of their members sorted by name: a list can hold any name, and keeps its order. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  const members = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1));
-  return { object: members.map(([name, member]) => [name, sorted(member)]) };
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${textOf(value[name])}`).join(',')}}`;
 }

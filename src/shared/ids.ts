@@ -122,3 +122,12 @@ export const journalKeys = {
   receiptSettled: (receiptId: string): string => `receipt/${receiptId}/settled`,
   platformExternal: (reference: string): string => `platform-external/${reference}`,
 } as const;
+
+const referencePrefixes = { partner_payout: 'PO', withdrawal: 'WD', payment_refund: 'RF' };
+
+/**
+ * The platform's own reference of a payout, for people; the provider gets the id itself. Made of the end of the id, as ids of one
+ * millisecond begin alike.
+ */
+export const payoutReferenceOf = (id: string, kind: keyof typeof referencePrefixes = 'partner_payout'): string =>
+  `${referencePrefixes[kind]}-${id.replaceAll('-', '').slice(-20).toUpperCase()}`;

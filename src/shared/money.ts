@@ -122,3 +122,10 @@ export function presentMoneyAsNumber(amount: Money): number {
 export function wholeRupiah(amount: Money): number {
   return read(amount).floor().toNumber();
 }
+
+/** An amount as it is written in Indonesia; a fraction only where there is one. */
+export function rupiah(amount: Money): string {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '.');
+  return /[1-9]/.test(fraction) ? `Rp ${grouped},${fraction.replace(/0+$/, '')}` : `Rp ${grouped}`;
+}

@@ -40,7 +40,7 @@ import { refundsRoutes } from '../money-out/refunds/refunds.routes.ts';
 import { accountWithdrawalsRoutes } from '../money-out/withdrawals/account-withdrawals.routes.ts';
 import { disbursementsRoutes } from '../money-out/withdrawals/disbursements.routes.ts';
 import { withdrawalsRoutes } from '../money-out/withdrawals/withdrawals.routes.ts';
-import { errorPage } from '../partners/error-catalogue.ts';
+import { guideAssets } from '../partners/guide-assets.ts';
 import { partnerRoutes } from '../partners/partner.routes.ts';
 import { partnerAccountsRoutes } from '../partners/partner-accounts.routes.ts';
 import { buildPartnerDocument } from '../partners/partner-document.ts';
@@ -55,8 +55,10 @@ import { addressesRoutes } from '../people/addresses/addresses.routes.ts';
 import { bankAccountsRoutes } from '../people/bank-accounts/bank-accounts.routes.ts';
 import { documentCategoriesRoutes } from '../people/documents/categories.routes.ts';
 import { documentsRoutes } from '../people/documents/documents.routes.ts';
+import { accountPages } from '../people/identity/account-pages.routes.ts';
 import { authRoutes } from '../people/identity/auth.routes.ts';
 import { authenticate } from '../people/identity/authenticate.ts';
+import { recoveryRoutes } from '../people/identity/recovery.routes.ts';
 import { totpRoutes } from '../people/identity/totp.routes.ts';
 import { usersRoutes } from '../people/identity/users.routes.ts';
 import { wellKnownRoutes } from '../people/identity/well-known.routes.ts';
@@ -81,8 +83,9 @@ import type { Dependencies } from './dependencies.ts';
 import { webhookDocuments } from './webhook-documents.ts';
 
 /** Every route group of the API. */
-export const routeGroups: readonly RouteGroup[] = [
+export const routeGroups: readonly RouteGroup<Dependencies>[] = [
   authRoutes,
+  recoveryRoutes,
   totpRoutes,
   wellKnownRoutes,
   usersRoutes,
@@ -147,11 +150,11 @@ function byLiteralness(left: Route, right: Route): number {
 }
 
 /** The HTTP application: the order of middleware and the list of route groups, nothing else. */
-export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = routeGroups): Koa {
+export function createApp(deps: Dependencies, groups: readonly RouteGroup<Dependencies>[] = routeGroups): Koa {
   const { config, log, metrics } = deps;
   const origins = allowedOrigins(config);
   const doors: Doors = {
-    authenticate: (request) => authenticate(request, origins),
+    authenticate: (request) => authenticate(request, { tokens: deps.tokens, findCaller: deps.findCaller, origins }),
     partner: createPartnerDoor(deps.sealer),
   };
 
@@ -182,9 +185,13 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup[] = ro
     documentation(
       buildOpenApi(groups, { ...described, partnerTexts, examples: partnerStory }),
       buildPartnerDocument(groups, described),
-      errorPage(),
+      guideAssets({
+        api: described.url,
+        sandbox: config.NODE_ENV === 'production' || isProvider(config.XENDIT_URL) ? null : config.XENDIT_URL,
+      }),
     ),
     paidPages(deps),
+    accountPages({ routeGroups: groups, deps, doors }),
     operationsPages({ routeGroups: groups, deps, doors, origins }),
   ];
   const refuse = refuseUnknown((path) => literalPaths.methodsOf(path) ?? methodsOf(routers, path));
@@ -198,3 +205,6 @@ function methodsOf(routers: readonly Router[], path: string): string[] {
   const layers = routers.flatMap((router) => router.match(path, 'GET').path);
   return [...new Set(layers.flatMap(({ methods }) => methods))].sort();
 }
+
+/** Whether calls go to the provider itself, and not to a sandbox of our own. */
+const isProvider = (url: string): boolean => new URL(url).hostname.endsWith('xendit.co');

@@ -1,11 +1,16 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
+import { getPartnerPayment } from '../money-in/collections/find-partner-payments.ts';
+import type { PaymentKinds } from '../money-in/payments/handler.ts';
 import { createPayTogether, type PayTogether } from '../money-in/payments/pay-from-balance.ts';
+import type { DecisionKinds } from '../money-out/decisions/handling.ts';
+import { describePostings } from '../money-out/payouts/describe-postings.ts';
+import type { PayoutKinds } from '../money-out/payouts/handling.ts';
+import type { ProductOwners } from '../people/documents/require-product.ts';
 import { createFindCaller, type FindCaller } from '../people/identity/find-caller.ts';
 import { createTokens, type Tokens } from '../people/identity/tokens.ts';
 import type { Config } from '../platform/config/config.ts';
 import { connectionOptions } from '../platform/config/connection-options.ts';
-import { openDatabase } from '../platform/database/database.ts';
 import { attachReplica } from '../platform/database/replica.ts';
 import { agreeOnKeys } from '../platform/encryption/agree-on-keys.ts';
 import { createPersonalKeys, type PersonalKeys } from '../platform/encryption/personal-keys.ts';
@@ -22,6 +27,11 @@ import { startTelemetry, type Telemetry } from '../platform/process/telemetry.ts
 import { openStorage, type Storage } from '../platform/storage/storage.ts';
 import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
+import { decisionKinds } from './decision-kinds.ts';
+import { openDatabase } from './open-database.ts';
+import { paymentKinds } from './payment-kinds.ts';
+import { payoutKinds } from './payout-kinds.ts';
+import { productOwners } from './product-owners.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
@@ -41,6 +51,12 @@ export interface Dependencies extends AsyncDisposable {
   tokens: Tokens;
   findCaller: FindCaller;
   payTogether: PayTogether;
+  decisionKinds: DecisionKinds;
+  paymentKinds: PaymentKinds;
+  payoutKinds: PayoutKinds;
+  productOwners: ProductOwners;
+  describePostings: typeof describePostings;
+  getPartnerPayment: typeof getPartnerPayment;
   storage: Storage;
   metrics: Metrics;
   telemetry: Telemetry;
@@ -107,6 +123,12 @@ export async function openDependencies(config: Config, options: { process: strin
     tokens,
     findCaller: createFindCaller(orm),
     payTogether: createPayTogether(orm),
+    decisionKinds,
+    paymentKinds,
+    payoutKinds,
+    productOwners,
+    describePostings,
+    getPartnerPayment,
     storage,
     metrics,
     telemetry,

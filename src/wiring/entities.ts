@@ -12,9 +12,8 @@ import { Donation } from '../giving/donations/donation.entity.ts';
 import { Subscription } from '../giving/donations/subscription.entity.ts';
 import { Product } from '../giving/products/product.entity.ts';
 import { SavingGoal } from '../giving/saving-goals/saving-goal.entity.ts';
-import { Account } from '../ledger/account.entity.ts';
+import { Account } from '../ledger/accounts/account.entity.ts';
 import { Transaction } from '../ledger/transaction.entity.ts';
-import { CallbackRow } from '../money-in/callbacks/callback.entity.ts';
 import { PartnerPayment } from '../money-in/collections/partner-payment.entity.ts';
 import { PartnerInstrument } from '../money-in/partner-instruments/partner-instrument.entity.ts';
 import { PaymentChannel } from '../money-in/payments/payment-channel.entity.ts';
@@ -34,9 +33,10 @@ import { Address } from '../people/addresses/address.entity.ts';
 import { BankAccount } from '../people/bank-accounts/bank-account.entity.ts';
 import { Document } from '../people/documents/document.entity.ts';
 import { DocumentCategory } from '../people/documents/document-category.entity.ts';
-import { User } from '../people/identity/user.entity.ts';
+import { Organization } from '../people/members/organization.entity.ts';
+import { User } from '../people/members/user.entity.ts';
 import { OfficialDocument } from '../people/official-documents/official-document.entity.ts';
-import { Organization } from '../people/organizations/organization.entity.ts';
+import { CallbackRow } from '../platform/callbacks/callback.entity.ts';
 
 /** Every entity, listed: MikroORM discovers none. */
 export const entities = [

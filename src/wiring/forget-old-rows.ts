@@ -1,26 +1,26 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { forgetRefusals } from '../money-in/payments/forget-refusals.ts';
 import { takeBackExpired } from '../people/identity/take-back-invitation.ts';
 import { sweepReadEvents } from '../platform/events/list-events.ts';
 import { type ForgottenKind, forgetRows } from '../platform/housekeeping/forget-rows.ts';
 import { type Forget, inRounds } from '../platform/housekeeping/in-rounds.ts';
 import { forgetOldLooks } from '../platform/housekeeping/sweep-rows.ts';
-import { forgetOpenings } from '../platform/openings/forget-openings.ts';
 
-/** How long the first answer under a user's idempotency key is kept; the key itself stays with the row it created. */
-const userAnswersKeptDays = 30;
+/** How long it is kept what became of a request, and its answer. A key stays with what was made under it. */
+const requestsKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';
+/** When which mail was sent, without its text. */
+const mailsKept = '90 days';
 /** For so long after an invitation expired it can be seen who was invited and never came. */
 const expiredInvitationsKeptDays = 30;
 /** Every table that may name a user is asked about each of them, which takes a few milliseconds. */
 const invitationsPerRound = 1000;
 
 /**
- * Deletes rows that are kept for a limited time: read events (90 days), answers and refusals under users' idempotency
- * keys, looks of the sweeps, verdicts on openings, tallies of payouts, results of
- * checks of bank accounts, signatures that were used, and people who were
- * invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how many.
+ * Deletes rows that are kept for a limited time: read events (90 days), what became of requests, looks of the sweeps,
+ * tallies of payouts, results of checks of bank accounts, mails that were sent, signatures that were used, and people who
+ * were invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how
+ * many.
  */
 export async function forgetOldRows(
   em: EntityManager,
@@ -36,13 +36,13 @@ export async function forgetOldRows(
       callback_bodies: kept('callback_bodies', bodies),
       webhook_bodies: kept('webhook_bodies', bodies),
     }),
-    idempotency_keys: kept('idempotency_keys', `${userAnswersKeptDays} days`),
+    requests: kept('requests', `${requestsKeptDays} days`),
     read_events: sweepReadEvents,
     sweep_looks: forgetOldLooks,
-    refused_balance_payments: forgetRefusals,
-    openings: forgetOpenings,
     payout_tallies: kept('payout_tallies', talliesKept),
     bank_account_checks: kept('bank_account_checks', '1 day'),
+    refresh_tokens: kept('refresh_tokens', '1 day'),
+    mails: kept('mails', mailsKept),
     used_signatures: kept('used_signatures', '1 day'),
     expired_invitations: {
       forget: (tx, limit) => takeBackExpired(tx, expiredInvitationsKeptDays, limit),

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openDatabase } from '../../src/platform/database/database.ts';
 import { budgets } from '../../src/shared/budgets.ts';
+import { openDatabase } from '../../src/wiring/open-database.ts';
 import { buildPayer, payoutBody } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { openPoolAccount } from '../support/build-targets.ts';

@@ -1,4 +1,4 @@
-import { hashKey } from '../../src/money-in/payments/idempotency.ts';
+import { hashKey } from '../../src/platform/openings/idempotency-keys.ts';
 import { type BuiltUser, balanceOf } from '../support/build.ts';
 import { casesOf } from '../support/full.ts';
 import { freshKey } from '../support/partner.ts';
@@ -210,10 +210,10 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(JSON.parse(made.text).payment.transaction_name).toBe('saving circle contribution');
     const [kept] = await stack
       .em()
-      .execute<{ answer_body: string }[]>(
-        'select answer_body from idempotency_keys where user_id = ? and key_hash = ?',
-        [first.id, hashKey(key)],
-      );
+      .execute<{ answer_body: string }[]>('select answer_body from requests where owner_id = ? and key_hash = ?', [
+        first.id,
+        hashKey(key),
+      ]);
     expect(JSON.parse(kept?.answer_body ?? '').payment).toMatchObject({ transaction_name: '', transaction_desc: '' });
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelCircle } from '../../src/circles/cancel-circle.ts';
-import { savingCircleContribution } from '../../src/money-in/payments/handlers/saving-circle-contribution.ts';
+import { savingCircleContribution } from '../../src/circles/saving-circle-contribution.ts';
 import { payFromBalance } from '../../src/money-in/payments/pay-from-balance.ts';
 import type { Caller } from '../../src/shared/caller.ts';
 import { newId } from '../../src/shared/ids.ts';

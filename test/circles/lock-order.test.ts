@@ -33,7 +33,7 @@ it('Contributions are settled, debited and paid from balances, and pots paid, at
   const before = await countDeadlocks(stack);
   const settle = (orderId: string) => {
     const payment = { providerPaymentId: `pay-${orderId}`, providerPaymentMethodId: `pm-${orderId}`, amount: total };
-    return asAStep(() => settlePayment(stack.em(), { orderId, payment }, stack.deps.workflows));
+    return asAStep(() => settlePayment(stack.em(), { orderId, payment }, stack.deps));
   };
   const debit = (memberId: string) =>
     payForMember(stack.em(), { circleId: id, memberId, turn: 1, sourceAccountId: null });

@@ -203,8 +203,11 @@ describe('A contribution by the gateway', () => {
       stack.em(),
       { orderId: body.payment_order_id, payment },
       {
-        wakeSavingCircle: async (circleId) => void woken.push(circleId),
-        openUnmatchedReceipt: async () => void woken.push('a case'),
+        ...stack.deps,
+        workflows: {
+          wakeSavingCircle: async (circleId) => void woken.push(circleId),
+          openUnmatchedReceipt: async () => void woken.push('a case'),
+        },
       },
     );
     expect([settled, woken]).toEqual(['PAID', [id]]);

@@ -1,4 +1,6 @@
-import { globSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -48,6 +50,17 @@ describe('The configs of docker compose', () => {
   });
 });
 
+describe('Every service of docker compose', () => {
+  it('has rotated logs, and a limit to its memory', () => {
+    const { services } = Compose.parse(parse(read('docker-compose.yml'), { merge: true }));
+    const unlimited = Object.entries(services).filter(([, { logging, mem_limit }]) => {
+      const { options } = (logging ?? {}) as { options?: Record<string, string> };
+      return !mem_limit || !options?.['max-size'] || !options['max-file'];
+    });
+    expect(unlimited.map(([name]) => name)).toEqual([]);
+  });
+});
+
 describe('A pooler', () => {
   const runbook = read('docs/operations.md');
   const [, ofRunbook = ''] = /```ini\n(\[databases\]\n[^`]*)```/.exec(runbook) ?? [];
@@ -84,4 +97,38 @@ describe('A pooler', () => {
       expect(readConfig({ ...environment, DATABASE_READ_URL: replica }).DATABASE_READ_URL).toBe(replica);
     },
   );
+});
+
+describe('The configuration', () => {
+  const secrets = createSecrets();
+  const at = 'http://127.0.0.1:1';
+  const env = testEnvironment(
+    { databaseUrl: 'postgresql://a@127.0.0.1/b', temporalAddress: '127.0.0.1:1', url: at, sandboxUrl: at },
+    secrets,
+  );
+  const directory = mkdtempSync(join(tmpdir(), 'amanah-secrets-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const fileOf = (text: string): string => {
+    const path = join(directory, randomUUID());
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it('takes the value of any variable from a file, without the line feed at its end', () => {
+    const { XENDIT_SECRET_KEY: key = '', DATABASE_URL: url = '', ...rest } = env;
+    const config = readConfig({ ...rest, XENDIT_SECRET_KEY_FILE: fileOf(`${key}\n`), DATABASE_URL_FILE: fileOf(url) });
+    expect([config.XENDIT_SECRET_KEY, config.DATABASE_URL]).toEqual([key, url]);
+  });
+
+  it('refuses a file that is not there, a variable beside its file, and half a key for the file store', () => {
+    const { XENDIT_SECRET_KEY: _, ...keyless } = env;
+    expect(() => readConfig({ ...keyless, XENDIT_SECRET_KEY_FILE: join(directory, 'none') })).toThrow(
+      'XENDIT_SECRET_KEY_FILE cannot be read: ENOENT',
+    );
+    expect(() => readConfig({ ...env, XENDIT_SECRET_KEY_FILE: fileOf('xnd_x') })).toThrow(
+      'XENDIT_SECRET_KEY and XENDIT_SECRET_KEY_FILE are both set',
+    );
+    expect(() => readConfig({ ...env, S3_SECRET_ACCESS_KEY: '' })).toThrow('S3_SECRET_ACCESS_KEY');
+    expect(readConfig({ ...env, S3_SECRET_ACCESS_KEY: '', S3_ACCESS_KEY_ID: '' }).S3_ACCESS_KEY_ID).toBeUndefined();
+  });
 });

@@ -160,6 +160,9 @@ describe('Every environment variable', () => {
       'DATABASE_APP_PASSWORD',
       'DATABASE_READER_PASSWORD',
       'TEMPORAL_DATABASE_PASSWORD',
+      'AMANAH_MEMORY',
+      'POSTGRES_MEMORY',
+      'TEMPORAL_MEMORY',
     ];
     expect(exampleVariables().toSorted()).toEqual([...forOperators(), ...ofComposeOnly].toSorted());
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { findFreePort } from '../../dev/ports.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { createHttp, type Http } from '../support/http.ts';
 import { eventually, type Stack, startStack } from '../support/stack.ts';
 
@@ -22,7 +23,11 @@ const Rules = z.strictObject({
             .regex(/^\d+[smh]$/)
             .optional(),
           labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
-          annotations: z.strictObject({ summary: z.string(), description: z.string().optional() }),
+          annotations: z.strictObject({
+            runbook_url: z.string(),
+            summary: z.string(),
+            description: z.string().optional(),
+          }),
         }),
       ),
     }),
@@ -50,10 +55,20 @@ beforeAll(async () => {
     env: { WORKER_PORT: String(workerPort), TEMPORAL_METRICS_PORT: String(sdkPort) },
   });
   worker = createHttp(`http://127.0.0.1:${workerPort}`);
+  const { client, taskQueue } = stack.deps.workflows;
+  const start = (type: string, args: object[]) =>
+    client.workflow.execute(type, { workflowId: `${taskQueue}/observed/${type}`, taskQueue, args });
+  // The SDK measures what has happened: a workflow that completes, with its step, and one that fails.
+  await start('sweepReceipts', []);
+  await expect(start('partnerPayout', [{ payoutId: newId() }])).rejects.toThrow();
   const texts = await Promise.all([
     stack.get('/metrics'),
     worker.get('/metrics'),
-    createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
+    // It counts a moment after the workflow has ended.
+    eventually(
+      () => createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
+      ({ body }) => String(body).includes('temporal_workflow_failed'),
+    ),
   ]);
   scraped = texts.map(({ body }) => String(body)).join('\n');
 }, 90_000);
@@ -71,7 +86,7 @@ const expressions = () => [
 describe('Dashboard and alarms', () => {
   it('use only metrics that the processes have', () => {
     const sources = globSync(['src/**/*.ts', 'activities/**/*.ts'], { cwd: root }).map(read).join('\n');
-    const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs)_\w+/g) ?? []));
+    const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs|temporal)_\w+/g) ?? []));
     expect(names.size).toBeGreaterThan(8);
     const base = (name: string) => name.replace(/_(count|bucket|sum)$/, '');
     // What a process measures only once it happens is known by its source.
@@ -130,18 +145,33 @@ describe('Dashboard and alarms', () => {
     }
   });
 
-  it('are listed in the runbook, each with the section that says what to do', () => {
-    const runbook = read('docs/operations.md');
-    const sections = new Set([...runbook.matchAll(/^#{2,3} (.+)$/gm)].map(([, title]) => title));
-    const rows = new Map(
-      [...runbook.matchAll(/^\| `(Amanah\w+)` +\| ([^|]+?) +\|$/gm)].map(([, alert = '', section = '']) => [
-        alert,
-        section,
-      ]),
-    );
+  it('name a page or section of the runbook each, and no page has more than 700 words', () => {
+    const slugOf = (title: string) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-');
+    const places = globSync(['docs/operations.md', 'docs/runbook/*.md'], { cwd: root }).flatMap((path) => [
+      path,
+      ...[...read(path).matchAll(/^#{2,3} (.+)$/gm)].map(([, title = '']) => `${path}#${slugOf(title)}`),
+    ]);
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
-    expect([...rows.keys()].toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
-    for (const [alert, section] of rows) expect([alert, sections.has(section)]).toEqual([alert, true]);
+    const lost = rules.filter(({ annotations }) => !places.includes(annotations.runbook_url));
+    expect(lost.map(({ alert, annotations }) => [alert, annotations.runbook_url])).toEqual([]);
+    const pages = globSync('docs/runbook/*.md', { cwd: root });
+    expect(pages.filter((path) => read(path).split(/\s+/).length > 700)).toEqual([]);
+    // And the other way: each alarm stands on its page, each page in the index.
+    const index = read('docs/runbook/README.md');
+    for (const { alert, annotations } of rules.filter(({ annotations }) =>
+      annotations.runbook_url.includes('/runbook/'),
+    )) {
+      expect([alert, read(annotations.runbook_url).includes(`\`${alert}\``)]).toEqual([alert, true]);
+    }
+    expect(
+      pages.filter((path) => !path.endsWith('README.md') && !index.includes(`(${path.split('/').at(-1)})`)),
+    ).toEqual([]);
+    const links = pages.flatMap((path) => [...read(path).matchAll(/\]\(([^)]+)\)/g)].map(([, to = '']) => [path, to]));
+    expect(links.filter(([, to = '']) => !places.includes(join('docs/runbook', to)))).toEqual([]);
   });
 
   it('are never silent about something that has not happened even once', () => {

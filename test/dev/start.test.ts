@@ -91,6 +91,8 @@ describe('npm start', () => {
         database: expect.stringMatching(/^postgresql:\/\/amanah:/),
       },
       platform_super_admin: expect.objectContaining({ account_id: null, organization_id: null }),
+      second_super_admin: expect.objectContaining({ account_id: null, organization_id: null }),
+      third_super_admin: expect.objectContaining({ account_id: null, organization_id: null }),
       platform_admin: expect.objectContaining({ email: expect.any(String), user_id: expect.any(String) }),
       organization_admin: expect.objectContaining({
         organization_id: expect.any(String),

@@ -86,7 +86,7 @@ export async function readPaid(stack: BalancePlace, { payer: { id, accountId }, 
     effects: await count(effects),
     transactions: await count("select 1 from transactions where user_id = ? and type = 'price'"),
     events: await count("select 1 from events where actor_id = ? and resource_type = 'transaction'"),
-    keys: await count('select 1 from idempotency_keys where user_id = ?'),
+    keys: await count('select 1 from requests where owner_id = ?'),
   };
 }
 

@@ -89,7 +89,7 @@ describe('An outage', () => {
       expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
       const left = await stack.em().execute<{ orders: string; keys: string }[]>(
         `select (select count(*) from payment_orders where user_id = ?) as orders,
-         (select count(*) from idempotency_keys where user_id = ?) as keys`,
+         (select count(*) from requests where owner_id = ?) as keys`,
         [payer.id, payer.id],
       );
       expect(left).toEqual([{ orders: '1', keys: '0' }]);

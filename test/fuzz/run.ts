@@ -3,7 +3,8 @@
  * kind of caller, and then every check of the books of that stack (`npm run verify`). It is kept in the user's cache (Python
  * and pip are needed). `--examples 3` says how many examples each operation gets (50), `--callers partner:3,nobody` who
  * calls (all), and which of them with how many examples of their own, `--seed 1` makes a run repeatable (it is drawn and
- * printed otherwise), `--phases` names the phases of schemathesis (all), and `--least partner:10` fails where fewer of a
+ * printed otherwise), `--bodies 300` sends that many of the worst bodies instead and judges their processor time
+ * (bench/bodies.ts), `--phases` names the phases of schemathesis (all), and `--least partner:10` fails where fewer of a
  * caller's operations succeeded; further arguments go to schemathesis, e.g.
  * `-- --include-path /v1/partners/quotes`.
  */
@@ -20,6 +21,12 @@ const root = join(import.meta.dirname, '..', '..');
 const version = '4.32.5';
 const environment = join(userCacheDirectory(), 'fuzz');
 const tool = join(environment, 'bin', 'schemathesis');
+const bodies = process.argv.indexOf('--bodies');
+if (bodies >= 0) {
+  const script = join(root, 'bench', 'bodies.ts');
+  const args = ['--random', process.argv[bodies + 1] ?? '300', ...process.argv.slice(bodies + 2)];
+  process.exit(spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1);
+}
 /**
  * Of hooks.py; the partner signs everything that it sends. The weakest come first: whoever may change roles takes the
  * rights of those below, who would then only be refused.

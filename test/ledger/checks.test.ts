@@ -1,5 +1,5 @@
-import { systemAccounts } from '../../src/ledger/account.ts';
-import { openAccount } from '../../src/ledger/open-account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
+import { openAccount } from '../../src/ledger/accounts/open-account.ts';
 import { runCheck, runChecks } from '../../src/ledger/run-checks.ts';
 import { plantJournal } from '../support/plant-journal.ts';
 import { corruptions } from '../support/planted-corruptions.ts';

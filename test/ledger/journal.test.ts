@@ -1,5 +1,5 @@
-import { systemAccounts } from '../../src/ledger/account.ts';
-import { openAccount } from '../../src/ledger/open-account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
+import { openAccount } from '../../src/ledger/accounts/open-account.ts';
 import { errorCodeOf } from '../../src/shared/errors.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { negateMoney } from '../../src/shared/money.ts';

@@ -1,6 +1,6 @@
 import { payForMember } from '../../src/circles/pay-for-member.ts';
-import { systemAccounts } from '../../src/ledger/account.ts';
-import { charitableCauseDonate } from '../../src/money-in/payments/handlers/charitable-cause-donate.ts';
+import { charitableCauseDonate } from '../../src/giving/donations/charitable-cause-donate.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { gatheredKindOf } from '../../src/money-in/payments/pay-from-balance.ts';
 import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
 import { must } from '../../src/shared/assert.ts';
@@ -36,7 +36,7 @@ async function settling(orderId: string) {
       orderId,
     ]);
   const payment = { providerPaymentId: `pay-${orderId}`, providerPaymentMethodId: `pm-${orderId}`, amount: total };
-  return () => asAStep(() => settlePayment(at.stack.em(), { orderId, payment }, at.stack.deps.workflows));
+  return () => asAStep(() => settlePayment(at.stack.em(), { orderId, payment }, at.stack.deps));
 }
 
 /** A contribution of which the order will be paid. */

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { runCheck } from '../../src/ledger/run-checks.ts';
 import { addMoney, negateMoney, subtractMoney } from '../../src/shared/money.ts';
 import { buildPayer, magicAccount, pay, payoutWhen } from '../money-out/payouts/build-payouts.ts';

@@ -1,5 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { openDatabase } from '../../src/platform/database/database.ts';
+import { openDatabase } from '../../src/wiring/open-database.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

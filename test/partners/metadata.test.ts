@@ -94,9 +94,9 @@ describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
         ? 'select metadata_sealed as sealed from partner_payments where id = ?'
         : 'select texts_sealed as sealed from payouts where id = ?';
     expect(await keysOf(sealed, id)).toEqual([`order:${id}`]);
-    expect(
-      await keysOf('select answer_sealed as sealed from partner_idempotency_keys where resource_id = ?', id),
-    ).toEqual([`order:${id}`]);
+    expect(await keysOf('select answer_sealed as sealed from requests where resource_id = ?', id)).toEqual([
+      `order:${id}`,
+    ]);
     const bodies = () => keysOf('select body_sealed as sealed from webhook_deliveries where resource_id = ?', id);
     expect(new Set(await eventually(bodies, (found) => found.length > 0))).toEqual(new Set([`order:${id}`]));
   });

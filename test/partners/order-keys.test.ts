@@ -6,9 +6,10 @@ import { Payout } from '../../src/money-out/payouts/payout.entity.ts';
 import { presentWholePayout } from '../../src/money-out/payouts/present-payout.ts';
 import { resolvePayout } from '../../src/money-out/payouts/resolve-payout.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
-import { findUnderKey } from '../../src/partners/idempotency.ts';
+import { openUnderKey } from '../../src/partners/idempotency.ts';
 import { boundEndpoints } from '../../src/partners/webhooks/bound-endpoints.ts';
 import { deliverWebhook } from '../../src/partners/webhooks/deliver-webhook.ts';
+import { findUnderKey } from '../../src/platform/openings/idempotency-keys.ts';
 import { must } from '../../src/shared/assert.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
 import { generous, magicAccount, settleAtProvider } from '../money-out/payouts/build-payouts.ts';
@@ -106,7 +107,7 @@ const sweep = () => destroyOrderKeys(stack.em(), stack.deps.personalKeys, 0);
 const keyOf = async (id: string) =>
   (await inKeys<{ key_sealed: string | null }>('select key_sealed from order_keys where id = $1', [id]))[0]?.key_sealed;
 const deliveries = 'select body_sealed as sealed from webhook_deliveries where resource_id = ?';
-const answers = 'select answer_sealed as sealed from partner_idempotency_keys where resource_id = ?';
+const answers = 'select answer_sealed as sealed from requests where resource_id = ?';
 
 describe('A key of its own', () => {
   it('seals whom a payout pays: the payout, its webhooks and the answer kept for it', async () => {
@@ -250,7 +251,7 @@ describe.each([
           .execute<{ n: number }[]>("select 1 as n from payout_words where payout_id = ? and said = 'succeeded'", [id]),
       (rows) => rows.length > 0,
     );
-    await resolvePayout(stack.em(), sealerElsewhere(stack.deps), { payoutId: id });
+    await resolvePayout(stack.em(), { ...stack.deps, sealer: sealerElsewhere(stack.deps) }, { payoutId: id });
     expect(await stack.em().execute('select status from payouts where id = ?', [id])).toEqual([
       { status: 'succeeded' },
     ]);
@@ -276,11 +277,12 @@ describe.each([
     expect(ids.length).toBeGreaterThan(0);
     const described = await describePostings(stack.em(), sealer, ids);
     expect(described.get(ids[0] ?? '')).toMatchObject({ external_ref: 'invoice 7', beneficiary_name: null });
-    const claims = 'select key_hash, fingerprint from partner_idempotency_keys where resource_id = ?';
+    const claims = 'select key_hash, fingerprint from requests where resource_id = ?';
     const [claim] = await stack.em().execute<{ key_hash: string; fingerprint: string }[]>(claims, [id]);
     const { key_hash: keyHash = '', fingerprint = '' } = claim ?? {};
     const repeated = { partnerId: partner.id, keyHash, fingerprint };
-    await expect(findUnderKey(stack.em(), sealer, repeated)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
+    const row = await findUnderKey(stack.em(), repeated);
+    await expect(openUnderKey(sealer, repeated, row)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
   });
 
   itForLost('a webhook that was sealed under it is tried again, and sent when the key is back', async () => {

@@ -1,6 +1,6 @@
 import type { ProductKind, ProductStatus } from '../../src/giving/products/product.ts';
-import { systemAccounts } from '../../src/ledger/account.ts';
-import { openAccount } from '../../src/ledger/open-account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
+import { openAccount } from '../../src/ledger/accounts/open-account.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuildPlace, type BuiltUser, buildIndividual } from './build.ts';
 

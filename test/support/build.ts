@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../src/ledger/account.ts';
-import { openAccount } from '../../src/ledger/open-account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
+import { openAccount } from '../../src/ledger/accounts/open-account.ts';
 import { preparePerson } from '../../src/people/identity/profile.ts';
 import type { Tokens } from '../../src/people/identity/tokens.ts';
 import type { Sealer } from '../../src/platform/encryption/sealer.ts';
@@ -29,6 +29,8 @@ interface UserOptions {
   organizationId?: string | null;
   /** The name of the role; or null for none. */
   role?: string | null;
+  /** Whether the user was admitted to approve decisions, where the role lets them: so unless it says otherwise. */
+  isApprover?: boolean;
   /** IDR on the account from the start, through the ledger. */
   balance?: string;
 }
@@ -41,9 +43,19 @@ async function buildUser(stack: BuildPlace, userType: UserType, options: UserOpt
   const em = stack.em();
   const person = await preparePerson(stack.deps.sealer, { email, name: `Person ${id.slice(0, 8)}` }, id);
   await em.execute(
-    `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash)
-     values (?, ?, ?, ?, ?, (select id from roles where name = ? and deleted_at is null), 'active', 'no password')`,
-    [id, person.profile_sealed, person.email_digest, userType, organizationId, options.role ?? null],
+    `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash,
+       approver_since)
+     values (?, ?, ?, ?, ?, (select id from roles where name = ? and deleted_at is null), 'active', 'no password',
+       case when ? then now() - interval '2 days' end)`,
+    [
+      id,
+      person.profile_sealed,
+      person.email_digest,
+      userType,
+      organizationId,
+      options.role ?? null,
+      userType === 'platform' && options.isApprover !== false,
+    ],
   );
   let accountId = '';
   if (userType === 'individual') {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { recordTransactions } from '../../src/ledger/post-journal.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { negateMoney } from '../../src/shared/money.ts';

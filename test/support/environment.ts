@@ -10,6 +10,8 @@ export interface Addresses {
   /** Of the API. */
   url: string;
   sandboxUrl: string;
+  /** Of the sandbox, which catches mail. */
+  smtpPort?: number;
 }
 
 export interface Secrets {
@@ -49,6 +51,8 @@ export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<
     XENDIT_CALLBACK_TOKEN: secrets.callbackToken,
     DATA_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
     SEAL_SIGNING_KEY: `test:${randomBytes(32).toString('base64')}`,
+    ...(addresses.smtpPort !== undefined && { SMTP_URL: `smtp://127.0.0.1:${addresses.smtpPort}` }),
+    MAIL_FROM: 'Amanah <no-reply@amanah.example>',
     WEBHOOK_ALLOW_LOOPBACK: 'true',
     // A new bank account may be paid at once; that it has to wait is tested where the variable is set.
     BANK_ACCOUNT_WAIT_HOURS: '0',

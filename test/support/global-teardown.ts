@@ -1,6 +1,6 @@
 import { appendFileSync, rmSync } from 'node:fs';
 import { runChecks } from '../../src/ledger/run-checks.ts';
-import { openDatabase } from '../../src/platform/database/database.ts';
+import { openDatabase } from '../../src/wiring/open-database.ts';
 import { sharedDatabases, stopSharedStacks } from './shared-stacks.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { newId } from '../../src/shared/ids.ts';
 import {
   attemptsOf,
@@ -26,6 +26,9 @@ import {
   user,
   userWithRole,
 } from './planted-rows.ts';
+
+/** The id of an instrument. */
+const own = newId();
 
 /** One corruption for each view, planted past the triggers as only a superuser can. */
 export const corruptions: [view: string, sql: string][] = [
@@ -111,9 +114,9 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_suspense_matches_receipts', receiptOf('suspended')],
   ['check_receipts_reach_their_owners', openOrderInSuspense],
   [
-    'check_idempotency_keys_complete',
-    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, created_at)
-     values ('${user}', 'k', 'f', '${newId()}', now() - interval '2 hours')`,
+    'check_answers_are_kept',
+    `insert into requests (owner_id, key_hash, fingerprint, resource_id, made, decided_at)
+     values ('${user}', 'k', 'f', '${newId()}', 1, now() - interval '2 hours')`,
   ],
   ['check_donations_posted_once', donation(null)],
   [
@@ -182,16 +185,16 @@ export const corruptions: [view: string, sql: string][] = [
   [
     'check_instrument_payments_fit',
     `insert into partner_instruments (id, partner_id, channel_id, status, look_again_at, created_at, updated_at)
-     values ('${planted}', '${newId()}', 1, 'active', now(), now(), now());
+     values ('${own}', '${newId()}', 1, 'active', now(), now(), now());
      insert into partner_payments (id, partner_id, channel_id, instrument_id, fee_mode, amount, fee, net_amount, status, expires_at,
        created_at, updated_at)
-     values ('${newId()}', '${newId()}', 1, '${planted}', 'DEDUCTED', 10, 1, 9, 'WAITING_PAYMENT', now(), now(), now())`,
+     values ('${newId()}', '${newId()}', 1, '${own}', 'DEDUCTED', 10, 1, 9, 'WAITING_PAYMENT', now(), now(), now())`,
   ],
   [
     'check_payout_batches_are_whole',
     `insert into payout_batches (id, partner_id, fee_mode, item_count, total_amount, total_fee, status, made_by, decided_by,
        decided_at, lapses_at, look_again_at, created_at, updated_at)
-     values ('${planted}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
+     values ('${newId()}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
        now(), now())`,
   ],
   // A payout that spent what is not in the books, a booking of nothing, and one that is not among what is booked.
@@ -245,15 +248,12 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_circle_contributions_posted', contributionOf('completed')],
   ['check_circle_holdings', circleOf('active')],
   ['check_circle_pots_paid_once', together(circleOf('active'), circleMember, round)],
-  ['check_openings_are_kept', `insert into openings (resource_id, kind, made) values ('${newId()}', 'payout', 1)`],
-  ['check_openings_are_kept', refusedAndMade],
   [
-    'check_refused_balance_payments_are_not_made',
-    `with key as (insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
-       values ('${user}', 'refused', 'f', '${newId()}', 7) returning user_id, key_hash, fingerprint)
-     insert into refused_balance_payments (user_id, key_hash, fingerprint, refused_upto, refusal)
-     select user_id, key_hash, fingerprint, 7, '{}' from key`,
+    'check_requests_are_kept',
+    `insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, made)
+     values ('${newId()}', '', '', '${newId()}', 'payout', 1)`,
   ],
+  ['check_requests_are_kept', refusedAndMade],
   // Decisions without their effect, and what needs a decision without one.
   ['check_decisions_were_carried_out', decisionOf({ kind: 'book_external', amount: 5, reference: 'planted' })],
   ['check_decisions_were_carried_out', decisionOf({ kind: 'settle_payout', payout_id: newId(), outcome: 'failed' })],

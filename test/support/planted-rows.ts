@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { newId } from '../../src/shared/ids.ts';
 
 export const user = newId();
@@ -102,7 +102,8 @@ export const round = `insert into saving_circle_rounds (saving_circle_id, turn_n
 export const together = (...statements: string[]) => `do $$ begin ${statements.join('; ')}; end $$`;
 
 export const refusedAndMade = `with o as (${orderOf('PENDING')} returning id)
-   insert into openings (resource_id, kind, refused_upto, refusal) select id, 'payment_order', 1, '{}' from o`;
+   insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, refused_upto, refusal)
+   select id, '', '', id, 'payment_order', 1, '{}' from o`;
 
 export const decisionOf = (facts: object) =>
   `insert into decisions (id, note, evidence, proposed_by, approved_by, approved_at, status, ended_at, ${Object.keys(facts)})

@@ -12,9 +12,9 @@ import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { migrate } from '../../src/migrate.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
-import { openDatabase } from '../../src/platform/database/database.ts';
 import { applicationRole } from '../../src/platform/database/database-roles.ts';
 import { type Dependencies, openDependencies } from '../../src/wiring/dependencies.ts';
+import { openDatabase } from '../../src/wiring/open-database.ts';
 import { cloneDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
 import { createHttp, type Http } from './http.ts';
@@ -102,7 +102,7 @@ async function startOwnProcesses(
   const directory = join(run.directory, secrets.taskQueue);
   const logFile = (name: string) => join(directory, `${name}.log`);
   const parts = new Map<string, Part>();
-  const [apiPort, sandboxPort] = [await findFreePort(), await findFreePort()];
+  const [apiPort, sandboxPort, smtpPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const url = `http://127.0.0.1:${apiPort}`;
   const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
 
@@ -142,7 +142,7 @@ async function startOwnProcesses(
   };
   arm('');
   const env = {
-    ...testEnvironment({ databaseUrl, temporalAddress, url, sandboxUrl }, secrets),
+    ...testEnvironment({ databaseUrl, temporalAddress, url, sandboxUrl, smtpPort }, secrets),
     FAILPOINTS: `@${failpoints}`,
     ...options.env,
   };
@@ -163,6 +163,7 @@ async function startOwnProcesses(
         callbackUrl: `${url}${callbackPath}`,
         callbackToken: secrets.callbackToken,
         secretKey: secrets.sandboxKey,
+        smtpPort,
       },
       { logFile: logFile('sandbox') },
     ).then((part) => parts.set('sandbox', part)),

@@ -14,6 +14,7 @@ const plans = new Set([
   'available_at',
   'due_at',
   'expires_at',
+  'lapses_at',
   'look_again_at',
   'look_at',
   'next_attempt_at',

@@ -9,10 +9,10 @@ import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
 import { startWorker } from '../../dev/service-parts.ts';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
-import { openDatabase } from '../../src/platform/database/database.ts';
 import { createHttpServer } from '../../src/platform/http/create-http-server.ts';
 import { createApp } from '../../src/wiring/app.ts';
 import { type Dependencies, openDependencies } from '../../src/wiring/dependencies.ts';
+import { openDatabase } from '../../src/wiring/open-database.ts';
 import { schedules } from '../../src/wiring/temporal/prepare.ts';
 import { cloneDatabase, letOwnerWait, type TestDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
@@ -128,9 +128,13 @@ async function buildStack(
   const url = `http://127.0.0.1:${address.port}`;
 
   const sandboxPort = await findFreePort();
+  const smtpPort = await findFreePort();
   const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
   const env = {
-    ...testEnvironment({ databaseUrl: database.url, temporalAddress: run.temporal.address, url, sandboxUrl }, secrets),
+    ...testEnvironment(
+      { databaseUrl: database.url, temporalAddress: run.temporal.address, url, sandboxUrl, smtpPort },
+      secrets,
+    ),
     ...options.env,
   };
   // The product says that it is busy when a connection takes long; a test waits.
@@ -157,6 +161,7 @@ async function buildStack(
         callbackUrl: `${url}${callbackPath}`,
         callbackToken: secrets.callbackToken,
         secretKey: secrets.sandboxKey,
+        smtpPort,
       },
       { logFile: join(logs, 'sandbox.log') },
     );

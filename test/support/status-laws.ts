@@ -16,6 +16,7 @@ import { payoutAttemptLaw, payoutLaw } from '../../src/money-out/payouts/payout.
 import { partnerLaw } from '../../src/partners/partner.ts';
 import { webhookEndpointLaw } from '../../src/partners/webhook-endpoint.ts';
 import { webhookDeliveryLaw } from '../../src/partners/webhooks/webhook-delivery.ts';
+import { mailLaw } from '../../src/people/mail/mail.ts';
 import { verificationLaw } from '../../src/people/official-documents/official-document.ts';
 import { organizationLaw } from '../../src/shared/organization.ts';
 import type { StatusLaw } from '../../src/shared/status-law.ts';
@@ -29,6 +30,7 @@ export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'donation_subscriptions.status': subscriptionLaw,
   'donations.status': donationLaw,
   'erasures.status': erasureLaw,
+  'mails.status': mailLaw,
   'official_documents.verification_status': verificationLaw,
   'organizations.status': organizationLaw,
   'partner_instruments.status': partnerInstrumentLaw,

@@ -2,7 +2,13 @@ import type { ToldFact } from './decision-facts.ts';
 import type { Attempt, BankAccountFact, Facts } from './facts.ts';
 
 /** What partners ask for, and not users. */
-const ofPartners: ReadonlySet<string> = new Set<Attempt['kind']>(['payout', 'refund', 'partner-payment']);
+const ofPartners: ReadonlySet<string> = new Set<Attempt['kind']>([
+  'payout',
+  'refund',
+  'partner-payment',
+  'payout-batch',
+  'instrument',
+]);
 
 /** A bank account, by a number of its own. */
 export const bankAccount = (number: number): BankAccountFact => ({

@@ -27,6 +27,8 @@ export interface Cast {
   admin: BuiltUser;
   operators: Deciders;
   partners: BuiltPartner[];
+  /** A second key of each, which approves what the first has made. */
+  secondKeys: { apiKey: string; signingSecret: string }[];
   /** What each reference type pays for, by user. */
   targets: Record<PaidType, (user: number) => string>;
   causes: string[];
@@ -100,6 +102,11 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     }),
   ];
   partners.push(await buildPartner(place, { limits: { ...limits, ...few }, webhook }));
+  const secondKeys: Cast['secondKeys'] = [];
+  for (const partner of partners) {
+    const { body } = await partner.administer('post', '/keys', { permissions: ['approve-payout'] });
+    secondKeys.push({ apiKey: body.data.api_key, signingSecret: body.data.signing_secret });
+  }
   for (const partner of partners) await fund(place, partner.account.available, forAll(available));
   const accounts: Record<string, string> = { [openPoolAccount]: openPoolAccount };
   const known = ({ id, accountId }: BuiltTarget): string => {
@@ -146,6 +153,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     admin,
     operators: { ...(await buildOperators(place)), other: must(approvers[0], 'people approve disbursements') },
     partners,
+    secondKeys,
     owners,
     approvers,
     causes,

@@ -5,6 +5,7 @@ import type { Cast } from './cast.ts';
 import { runCircle } from './circle-story.ts';
 import type { Answer, Operation } from './client.ts';
 import { giveVerdict } from './give-verdict.ts';
+import { runBatch, runInstrument } from './grouped-story.ts';
 import { makePeriodsDue } from './make-periods-due.ts';
 import {
   bankAccountOf,
@@ -143,6 +144,10 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
       return refundPayment(place, work);
     case 'take-back':
       return takeBack(place, work);
+    case 'payout-batch':
+      return runBatch(place, work);
+    case 'instrument':
+      return runInstrument(place, work);
     default:
       throw new Error(`there is no work ${JSON.stringify(work satisfies never)}`);
   }

@@ -13,6 +13,8 @@ export const operationKinds = [
   'gateway',
   'partner-payment',
   'payout',
+  'payout-batch',
+  'instrument',
   'circle',
   'contribution',
   'subscription',
@@ -115,6 +117,21 @@ export interface OrderFact {
   total: string;
   /** Webhooks that were written; 0 for orders of users. */
   version: number;
+  /** The reusable instrument that it was paid to, if it was to one. */
+  instrumentId?: string | null;
+}
+
+/** A batch of payouts, with the ids that its items have as payouts. */
+export interface BatchFact {
+  id: string;
+  status: string;
+  itemIds: string[];
+}
+
+/** A number or code that is paid again and again; `amount` is what each payment has to be. */
+export interface InstrumentFact {
+  id: string;
+  amount: string | null;
 }
 
 export interface PayoutFact {
@@ -231,6 +248,8 @@ export interface Facts {
   ends: EndFact[];
   orders: OrderFact[];
   payouts: PayoutFact[];
+  batches?: BatchFact[];
+  instruments?: InstrumentFact[];
   withdrawals: WithdrawalFact[];
   verdicts: VerdictFact[];
   refunds: RefundFact[];

@@ -8,6 +8,8 @@ const families = [
   'gatewayPayment',
   'partnerPayment',
   'partnerPayout',
+  'partnerPayoutBatch',
+  'partnerInstrument',
   'withdrawal',
   'paymentRefund',
   'savingCircle',

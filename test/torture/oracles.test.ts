@@ -5,6 +5,7 @@ import { judge, oracles } from './oracles/index.ts';
 import { plantedAskers, rightAskers } from './planted-askers.ts';
 import { plantedDecisions, rightDecisions } from './planted-decisions.ts';
 import { plantedEfforts, rightEfforts } from './planted-efforts.ts';
+import { plantedGrouped, rightGrouped } from './planted-grouped.ts';
 import { plantedGuards, rightGuards } from './planted-guards.ts';
 import { plantedRefunds, rightRefunds } from './planted-refunds.ts';
 
@@ -32,6 +33,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ...plantedEfforts,
   ...plantedRefunds,
   ...plantedGuards,
+  ...plantedGrouped,
   [
     'clients-get-through',
     'whatever is asked for is refused',
@@ -794,7 +796,7 @@ it('No oracle misses money that an operator has returned', () => {
   expect(judge(facts)).toEqual([]);
 });
 
-it.each([...rightAskers, ...rightDecisions, ...rightEfforts, ...rightRefunds, ...rightGuards])(
+it.each([...rightAskers, ...rightDecisions, ...rightEfforts, ...rightRefunds, ...rightGuards, ...rightGrouped])(
   'No oracle finds anything in %s',
   (_, make) => {
     const facts = healthyFacts();

@@ -1,3 +1,4 @@
+import type { Grouped } from './plan-grouped.ts';
 import type { MoneyOut } from './plan-money-out.ts';
 import type { Refunding } from './plan-refunds.ts';
 import type { TermsOperation } from './plan-terms.ts';
@@ -48,6 +49,7 @@ export type Operation =
   /** An operator ends a case of suspense: for the account of a user, or as given back at the provider. */
   | { do: 'operator'; action: 'credit' | 'refund'; user: number }
   | MoneyOut
+  | Grouped
   | Refunding;
 
 /** One piece of work: at so many milliseconds from the start, a client does this. */

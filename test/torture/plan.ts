@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { below, boundedPartner, castSize, inARow, whole } from './cast-size.ts';
 import { type Fault, faultStories, inOrder, planFaults } from './plan-faults.ts';
+import { batchFields, drawGrouped, instrumentFields } from './plan-grouped.ts';
 import { drawMoneyOut, payoutAccounts } from './plan-money-out.ts';
 import { drawRefund, refundFields, takeBackFields } from './plan-refunds.ts';
 import { planTargeted } from './plan-targeted.ts';
@@ -42,6 +43,7 @@ const operations = {
 } as const;
 const moneyOutASecond = 0.5;
 const refundsASecond = 0.25;
+const groupedASecond = 0.2;
 const patience = { '1500': 2, '6000': 3, '26000': 6 } as const;
 /** How many operations begin in a second. */
 const operationsASecond = 1.6;
@@ -75,6 +77,11 @@ export function makePlan(seed: number, minutes: number): Plan {
   const backs = Math.round((durationMs / 1000) * refundsASecond);
   for (let index = 0; index < backs; index += 1) {
     items.push({ at: back.int(0, durationMs), ...drawManners(back), ...drawRefund(back) });
+  }
+  const grouped = random.fork('grouped');
+  const groups = Math.round((durationMs / 1000) * groupedASecond);
+  for (let index = 0; index < groups; index += 1) {
+    items.push({ at: grouped.int(0, durationMs / 2), ...drawManners(grouped), ...drawGrouped(grouped) });
   }
   const terms = random.fork('terms');
   const circles = planTerms(terms, { durationMs, channels });
@@ -216,6 +223,8 @@ const kinds: Record<Operation['do'], z.ZodRawShape> = {
   release: { user: below(castSize.users) },
   refund: refundFields,
   'take-back': takeBackFields,
+  'payout-batch': batchFields,
+  instrument: instrumentFields,
 };
 const manners = {
   id: z.string(),

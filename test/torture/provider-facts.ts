@@ -9,6 +9,8 @@ export interface ProviderRequest {
   reference: string;
   amount: number;
   status: string;
+  /** It is paid again and again. */
+  isReusable?: true;
   payments: ProviderPayment[];
 }
 

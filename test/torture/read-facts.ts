@@ -8,7 +8,7 @@ import type { Cast } from './cast.ts';
 import type { Facts, MadeFact } from './facts.ts';
 import { listWorkflows } from './harm-workflows.ts';
 import { moneyOutTerms } from './money-out-terms.ts';
-import type { ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
+import type { ProviderPayment, ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
 import { readGuards, withTrueStarts } from './read-guards.ts';
 import { readLeaks } from './read-leaks.ts';
 import { readLists } from './read-lists.ts';
@@ -33,12 +33,13 @@ export async function readProvider({
 }: Pick<Topology, 'sandbox'>): Promise<{ requests: ProviderRequest[]; transfers: ProviderTransfer[] }> {
   const { body } = await sandbox.get('/sandbox/records');
   return {
-    requests: body.payments.map((request: Record<string, unknown>) => ({
+    requests: [...body.payments, ...body.instruments].map((request) => ({
       id: request.id,
       reference: request.reference_id,
-      amount: request.amount,
+      amount: request.amount ?? 0,
       status: request.status,
-      payments: (request.payments as Record<string, unknown>[]).map(({ id, amount, status }) => ({
+      ...('type' in request ? {} : { isReusable: true as const }),
+      payments: (request.payments as ProviderPayment[]).map(({ id, amount, status }) => ({
         id,
         amount,
         status,
@@ -131,14 +132,19 @@ const queries = {
       'withdrawal', null, false from withdrawals w join payouts p on p.id = w.id
     union all select p.id::text, p.amount::text, array[r.payment_id]::text[], p.fee::text, null, null, null, false
       from payment_refunds r join payouts p on p.id = r.id
+    union all select id::text, total_amount::text, array[external_ref], null, null, null, null, false from payout_batches
+    union all select id::text, coalesce(amount, 0)::text, array[external_ref], null, null, null, null, false
+      from partner_instruments
     union all select id::text, amount::text, '{}', null, null, null, null, false from saving_circles
     union all select id::text, amount::text, array[saving_circle_id]::text[], null, null, null, null, false
       from saving_circle_contributions
     union all select id::text, amount::text, array[cause_id]::text[], null, null, null, null, false
       from donation_subscriptions`,
   asked: `select 'payment order' as kind, id::text, request_id as "requestId" from payment_orders
-    union all select 'partner payment', id::text, request_id from partner_payments
-    union all select 'payout', id::text, request_id from payouts
+    union all select 'partner payment', id::text, request_id from partner_payments where instrument_id is null
+    union all select 'payout', id::text, request_id from payouts where batch_id is null
+    union all select 'batch of payouts', id::text, request_id from payout_batches
+    union all select 'instrument', id::text, request_id from partner_instruments
     union all select 'balance payment', split_part(j.business_key, '/', 2), e.request_id from journals j
       left join events e on e.resource_id = split_part(j.business_key, '/', 2) and e.event = 'RESOURCE_CREATED'
       where j.business_key like 'balance-payment/%' and not (e.request_id is null and (${isAgreedTo} or ${isLaterPeriod}))`,
@@ -149,8 +155,12 @@ const queries = {
     union all select 'goal', id::text, case when closed_at is null then 'open' else 'closed' end from saving_goals
     union all select 'donation', id::text, status from donations`,
   orders: `select id, 'payment-order' as family, null as "partnerId", status, (nominal + admin_fee)::text as total,
-      0 as version from payment_orders
-    union all select id, 'partner-payment', partner_id::text, status, amount::text, version from partner_payments`,
+      0 as version, null::text as "instrumentId" from payment_orders
+    union all select id, 'partner-payment', partner_id::text, status, amount::text, version, instrument_id::text
+      from partner_payments`,
+  batches: `select b.id, b.status, array_agg(i.id::text order by i.place) as "itemIds"
+    from payout_batches b join payout_batch_items i on i.batch_id = b.id group by b.id`,
+  instruments: 'select id, amount::text from partner_instruments',
   decided: `select id::text, withdrawal_id::text as "withdrawalId", proposed_by::text as "proposedBy",
       array_remove(array[first_approved_by, approved_by], null)::text[] as "approvedBy",
       rejected_by::text as "rejectedBy" from decisions`,
@@ -251,6 +261,8 @@ export async function readFacts(
     ends: await rows(queries.ends),
     orders: await rows(queries.orders),
     payouts: await rows(queries.payouts),
+    batches: await rows(queries.batches),
+    instruments: await rows(queries.instruments),
     ...(await readMoneyOut(em, known.cast)),
     ...(await readRefunds(topology, known.cast)),
     guards: await readGuards(topology),

@@ -12,7 +12,7 @@ const week = "interval '7 days'";
 const moved = '(select count(*) from torture.periods m where m.subscription_id = s.id)';
 
 const queries = {
-  refused: 'select resource_id::text as id from openings where made is not null and refused_upto is not null',
+  refused: 'select resource_id::text as id from requests where made is not null and refused_upto > 0',
   limits: `select id::text, max_payout_amount::text as single, max_daily_amount::text as daily, max_hourly_count as hourly
     from partners where max_daily_amount is not null`,
   subscriptions: `select s.id::text, s.periods_paid as "periodsPaid",

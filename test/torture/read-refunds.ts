@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../src/ledger/account.ts';
+import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { formatMoney } from '../../src/shared/money.ts';
 import type { Cast } from './cast.ts';
 import type { Facts } from './facts.ts';

@@ -118,6 +118,9 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
       case when refund_of is not null then net_amount::int end, unknown_since is not null,
       (select count(*)::int from payout_attempts a where a.payout_id = payouts.id and a.outcome is distinct from 'unsent')
       from payouts where status = 'pending'
+    union all select 'batch of payouts', id::text, status, null, null, false, 0 from payout_batches where status = 'processing'
+    union all select 'instrument', id::text, 'closing', null, null, false, 0 from partner_instruments
+      where status = 'active' and (closing_at is not null or payment_code is null)
     union all select 'webhook', id::text, status, null, null, false, 0 from webhook_deliveries where status = 'pending'
     union all select 'callback', id::text, 'stored', null, null, false, 0 from gateway_callbacks where delivered_at is null`);
   const restless: Restless = rows
@@ -163,7 +166,7 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
  */
 async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { workflows } = topology.deps;
-  const { gatewayPayment, partnerPayment } = workflowIds;
+  const { gatewayPayment, partnerPayment, partnerInstrument } = workflowIds;
   for (const { event, data, body, state } of readCallbacks(topology)) {
     if (state !== 'dropped') continue;
     const id = String(data.reference_id);
@@ -172,6 +175,7 @@ async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<str
     if (payout !== undefined) await workflows.hintPayout({ id, kind: payout.kind });
     else if (!isOfPayout && running.has(gatewayPayment(id))) await workflows.hintGatewayPayment(id);
     else if (!isOfPayout && running.has(partnerPayment(id))) await workflows.hintPartnerPayment(id);
+    else if (!isOfPayout && running.has(partnerInstrument(id))) await workflows.hintPartnerInstrument(id);
     else await sendCallback(topology, body);
   }
 }

@@ -11,6 +11,8 @@ const workflowOf = {
   payment_orders: workflowIds.gatewayPayment,
   partner_payments: workflowIds.partnerPayment,
   payouts: workflowIds.partnerPayout,
+  payout_batches: workflowIds.partnerPayoutBatch,
+  partner_instruments: workflowIds.partnerInstrument,
   withdrawals: workflowIds.withdrawal,
   payment_refunds: workflowIds.paymentRefund,
   saving_circles: workflowIds.savingCircle,
@@ -37,6 +39,9 @@ const waitingRows = `select 'payment_orders' as family, id::text, status, false 
     case c.status when 'active' then c.next_opens_at is null and not exists (${openRounds})
       else (select count(*) from saving_circle_members m where m.saving_circle_id = c.id) < ${minimumMembers} end
     from saving_circles c where c.status in ('new', 'active')
+  union all select 'payout_batches', id::text, status, false from payout_batches
+    where status in ('needs_approval', 'processing')
+  union all select 'partner_instruments', id::text, status, false from partner_instruments where status = 'active'
   union all select 'donation_subscriptions', id::text, status, true from donation_subscriptions where status = 'active'
   union all select 'receipts', id::text, state, false from receipts where state = 'suspended'
   union all select 'webhook_deliveries', id::text, status, false from webhook_deliveries where status = 'pending'`;
@@ -51,6 +56,8 @@ const dueColumns: Record<Family, string[]> = {
   payment_orders: ['expires_at'],
   partner_payments: ['expires_at', 'available_at'],
   payouts: ['look_again_at'],
+  payout_batches: ['look_again_at'],
+  partner_instruments: ['look_again_at'],
   withdrawals: ['look_again_at'],
   payment_refunds: ['look_again_at'],
   saving_circles: ['starts_at', 'next_opens_at'],

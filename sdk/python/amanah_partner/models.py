@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 9f9016ded3d5568ef6b8536b1f81bafe53e5927c8cb6586678231d6fa2bae65f
+# Made of 83b1348f5fdc8e363aa344e52b3b74ecb50ffc0c2ef4e61678270aaf8221ce89
 # ruff: noqa
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class WebhookPayment(TypedDict):
     """
     payment_code: str | None
     """
-    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself.
     """
     next_action: NextAction | None
     """
@@ -87,7 +87,11 @@ class WebhookPayment(TypedDict):
     """
     In the answer to creation.
     """
-    expires_at: str
+    instrument_id: str | None
+    """
+    The reusable instrument that it was paid to; null for a payment that was requested by itself.
+    """
+    expires_at: str | None
     """
     Until when the customer can pay. Money that comes later is held and looked into.
     """
@@ -130,6 +134,10 @@ class WebhookPayout(TypedDict):
     """
     The partner's own reference as sent; null without one.
     """
+    batch_id: str | None
+    """
+    The batch that it was an item of; null for one made by itself.
+    """
     status: Literal['pending', 'succeeded', 'failed', 'reversed']
     """
     `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
@@ -154,18 +162,6 @@ class WebhookPayout(TypedDict):
     """
     Always `IDR`.
     """
-    bank_code: str
-    """
-    The short code of the bank, as `GET /v1/partners/channels` lists it.
-    """
-    beneficiary_name: str | None
-    """
-    As sent; null without one.
-    """
-    metadata: dict[str, str] | None
-    """
-    As you sent it; null without.
-    """
     created_at: str
     """
     When it was made.
@@ -185,6 +181,18 @@ class WebhookPayout(TypedDict):
     failure_code: str | None
     """
     The provider's, passed on, of a failed payout; otherwise null.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     bank_account_number: str
     """
@@ -275,6 +283,69 @@ class WebhookRefund(TypedDict):
     """
 
 
+class WebhookPayoutBatch(TypedDict):
+    id: str
+    """
+    Names the batch.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['needs_approval', 'processing', 'rejected', 'lapsed', 'completed']
+    """
+    `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended.
+    """
+    is_final: bool
+    """
+    Whether the status changes no more.
+    """
+    count: int
+    """
+    How many items it has.
+    """
+    total_amount: str
+    """
+    The amounts of its items together, in IDR.
+    """
+    total_fee: str
+    """
+    Their fees together, in IDR, as they were when it was made.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
+    lapses_at: str
+    """
+    Until when it can be approved.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    decided_at: str | None
+    """
+    When it was approved or rejected; null before.
+    """
+    finalized_at: str | None
+    """
+    When it reached its last status; null before.
+    """
+    status_url: NotRequired[str]
+    """
+    Where to read it; after creation only.
+    """
+    version: int
+    """
+    Grows with each event of the resource: a lower one came late.
+    """
+
+
 class Unmatched(TypedDict):
     """
     The money that came. Operators decide what becomes of it; the payment stays as it is.
@@ -341,7 +412,7 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     payment_code: str | None
     """
-    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself.
     """
     next_action: NextAction | None
     """
@@ -355,7 +426,11 @@ class WebhookUnmatchedPayment(TypedDict):
     """
     In the answer to creation.
     """
-    expires_at: str
+    instrument_id: str | None
+    """
+    The reusable instrument that it was paid to; null for a payment that was requested by itself.
+    """
+    expires_at: str | None
     """
     Until when the customer can pay. Money that comes later is held and looked into.
     """
@@ -398,7 +473,7 @@ class WebhookTest(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
     The events that it receives; `*` is all of them.
     """
@@ -445,7 +520,7 @@ class CreatedWebhookEndpoint(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
     The events that it receives; `*` is all of them.
     """
@@ -492,7 +567,7 @@ class Error(TypedDict):
     Why the request was refused, or what is not known.
     """
 
-    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'PAYMENT_NOT_PAID', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_REFUND_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
+    code: Literal['REQUEST_INVALID_PAYLOAD', 'REQUEST_IDEMPOTENCY_KEY_REUSED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_PERMISSION_DENIED', 'RESOURCE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'KEY_ALREADY_ROTATED', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'REQUEST_RATE_LIMITED', 'INTERNAL', 'PROVIDER_REFUSED', 'SERVICE_UNAVAILABLE', 'PROVIDER_INDETERMINATE', 'REQUEST_IDEMPOTENCY_KEY_REQUIRED', 'RESOURCE_NOT_LINKED', 'AUTH_PARTNER_INACTIVE', 'PAYMENT_ALREADY_PAID', 'PAYMENT_NOT_PAID', 'PAYOUT_BATCH_DECIDED', 'FUNDS_INSUFFICIENT_BALANCE', 'FUNDS_LIMIT_EXCEEDED', 'FUNDS_REFUND_EXCEEDED', 'FUNDS_PAYOUT_SUSPENDED']
     """
     For programs: branch on this, not on the message. The error catalogue says what to do about each.
     """
@@ -526,7 +601,7 @@ class WebhookEndpoint(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
     The events that it receives; `*` is all of them.
     """
@@ -569,7 +644,7 @@ class ChangedWebhookEndpoint(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
     The events that it receives; `*` is all of them.
     """
@@ -616,7 +691,7 @@ class WebhookEndpointWithSecret(TypedDict):
     """
     Where webhooks go: public and https.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
     The events that it receives; `*` is all of them.
     """
@@ -667,7 +742,7 @@ class WebhookDelivery(TypedDict):
     """
     The `webhook-id` that your receiver sees, the same at every attempt.
     """
-    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
+    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
     """
     What happened.
     """
@@ -722,7 +797,7 @@ class WebhookDeliveryWithBody(TypedDict):
     """
     The `webhook-id` that your receiver sees, the same at every attempt.
     """
-    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
+    type: Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']
     """
     What happened.
     """
@@ -781,6 +856,10 @@ class Payout(TypedDict):
     """
     The partner's own reference as sent; null without one.
     """
+    batch_id: str | None
+    """
+    The batch that it was an item of; null for one made by itself.
+    """
     status: Literal['pending', 'succeeded', 'failed', 'reversed']
     """
     `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
@@ -805,18 +884,6 @@ class Payout(TypedDict):
     """
     Always `IDR`.
     """
-    bank_code: str
-    """
-    The short code of the bank, as `GET /v1/partners/channels` lists it.
-    """
-    beneficiary_name: str | None
-    """
-    As sent; null without one.
-    """
-    metadata: dict[str, str] | None
-    """
-    As you sent it; null without.
-    """
     created_at: str
     """
     When it was made.
@@ -836,6 +903,18 @@ class Payout(TypedDict):
     failure_code: str | None
     """
     The provider's, passed on, of a failed payout; otherwise null.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
     bank_account_number: str
     """
@@ -860,6 +939,10 @@ class ListedPayout(TypedDict):
     """
     The partner's own reference as sent; null without one.
     """
+    batch_id: str | None
+    """
+    The batch that it was an item of; null for one made by itself.
+    """
     status: Literal['pending', 'succeeded', 'failed', 'reversed']
     """
     `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`.
@@ -884,18 +967,6 @@ class ListedPayout(TypedDict):
     """
     Always `IDR`.
     """
-    bank_code: str
-    """
-    The short code of the bank, as `GET /v1/partners/channels` lists it.
-    """
-    beneficiary_name: str | None
-    """
-    As sent; null without one.
-    """
-    metadata: dict[str, str] | None
-    """
-    As you sent it; null without.
-    """
     created_at: str
     """
     When it was made.
@@ -915,6 +986,18 @@ class ListedPayout(TypedDict):
     failure_code: str | None
     """
     The provider's, passed on, of a failed payout; otherwise null.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
     """
 
 
@@ -956,6 +1039,167 @@ class PartnerTimeline(TypedDict):
     next: Next | None
     """
     What happens next; null when nothing does.
+    """
+
+
+class PayoutBatch(TypedDict):
+    id: str
+    """
+    Names the batch.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['needs_approval', 'processing', 'rejected', 'lapsed', 'completed']
+    """
+    `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended.
+    """
+    is_final: bool
+    """
+    Whether the status changes no more.
+    """
+    count: int
+    """
+    How many items it has.
+    """
+    total_amount: str
+    """
+    The amounts of its items together, in IDR.
+    """
+    total_fee: str
+    """
+    Their fees together, in IDR, as they were when it was made.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
+    lapses_at: str
+    """
+    Until when it can be approved.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    decided_at: str | None
+    """
+    When it was approved or rejected; null before.
+    """
+    finalized_at: str | None
+    """
+    When it reached its last status; null before.
+    """
+    status_url: NotRequired[str]
+    """
+    Where to read it; after creation only.
+    """
+
+
+class PayoutBatchItem(TypedDict):
+    id: str
+    """
+    The id of its payout, which is there once the batch is approved.
+    """
+    batch_id: str
+    """
+    The batch.
+    """
+    reference: str
+    """
+    The platform's own reference.
+    """
+    external_ref: str
+    """
+    The partner's own reference as sent.
+    """
+    status: Literal['needs_approval', 'rejected', 'lapsed', 'pending', 'succeeded', 'failed', 'reversed']
+    """
+    The batch's until that is approved, and if it never is; then that of the payout.
+    """
+    is_final: bool
+    """
+    Whether nothing more happens to it, unless a bank returns it.
+    """
+    amount: str
+    """
+    As requested, in IDR.
+    """
+    fee: str
+    """
+    The platform's fee in IDR, by your fee table at the moment of creation.
+    """
+    net_amount: str
+    """
+    What reaches the bank.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    bank_code: str
+    """
+    The short code of the bank, as `GET /v1/partners/channels` lists it.
+    """
+    bank_account_number: str
+    """
+    Digits only, as the bank prints it.
+    """
+    beneficiary_name: str | None
+    """
+    As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
+    failure_code: str | None
+    """
+    The provider's, passed on; null unless it failed.
+    """
+    created_at: str
+    """
+    When the payout was made; before that, when the batch was.
+    """
+    succeeded_at: str | None
+    """
+    When the money had left to the bank; otherwise null.
+    """
+    finalized_at: str | None
+    """
+    When the payout ended; null before.
+    """
+    booked_at: str | None
+    """
+    When a failed payout that the provider made after all was booked.
+    """
+
+
+class BankAccountCheck(TypedDict):
+    id: str
+    """
+    Names the result, as long as it is kept.
+    """
+    status: Literal['valid', 'invalid', 'unknown']
+    """
+    `valid`: the account exists. `invalid`: the bank has no such account. `unknown`: nobody has said within a few seconds; ask again later.
+    """
+    account_holder: str | None
+    """
+    The name as the bank has it, where `name_match` is `match` or `partial`; otherwise null.
+    """
+    name_match: Literal['match', 'partial', 'mismatch'] | None
+    """
+    How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` when they share a word of four letters or more. Null without `name`, and where no holder is known.
+    """
+    checked_at: str
+    """
+    When the provider was asked: a result is kept for a day.
     """
 
 
@@ -1010,7 +1254,7 @@ class PartnerPayment(TypedDict):
     """
     payment_code: str | None
     """
-    Virtual account number, QR payload or checkout URL; null while the provider has not made one.
+    Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself.
     """
     next_action: NextAction | None
     """
@@ -1024,7 +1268,11 @@ class PartnerPayment(TypedDict):
     """
     In the answer to creation.
     """
-    expires_at: str
+    instrument_id: str | None
+    """
+    The reusable instrument that it was paid to; null for a payment that was requested by itself.
+    """
+    expires_at: str | None
     """
     Until when the customer can pay. Money that comes later is held and looked into.
     """
@@ -1047,6 +1295,65 @@ class PartnerPayment(TypedDict):
     failure_code: str | None
     """
     On failed payments: the provider's reason, for your logs.
+    """
+
+
+class Instrument(TypedDict):
+    id: str
+    """
+    Names the instrument; its payments carry it as `instrument_id`.
+    """
+    external_ref: str | None
+    """
+    The partner's own reference as sent; null without one.
+    """
+    status: Literal['active', 'closed']
+    """
+    `active` until it is closed, or the provider refuses to make it; then `closed` for good.
+    """
+    method: Literal['virtual_account', 'qris']
+    """
+    How the customer pays: `virtual_account`, `qris` or `ewallet`.
+    """
+    channel: str | None
+    """
+    The bank of a virtual account; null for QRIS.
+    """
+    amount: str | None
+    """
+    What each payment has to be, in IDR; null for any amount.
+    """
+    currency: Literal['IDR']
+    """
+    Always `IDR`.
+    """
+    payment_code: str | None
+    """
+    The account number or QR payload that customers keep; null while the provider has not made it.
+    """
+    customer_name: str | None
+    """
+    As sent; null without one.
+    """
+    metadata: dict[str, str] | None
+    """
+    As you sent it; null without.
+    """
+    failure_code: str | None
+    """
+    Why the provider did not make it; otherwise null.
+    """
+    created_at: str
+    """
+    When it was made.
+    """
+    closed_at: str | None
+    """
+    When it was closed; null before.
+    """
+    status_url: NotRequired[str]
+    """
+    Where to read it; after creation only.
     """
 
 
@@ -1126,7 +1433,7 @@ class CreateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
+    events: list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]
     """
     The events that it receives, or `["*"]` for all. Others are not sent to it.
     """
@@ -1183,7 +1490,7 @@ class UpdateWebhookEndpointBody(TypedDict):
     """
     A public https address without credentials. It is asked by POST, redirects are not followed.
     """
-    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]]
+    events: NotRequired[list[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', '*']]]
     """
     The events that it receives from now on, or `["*"]` for all.
     """
@@ -1194,7 +1501,7 @@ class UpdateWebhookEndpointBody(TypedDict):
 
 
 class TestWebhookEndpointBody(TypedDict):
-    type: NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test'] | None]
+    type: NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test'] | None]
     """
     What is sent an example of.
     """
@@ -1234,7 +1541,7 @@ ListWebhookDeliveriesQuery = TypedDict(
         'limit': NotRequired[int],
         'after': NotRequired[str],
         'status': NotRequired[Literal['pending', 'delivered', 'parked']],
-        'type': NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']],
+        'type': NotRequired[Literal['payment.succeeded', 'payment.failed', 'payment.expired', 'payout.succeeded', 'payout.failed', 'payout.reversed', 'refund.succeeded', 'refund.failed', 'payout_batch.completed', 'payment.available', 'payment.unmatched', 'payout.delayed', 'endpoint.test']],
         'endpoint_id': NotRequired[str],
         'resource_id': NotRequired[str],
         'from': NotRequired[str],
@@ -1307,7 +1614,7 @@ class CollectionItem(TypedDict):
     """
     minimum_amount: str
     """
-    The least that a customer pays, or that reaches the bank, at once; in IDR.
+    The least `amount` that is accepted, with your fee; in IDR.
     """
     maximum_amount: str
     """
@@ -1346,7 +1653,7 @@ class PayoutBank(TypedDict):
     """
     minimum_amount: str
     """
-    The least that a customer pays, or that reaches the bank, at once; in IDR.
+    The least `amount` that is accepted, with your fee; in IDR.
     """
     maximum_amount: str
     """
@@ -1394,7 +1701,7 @@ class RotateKeysAnswer(TypedDict):
     """
     The beginning of the key, by which you recognize it.
     """
-    permissions: list[Literal['collect-payment', 'read-gateway', 'request-payout', 'refund-payment', 'manage-webhooks', 'manage-keys']]
+    permissions: list[Literal['collect-payment', 'read-gateway', 'request-payout', 'approve-payout', 'refund-payment', 'manage-webhooks', 'manage-keys']]
     """
     What the key may do.
     """
@@ -1492,6 +1799,146 @@ ListPayoutsQuery = TypedDict(
         'to': NotRequired[str],
     },
 )
+
+
+class Item1(TypedDict):
+    amount: str
+    """
+    IDR as a decimal string, e.g. "50000" or "50000.0000". Never compute with it as a floating-point number.
+    """
+    bank_code: str
+    """
+    A `bank_code` of `GET /v1/partners/channels`.
+    """
+    bank_account_number: str
+    """
+    Digits only, as the bank prints it.
+    """
+    beneficiary_name: NotRequired[str | None]
+    """
+    The holder's name as the bank has it. Without it the bank is given the account number in its place: where names are compared, the payout then fails with ACCOUNT_NAME_MISMATCH.
+    """
+    external_ref: str
+    """
+    Your own reference of this item; no two items have the same.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
+
+
+class CreatePayoutBatchBody(TypedDict):
+    items: list[Item1]
+    """
+    The payouts.
+    """
+    external_ref: NotRequired[str | None]
+    """
+    Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
+
+
+class ListPayoutBatchesAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[PayoutBatch]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
+
+
+ListPayoutBatchesQuery = TypedDict(
+    'ListPayoutBatchesQuery',
+    {
+        'page': NotRequired[int],
+        'limit': NotRequired[int],
+        'after': NotRequired[str],
+        'status': NotRequired[Literal['needs_approval', 'processing', 'rejected', 'lapsed', 'completed']],
+        'external_ref': NotRequired[str],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+    },
+)
+
+
+class ListPayoutBatchItemsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[PayoutBatchItem]
+    """
+    The items of this page.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
+
+
+class ListPayoutBatchItemsQuery(TypedDict):
+    page: NotRequired[int]
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: NotRequired[int]
+    """
+    How many rows a page has, at most 100.
+    """
+    after: NotRequired[str]
+    """
+    Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused.
+    """
+
+
+class CreateBankAccountCheckBody(TypedDict):
+    bank_code: str
+    """
+    A `bank_code` of `GET /v1/partners/channels`.
+    """
+    bank_account_number: str
+    """
+    The account to look up.
+    """
+    name: NotRequired[str | None]
+    """
+    Whose account it should be.
+    """
 
 
 class MaxPayoutAmount(TypedDict):
@@ -2026,7 +2473,7 @@ class CreatePaymentBody(TypedDict):
     """
     customer_phone: NotRequired[str | None]
     """
-    Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....
+    Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... Spaces, dots, dashes and parentheses do not count.
     """
     expires_in_minutes: NotRequired[int | None]
     """
@@ -2081,6 +2528,75 @@ ListPaymentsQuery = TypedDict(
         'method': NotRequired[Literal['virtual_account', 'qris', 'ewallet']],
         'channel': NotRequired[str],
         'organization_id': NotRequired[str],
+        'instrument_id': NotRequired[str],
+        'from': NotRequired[str],
+        'to': NotRequired[str],
+    },
+)
+
+
+class CreateInstrumentBody(TypedDict):
+    method: Literal['virtual_account', 'qris']
+    """
+    How customers pay.
+    """
+    channel: NotRequired[str | None]
+    """
+    Required for virtual_account, omitted for qris.
+    """
+    amount: NotRequired[str | None]
+    """
+    IDR, a whole amount. Without it any amount may be paid.
+    """
+    external_ref: NotRequired[str | None]
+    """
+    Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it.
+    """
+    customer_name: NotRequired[str | None]
+    """
+    Shown to the customer by banks that show a name.
+    """
+    metadata: NotRequired[dict[str, str] | None]
+    """
+    What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them.
+    """
+
+
+class ListInstrumentsAnswer(TypedDict):
+    """
+    What was asked for.
+    """
+
+    items: list[Instrument]
+    """
+    The rows of this page, newest first.
+    """
+    page: int
+    """
+    The page, from 1. One beyond the last is empty.
+    """
+    limit: int
+    """
+    How many rows a page has, at most 100.
+    """
+    total: int
+    """
+    How many rows there are on all pages.
+    """
+    next: NotRequired[str]
+    """
+    Where the list goes on: the `after` of the next page. Absent when no row follows.
+    """
+
+
+ListInstrumentsQuery = TypedDict(
+    'ListInstrumentsQuery',
+    {
+        'page': NotRequired[int],
+        'limit': NotRequired[int],
+        'after': NotRequired[str],
+        'status': NotRequired[Literal['active', 'closed']],
+        'external_ref': NotRequired[str],
         'from': NotRequired[str],
         'to': NotRequired[str],
     },
@@ -2308,6 +2824,25 @@ class RefundFailedWebhook(TypedDict):
     """
 
 
+class PayoutBatchCompletedWebhook(TypedDict):
+    type: Literal['payout_batch.completed']
+    """
+    What happened.
+    """
+    timestamp: str
+    """
+    When it happened.
+    """
+    test: NotRequired[Literal[True]]
+    """
+    Somebody on your side asked for an example: nothing happened. Absent from every other webhook.
+    """
+    data: WebhookPayoutBatch
+    """
+    The resource as its read endpoint shows it, with its `version`.
+    """
+
+
 class PaymentAvailableWebhook(TypedDict):
     type: Literal['payment.available']
     """
@@ -2384,4 +2919,4 @@ class EndpointTestWebhook(TypedDict):
     """
 
 
-Webhook: TypeAlias = PaymentSucceededWebhook | PaymentFailedWebhook | PaymentExpiredWebhook | PayoutSucceededWebhook | PayoutFailedWebhook | PayoutReversedWebhook | RefundSucceededWebhook | RefundFailedWebhook | PaymentAvailableWebhook | PaymentUnmatchedWebhook | PayoutDelayedWebhook | EndpointTestWebhook
+Webhook: TypeAlias = PaymentSucceededWebhook | PaymentFailedWebhook | PaymentExpiredWebhook | PayoutSucceededWebhook | PayoutFailedWebhook | PayoutReversedWebhook | RefundSucceededWebhook | RefundFailedWebhook | PayoutBatchCompletedWebhook | PaymentAvailableWebhook | PaymentUnmatchedWebhook | PayoutDelayedWebhook | EndpointTestWebhook

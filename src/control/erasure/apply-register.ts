@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
 import { readIdsInParts } from '../../platform/database/read-ids.ts';
 import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';

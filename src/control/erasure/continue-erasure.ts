@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { forgetCallbacksOf } from '../../money-in/callbacks/forget-bodies.ts';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
+import { forgetCallbacksOf } from '../../platform/callbacks/forget-bodies.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { endTokens } from '../../people/identity/end-tokens.ts';
-import type { User } from '../../people/identity/user.entity.ts';
+import type { User } from '../../people/members/user.entity.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 
 /**
@@ -22,6 +22,8 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
   });
   await endTokens(tx, user);
   await tx.flush();
+  await tx.execute('delete from refresh_tokens where user_id = ?', [id]);
+  await tx.execute('delete from mails where user_id = ?', [id]);
   await tx.execute('delete from second_factors where id = ?', [id]);
   await tx.execute('delete from addresses where user_id = ? and organization_id is null', [id]);
   await tx.execute('delete from official_documents where user_id = ?', [id]);
@@ -32,7 +34,7 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
   );
   // The answers under their idempotency keys; the keys stay with what they made.
   await tx.execute(
-    'update idempotency_keys set answer_status = null, answer_body = null where user_id = ? and answer_body is not null',
+    'update requests set answer_status = null, answer_body = null where owner_id = ? and answer_body is not null',
     [id],
   );
 }

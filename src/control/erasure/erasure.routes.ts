@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { noteOfDecision } from '../../money-out/decisions/decision-note.ts';
+import type { DecisionPorts } from '../../money-out/decisions/handling.ts';
 import { DecisionAnswer, presentDecision } from '../../money-out/decisions/present-decision.ts';
 import { proposeDecision } from '../../money-out/decisions/propose-decision.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { timestamp, uuid } from '../../platform/http/fields.ts';
@@ -13,7 +15,12 @@ import type { LegalHold } from './legal-hold.entity.ts';
 import { getLegalHold, liftLegalHold, placeLegalHold } from './legal-holds.ts';
 import { stopErasure } from './stop-erasure.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/users', tag: 'Users' });
+/** What these routes work with. */
+interface Ports extends DecisionPorts {
+  config: Pick<Config, 'NODE_ENV'> & ErasureTerms;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/users', tag: 'Users' });
 
 const operators = { userTypes: ['platform'], scope: 'all' } as const;
 const message = z.string();

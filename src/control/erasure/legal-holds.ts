@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireOperator } from '../../money-out/decisions/end-decision.ts';
 import { hasSecondFactor } from '../../people/identity/second-factor.ts';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -84,7 +84,7 @@ const findStanding = (em: EntityManager, userId: string): Promise<LegalHold | nu
 async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
   await tx.execute('select from users where id = ? for no key update', [userId]);
   const user = await tx.findOne(User, userId, { refresh: true });
-  return user ?? refuse('NOT_FOUND', 'The user does not exist');
+  return user ?? refuse('NOT_FOUND', 'The user was not found');
 }
 
 const tell = (tx: EntityManager, event: string, { caller, userId, requestId }: ByOperator): Promise<unknown> =>

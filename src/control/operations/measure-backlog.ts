@@ -3,7 +3,7 @@ import { overdueCircles } from '../../circles/sweep-circles.ts';
 import { unreceiptedPayments } from '../../control/reconciliation/compare-payments.ts';
 import { unreconciledDays } from '../../control/reconciliation/reconciled-days.ts';
 import { overdueSubscriptions } from '../../giving/donations/sweep-subscriptions.ts';
-import { overdue, overdueReleases, withoutInstrument } from '../../money-in/payments/sweep-overdue-payments.ts';
+import { overdue, overdueReleases, withoutInstrument } from '../../money-in/callbacks/sweep-overdue-payments.ts';
 import { acceptedSince } from '../../money-out/payouts/find-stuck-payouts.ts';
 import { overduePayouts } from '../../money-out/payouts/sweep-payouts.ts';
 import { overdueDeliveries } from '../../partners/webhooks/redeliver-webhook.ts';
@@ -48,6 +48,10 @@ const waiting: Record<string, string> = {
   unread_callbacks: `select received_at as since from gateway_callbacks
     where unread is not null and received_at > now() - interval '1 day'`,
   overdue_webhooks: overdueDeliveries,
+  overdue_mails:
+    "select created_at as since from mails where status = 'pending' and created_at < now() - interval '5 minutes'",
+  parked_mails:
+    "select created_at as since from mails where status = 'parked' and created_at > now() - interval '7 days'",
   overdue_payment_orders: `${overdue('payment_orders')} and settling_since is null`,
   overdue_partner_payments: `${overdue('partner_payments')} and settling_since is null`,
   settling_payments: `select since from (select settling_since as since from payment_orders
@@ -63,6 +67,9 @@ const waiting: Record<string, string> = {
   overdue_decisions: `select coalesce(approved_at + interval '2 minutes', created_at + decision_lives(kind)) as since from decisions
     where status = 'pending' and (approved_at < now() - interval '2 minutes'
       or created_at < now() - decision_lives(kind) - interval '2 minutes')`,
+  // Nothing waits: whoever was admitted, or decides for the first time, is told of for a day.
+  new_approvers: `select greatest(approver_since, first_approval_at) as since from users
+    where approver_since is not null and greatest(approver_since, first_approval_at) > now() - interval '1 day'`,
   open_reconciliations: "select created_at as since from reconciliations where state = 'open'",
   unreconciled_days: unreconciledDays,
 };

@@ -4,9 +4,10 @@ import { allow } from '../../platform/http/access.ts';
 import { amount, isoDate, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import type { Backlog } from './measure-backlog.ts';
+import type { OverviewPorts } from './read-overview.ts';
 import { readOverview } from './read-overview.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/operations', tag: 'Operations' });
+const routes = createRouteGroup<OverviewPorts>({ prefix: '/v1/operations', tag: 'Operations' });
 
 const Waiting = z.object({
   what: z.string(),

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { type Gateway, isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -43,7 +43,8 @@ export interface Overview {
   versions: { amanah: string; node: string; postgresql: string; temporal: string | null };
 }
 
-interface OverviewPorts {
+/** What the overview asks beside the database. */
+export interface OverviewPorts {
   gateway: Pick<Gateway, 'readBalance'>;
   workflows: { serverVersion(): Promise<string> };
 }

@@ -1,10 +1,16 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { timestamp, uuid, verbatimText } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { foundTypes, mostFound, search } from './search.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/search', tag: 'Operations' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/search', tag: 'Operations' });
 
 routes.get(
   '/',

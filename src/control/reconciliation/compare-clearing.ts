@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Gateway } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';

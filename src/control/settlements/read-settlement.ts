@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { type BookDay, isDaySealed } from '../../ledger/seals/day-seal.ts';
 import type { PartnerBalance } from '../../partners/read-balance.ts';
 import { readInSnapshot } from '../../platform/database/read-in-snapshot.ts';

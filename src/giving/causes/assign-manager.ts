@@ -1,12 +1,13 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { lockCause } from './find-cause.ts';
+import { isCreatorOf, lockCause } from './find-cause.ts';
 
 /**
- * Makes a user a manager of a cause; only its creator may (FORBIDDEN otherwise, even for managers). Throws NOT_FOUND
+ * Makes a user a manager of a cause; only its creator and admins of its organization may (FORBIDDEN otherwise, even for
+ * managers). Throws NOT_FOUND
  * for an unknown cause or user, REQUEST_INVALID for a user who is suspended or manages it already, the creator
  * included.
  */
@@ -17,11 +18,10 @@ export function assignManager(
   const { caller, causeId, userId, requestId } = input;
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
-    if (cause.created_by !== caller.userId)
-      refuse('FORBIDDEN', 'only the creator can assign managers', { field: 'id' });
+    if (!isCreatorOf(caller, cause)) refuse('FORBIDDEN', 'only the creator can assign managers', { field: 'id' });
     // Until the transaction ends the user cannot be suspended, nor deleted by revoking the invitation.
     const user = await tx.findOne(User, { id: userId }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
-    if (user === null) refuse('NOT_FOUND', 'no such user', { field: 'user_id' });
+    if (user === null) refuse('NOT_FOUND', 'the user was not found', { field: 'user_id' });
     if (user.status === 'suspended') refuse('REQUEST_INVALID', 'the user is suspended', { field: 'user_id' });
     const assigned =
       userId === cause.created_by
@@ -40,6 +40,36 @@ export function assignManager(
       actorId: caller.userId,
       requestId,
       data: { manager_id: userId },
+    });
+  });
+}
+
+/**
+ * Takes a manager from a cause: the creator and admins of its organization any, a manager themselves. Throws FORBIDDEN
+ * otherwise, NOT_FOUND for an unknown cause or somebody who does not manage it.
+ */
+export function removeManager(
+  em: EntityManager,
+  input: { caller: Caller; causeId: string; userId: string; requestId: string },
+): Promise<void> {
+  const { caller, causeId, userId, requestId } = input;
+  return em.transactional(async (tx) => {
+    const cause = await lockCause(tx, causeId);
+    if (!isCreatorOf(caller, cause) && userId !== caller.userId)
+      refuse('FORBIDDEN', 'only the creator can remove managers', { field: 'id' });
+    const removed = await tx.execute<unknown[]>(
+      'delete from cause_managers where cause_id = ? and user_id = ? returning 1',
+      [causeId, userId],
+    );
+    if (removed.length === 0)
+      refuse('NOT_FOUND', 'the user does not manage this charitable cause', { field: 'user_id' });
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'charitable_cause',
+      resourceId: causeId,
+      actorId: caller.userId,
+      requestId,
+      data: { removed_manager_id: userId },
     });
   });
 }

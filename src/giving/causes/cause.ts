@@ -31,7 +31,8 @@ export const takesDonations = ({ status, isApproved }: { status: CauseStatus; is
   status === 'active' || (status === 'in_progress' && isApproved);
 
 /** Whether creator and managers may set this status only on an approved cause (docs/contract.md 5). */
-export const needsApproval = (status: CauseStatus): boolean => status === 'active' || status === 'approved';
+export const needsApproval = (status: CauseStatus): boolean =>
+  status === 'active' || status === 'approved' || status === 'completed';
 
 /** The fields that the approval is based on: changing one of them revokes it. */
 export const approvedFields = ['name', 'regulations', 'benefit', 'target_amount'] as const;

@@ -1,14 +1,15 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { embedDocuments } from '../../people/documents/embed-documents.ts';
+import type { DocumentView } from '../../people/documents/present-document.ts';
 import { embeddedDocumentsFields } from '../../people/documents/present-document.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
-import { discoverFlag, moneyNumber, prose, text, uuid } from '../../platform/http/fields.ts';
+import { clearable, discoverFlag, moneyNumber, prose, text, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { approveCause } from './approve-cause.ts';
-import { assignManager } from './assign-manager.ts';
+import { assignManager, removeManager } from './assign-manager.ts';
 import { causeLaw, causeTextLimits } from './cause.ts';
 import { createCause } from './create-cause.ts';
 import { deactivateCause } from './deactivate-cause.ts';
@@ -43,7 +44,7 @@ const ofTheSuperAdmin = allow('approve-charitable-cause', {
 const why = z.strictObject({ reason: prose(causeTextLimits.reason, 3) });
 const currency = z.literal('IDR', 'must be IDR');
 
-const routes = createRouteGroup({
+const routes = createRouteGroup<DocumentView>({
   prefix: '/v1/charitable-causes',
   tag: 'Charitable causes',
   description: 'Causes that people and organizations register, the platform approves and anybody can give to.',
@@ -61,7 +62,7 @@ routes.get(
       'their own organization (403 otherwise). `user_id` is the creator, `account_id` the receiving account: both ' +
       'must be within reach of the caller (403).',
     access: allow('read-charitable-cause', {
-      scope: "tied to own accounts; the organization's for its admins; all for platform",
+      scope: "tied to own accounts or managed; the organization's for its admins; all for platform",
     }),
     query: listQuery().extend({
       status: z.enum([...causeLaw.statuses, 'all']).optional(),
@@ -140,11 +141,11 @@ routes.patch(
   {
     summary: 'Change a charitable cause',
     description:
-      'A cause that was never approved cannot be set to `active` or `approved` (403). A change of `name`, `regulations`, ' +
+      'A cause that was never approved cannot be set to `active`, `approved` or `completed` (403). A change of `name`, `regulations`, ' +
       '`benefit` or `target_amount` of an approved one is taken, and makes it `pending` and unapproved again. The status ' +
       'of one that the platform has stopped cannot be changed (403). One that is set to `cancelled` or `deactivated` after ' +
       'all its money was disbursed is `completed`.',
-    access: allow('update-charitable-cause', { scope: 'as creator or manager' }),
+    access: allow('update-charitable-cause', { scope: 'as creator, admin of its organization or manager' }),
     params,
     body: z.strictObject({
       name: texts.name.optional(),
@@ -153,6 +154,7 @@ routes.patch(
       target_amount: moneyNumber().optional(),
       regulations: texts.regulations.optional(),
       benefit: texts.benefit.optional(),
+      location: clearable(text(causeTextLimits.location)),
       status: z.enum(causeLaw.statuses).optional(),
     }),
     answers: { 200: z.object({ message, data: CauseAnswer }) },
@@ -171,7 +173,7 @@ routes.delete(
     description:
       'The row stays, `deactivated`; donations received are not refunded. One that has disbursed all its money is ' +
       '`completed` from then on.',
-    access: allow('delete-charitable-cause', { scope: 'as creator' }),
+    access: allow('delete-charitable-cause', { scope: 'as creator or admin of its organization' }),
     params,
     answers: { 200: z.object({ message, data: CauseAnswer }) },
     refusals: [404],
@@ -186,7 +188,7 @@ routes.post(
   '/:id/assign-manager',
   {
     summary: 'Make a user a manager of a charitable cause',
-    access: allow('update-charitable-cause', { scope: 'as creator' }),
+    access: allow('update-charitable-cause', { scope: 'as creator or admin of its organization' }),
     params,
     body: z.strictObject({ user_id: uuid() }),
     answers: {
@@ -200,6 +202,22 @@ routes.post(
   async ({ em, caller, params: { id: causeId }, body: { user_id: userId }, requestId }) => {
     await assignManager(em, { caller, causeId, userId, requestId });
     return { message: 'Manager assigned', data: { manager: { user_id: userId, cause_id: causeId, role: 'manager' } } };
+  },
+);
+
+routes.delete(
+  '/:id/managers/:user_id',
+  {
+    summary: 'Take a manager from a charitable cause',
+    description: 'The creator and admins of its organization take any, a manager only themselves (403 otherwise).',
+    access: allow('update-charitable-cause', { scope: 'as creator or admin of its organization; oneself' }),
+    params: params.extend({ user_id: uuid() }),
+    answers: { 200: z.object({ message }) },
+    refusals: [404],
+  },
+  async ({ em, caller, params: { id: causeId, user_id: userId }, requestId }) => {
+    await removeManager(em, { caller, causeId, userId, requestId });
+    return { message: 'Manager removed' };
   },
 );
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
-import { Organization } from '../../people/organizations/organization.entity.ts';
+import { Organization } from '../../people/members/organization.entity.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -72,10 +72,10 @@ async function ownerOf(em: EntityManager, caller: Caller, cause: NewCause): Prom
     refuse('FORBIDDEN', 'only platform users can create on behalf of an organization', { field: 'organization_id' });
   }
   if (named !== undefined && (await em.findOne(Organization, { id: named })) === null) {
-    refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
+    refuse('NOT_FOUND', 'the organization was not found', { field: 'organization_id' });
   }
   const account = await em.findOne(Account, { id: cause.account_id });
-  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
   const notYours = (): never =>
     refuse('FORBIDDEN', 'this account cannot receive donations for you', { field: 'account_id' });
   if (isPlatform(caller)) {

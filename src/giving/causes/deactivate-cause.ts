@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
+import { completeClosedCause } from './cause-of-disbursement.ts';
 import { changeCause } from './change-cause.ts';
-import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+import { type CauseRow, isCreatorOf, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './is-stopped.ts';
 
 /**
- * Deactivates a cause, for its creator only, and not if the platform has stopped it (FORBIDDEN otherwise). The row and
+ * Deactivates a cause, for its creator and admins of its organization, and not if the platform has stopped it (FORBIDDEN otherwise). The row and
  * its donations stay. One that has disbursed all its money becomes `completed` after that.
  */
 export function deactivateCause(
@@ -17,7 +17,7 @@ export function deactivateCause(
 ): Promise<CauseRow> {
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
-    if (cause.created_by !== caller.userId)
+    if (!isCreatorOf(caller, cause))
       refuse('FORBIDDEN', 'only its creator can deactivate a charitable cause', { field: 'id' });
     if (isStopped(cause)) refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'id' });
     await changeCause(tx, cause, { status: 'deactivated' });

@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { holdStatus } from '../../people/organizations/hold-status.ts';
+import { holdStatus } from '../../people/members/hold-status.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { must } from '../../shared/assert.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../../shared/caller.ts';
@@ -49,7 +49,8 @@ export async function findCause(em: EntityManager, id: string): Promise<CauseRow
 export const readCause = async (em: EntityManager, id: string): Promise<CauseRow> =>
   must(await findCause(em, id), 'the cause exists');
 
-export const refuseUnknownCause = (): never => refuse('NOT_FOUND', 'no such charitable cause', { field: 'id' });
+export const refuseUnknownCause = (): never =>
+  refuse('NOT_FOUND', 'the charitable cause was not found', { field: 'id' });
 
 /**
  * Whether the caller created the cause, receives its donations, manages it or is an admin of its organization;
@@ -114,7 +115,7 @@ export async function getCauseForDonation(
      ${lock ? 'for share of c' : ''}`,
     [id],
   );
-  if (cause === undefined) return refuse('NOT_FOUND', 'no such charitable cause', { field });
+  if (cause === undefined) return refuse('NOT_FOUND', 'the charitable cause was not found', { field });
   const { account_id: accountId, organization_id: organizationId } = cause;
   // Read again in a separate statement: the joined status may be older than the wait for the lock.
   if (lock && organizationId !== null) cause.organization_status = await holdStatus(em, organizationId);
@@ -128,6 +129,11 @@ export async function lockCause(tx: EntityManager, id: string): Promise<Cause> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   return (await tx.findOne(Cause, { id }, { lockMode, refresh: true })) ?? refuseUnknownCause();
 }
+
+/** Whether the caller has a creator's rights: the creator, and admins of the organization whose cause it is. */
+export const isCreatorOf = (caller: Caller, { created_by, organization_id }: Cause): boolean =>
+  created_by === caller.userId ||
+  (isOrganizationAdmin(caller) && caller.organizationId !== null && organization_id === caller.organizationId);
 
 /** Whether the user is an assigned manager of the cause; the creator does not count. */
 export async function isManager(em: EntityManager, causeId: string, userId: string): Promise<boolean> {

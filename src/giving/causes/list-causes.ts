@@ -30,7 +30,7 @@ const isOpen: Condition = {
 };
 
 /**
- * The causes a caller may list: individuals those tied to their accounts, organization admins the organization's,
+ * The causes a caller may list: individuals those tied to their accounts and those they manage, organization admins the organization's,
  * platform all. With `organization_id` the others see the causes of that organization that take donations; individuals
  * only of their own organization (docs/contract.md 5).
  */
@@ -40,7 +40,13 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   if (organizationId === undefined || (isOrganizationAdmin(caller) && organizationId === caller.organizationId)) {
     return isOrganizationAdmin(caller)
       ? [{ sql: 'row.organization_id = ?', params: [caller.organizationId] }]
-      : [{ sql: 'row.account_id in (select id from accounts where user_id = ?)', params: [caller.userId] }];
+      : [
+          {
+            sql: `(row.account_id in (select id from accounts where user_id = ?)
+              or row.id in (select cause_id from cause_managers where user_id = ?))`,
+            params: [caller.userId, caller.userId],
+          },
+        ];
   }
   if (!isOrganizationAdmin(caller) && organizationId !== caller.organizationId) {
     refuse('FORBIDDEN', 'individuals may read their own organization only', { field: 'organization_id' });

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Cause } from './cause.entity.ts';
+import { completeClosedCause } from './cause-of-disbursement.ts';
 import { changeCause } from './change-cause.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './is-stopped.ts';

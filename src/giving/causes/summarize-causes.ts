@@ -45,5 +45,5 @@ export async function summarizeCauses(
     asked === undefined
       ? await em.execute<CauseSummary[]>(ofEverything)
       : await em.execute<CauseSummary[]>(ofOrganization, [asked]);
-  return summary ?? refuse('NOT_FOUND', 'no such organization', { field: 'organization_id' });
+  return summary ?? refuse('NOT_FOUND', 'the organization was not found', { field: 'organization_id' });
 }

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
@@ -7,8 +6,9 @@ import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import type { Cause } from './cause.entity.ts';
 import { approvedFields, type CauseStatus, needsApproval } from './cause.ts';
+import { completeClosedCause } from './cause-of-disbursement.ts';
 import { changeCause } from './change-cause.ts';
-import { type CauseRow, isManager, lockCause, readCause } from './find-cause.ts';
+import { type CauseRow, isCreatorOf, isManager, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './is-stopped.ts';
 
 export interface CauseChanges {
@@ -19,12 +19,14 @@ export interface CauseChanges {
   target_amount?: Money | undefined;
   regulations?: string | undefined;
   benefit?: string | undefined;
+  /** Null clears it. */
+  location?: string | null | undefined;
   status?: CauseStatus | undefined;
 }
 
 /**
- * Changes a cause, for its creator and managers (FORBIDDEN otherwise). One that is not approved cannot be made `active`
- * or `approved`; an approved one can be paused and resumed (docs/contract.md 5). Changing a field that the approval is
+ * Changes a cause, for its creator, admins of its organization and managers (FORBIDDEN otherwise). One that is not
+ * approved cannot be made `active`, `approved` or `completed`; an approved one can be paused and resumed (docs/contract.md 5). Changing a field that the approval is
  * based on revokes it: the cause is `pending` again, and orders under way are still settled. The status of one that the
  * platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11). One that is closed after it has disbursed all
  * its money becomes `completed` after that.
@@ -40,7 +42,7 @@ export function updateCause(
 ): Promise<CauseRow> {
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
-    if (cause.created_by !== caller.userId && !(await isManager(tx, causeId, caller.userId))) {
+    if (!isCreatorOf(caller, cause) && !(await isManager(tx, causeId, caller.userId))) {
       refuse('FORBIDDEN', 'only its creator and managers can change a charitable cause', { field: 'id' });
     }
     const previousStatus = cause.status;

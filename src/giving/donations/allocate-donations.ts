@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { postJournal, recordTransactions } from '../../ledger/post-journal.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { allow } from '../../platform/http/access.ts';
+import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { amount, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import type { AllocationWorkflows } from './allocation.ts';
 import { allocationLimit, donationRefusals, donationRefusalTexts } from './allocation.ts';
 import { createAllocation } from './create-allocation.ts';
 import { findOpenDonations } from './find-donations.ts';
@@ -35,7 +37,12 @@ const Allocation = z.strictObject({
   cause_id: uuid(),
 });
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  workflows: AllocationWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/donations',
   tag: 'Donations',
   description: 'What was given: to a cause, to the open pool, or period by period.',
@@ -73,6 +80,7 @@ routes.post(
       'reason: 404 when a donation or the cause is unknown, 400 otherwise.',
     access,
     body: Allocation,
+    bodyLimit: bodyLimitBytes.list,
     answers: {
       200: z.object({
         message,
@@ -109,6 +117,7 @@ routes.post(
     description: 'Refuses the body and the cause as the allocation does; bad donations are listed.',
     access,
     body: Allocation,
+    bodyLimit: bodyLimitBytes.list,
     answers: {
       200: z.object({
         message,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
@@ -9,7 +10,12 @@ import { donationLaw, donationTypes } from './donation.ts';
 import { donationStatementPage } from './donation-statement-page.ts';
 import { donationStatementColumns, readDonationStatement } from './read-donation-statement.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/donations', tag: 'Donations' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/donations', tag: 'Donations' });
 
 /** There are no donations before this year. */
 const firstYear = 2000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { findBalances } from '../../ledger/find-balances.ts';
 import { allow, signedIn } from '../../platform/http/access.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';

@@ -21,7 +21,7 @@ export const findOpenDonations = (em: EntityManager, window: ListWindow): Promis
 /** A donation, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is another's. */
 export async function getDonation(em: EntityManager, caller: Caller, id: string): Promise<Donation> {
   const donation = await em.findOne(Donation, { id });
-  if (donation === null) refuse('NOT_FOUND', 'no such donation', { field: 'id' });
+  if (donation === null) refuse('NOT_FOUND', 'the donation was not found', { field: 'id' });
   if (donation.user_id !== caller.userId && !isPlatform(caller))
     refuse('FORBIDDEN', 'the donation is not yours', { field: 'id' });
   return donation;

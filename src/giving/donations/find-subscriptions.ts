@@ -19,7 +19,7 @@ export const findSubscription = (em: EntityManager, id: string): Promise<Subscri
 /** A subscription, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is another's. */
 export async function getSubscription(em: EntityManager, caller: Caller, id: string): Promise<Subscription> {
   const subscription = await findSubscription(em, id);
-  if (subscription === null) return refuse('NOT_FOUND', 'no such subscription', { field: 'id' });
+  if (subscription === null) return refuse('NOT_FOUND', 'the subscription was not found', { field: 'id' });
   if (subscription.user_id !== caller.userId && !isPlatform(caller)) {
     refuse('FORBIDDEN', 'the subscription is not yours', { field: 'id' });
   }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { holdStatus } from '../../people/organizations/hold-status.ts';
+import { holdStatus } from '../../people/members/hold-status.ts';
 import { must } from '../../shared/assert.ts';
 import type { Money } from '../../shared/money.ts';
 import { type DonationStanding, refusalOfDonations } from '../causes/find-cause.ts';

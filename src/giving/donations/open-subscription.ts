@@ -108,5 +108,5 @@ export async function keepAttempt(
 export async function lockSubscription(tx: EntityManager, id: string): Promise<Subscription> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   const subscription = await tx.findOne(Subscription, { id }, { lockMode, refresh: true });
-  return subscription ?? refuse('NOT_FOUND', 'no such subscription', { field: 'id' });
+  return subscription ?? refuse('NOT_FOUND', 'the subscription was not found', { field: 'id' });
 }

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { lockSource } from '../../money-in/payments/balance-payment.ts';
+import { lockSource } from '../../ledger/lock-source.ts';
 import type { PaymentHandler } from '../../money-in/payments/handler.ts';
-import { charitableCauseDonate } from '../../money-in/payments/handlers/charitable-cause-donate.ts';
 import { payFromBalance } from '../../money-in/payments/pay-from-balance.ts';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { subscriptionPaymentIdFor } from '../../shared/ids.ts';
+import { charitableCauseDonate } from './charitable-cause-donate.ts';
 import { completeDonation } from './donation-effects.ts';
 import type { Subscription } from './subscription.entity.ts';
 

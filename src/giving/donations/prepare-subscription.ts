@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -25,6 +25,6 @@ export async function refuseHopelessSubscription(
 ): Promise<void> {
   await getCauseForDonation(em, body.cause_id, { field: 'cause_id' });
   const account = await em.findOne(Account, { id: body.source_account_id });
-  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'source_account_id' });
+  if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'source_account_id' });
   if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'source_account_id' });
 }

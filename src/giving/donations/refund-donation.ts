@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { postJournal, recordTransactions } from '../../ledger/post-journal.ts';
-import { completeClosedCause } from '../../money-out/withdrawals/cause-of-disbursement.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
@@ -10,6 +9,7 @@ import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { journalKeys, newId } from '../../shared/ids.ts';
 import { type Money, negateMoney } from '../../shared/money.ts';
+import { completeClosedCause } from '../causes/cause-of-disbursement.ts';
 import { Donation } from './donation.entity.ts';
 import { type DonationStatus, refundDays } from './donation.ts';
 import { getDonation } from './find-donations.ts';

@@ -5,7 +5,7 @@ import { type AllocationRefused, type DonationRefusal, donationRefusalTexts, unp
 export function refusalOfCause(causeId: string, refusal: string): DomainError {
   const field = 'cause_id';
   return refusal === 'unknown'
-    ? new DomainError('NOT_FOUND', `${causeId}: no such charitable cause`, { field })
+    ? new DomainError('NOT_FOUND', `the charitable cause ${causeId} was not found`, { field })
     : new DomainError('REQUEST_INVALID', `${causeId}: the charitable cause is ${refusal}, not active`, { field });
 }
 

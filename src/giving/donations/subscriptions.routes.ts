@@ -10,6 +10,7 @@ import { createSubscription } from './create-subscription.ts';
 import { findSubscriptions, getSubscription } from './find-subscriptions.ts';
 import { stopSubscription } from './stop-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
+import type { SubscriptionWorkflows } from './subscription.ts';
 import { attemptAt, dueAt, subscriptionIntervals, subscriptionLaw } from './subscription.ts';
 
 const SubscriptionAnswer = z
@@ -56,7 +57,12 @@ const permission = 'donate-charitable-cause';
 const params = z.object({ id: uuid() });
 const One = z.object({ message, data: SubscriptionAnswer });
 
-const routes = createRouteGroup({ prefix: '/v1/donations/subscriptions', tag: 'Donations' });
+/** What these routes work with. */
+interface Ports {
+  workflows: Pick<SubscriptionWorkflows, 'startDonationSubscription' | 'wakeSubscription'>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/donations/subscriptions', tag: 'Donations' });
 
 routes.post(
   '/',

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openAccount } from '../../ledger/open-account.ts';
+import { openAccount } from '../../ledger/accounts/open-account.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';

@@ -34,7 +34,7 @@ export function findProducts(
 /** One product. Throws NOT_FOUND. */
 export async function getProduct(em: EntityManager, id: string): Promise<FoundProduct> {
   const product = await em.findOne(Product, { id }, { refresh: true });
-  if (product === null) refuse('NOT_FOUND', 'no such product', { field: 'product_id' });
+  if (product === null) refuse('NOT_FOUND', 'the product was not found', { field: 'product_id' });
   const balanceOf = await findBalances(em, [product.account_id]);
   return { product, currentAmount: balanceOf(product.account_id) };
 }

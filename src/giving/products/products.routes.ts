@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { productTypes } from '../../people/documents/document.ts';
 import { embedDocuments } from '../../people/documents/embed-documents.ts';
+import type { DocumentView } from '../../people/documents/present-document.ts';
 import { embeddedDocumentsFields } from '../../people/documents/present-document.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
@@ -39,7 +40,7 @@ const ProductDetailAnswer = z.object({
 const managers = allow('manage-product', { userTypes: ['platform'], scope: 'all' });
 const readers = allow('read-product', { scope: 'all' });
 
-const routes = createRouteGroup({
+const routes = createRouteGroup<DocumentView>({
   prefix: '/v1/products',
   tag: 'Products',
   description: 'What the platform offers to pay into: investments, financing, takaful. Each has an account of its own.',

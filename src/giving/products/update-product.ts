@@ -30,7 +30,7 @@ export function updateProduct(
 ): Promise<void> {
   return em.transactional(async (tx) => {
     const product = await tx.findOne(Product, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (product === null) refuse('NOT_FOUND', 'no such product', { field: 'product_id' });
+    if (product === null) refuse('NOT_FOUND', 'the product was not found', { field: 'product_id' });
     const { status: asked, ...fields } = change;
     const changes = changesTo<Omit<ProductChange, 'status'>>(product, fields);
     Object.assign(product, changes);

@@ -41,7 +41,7 @@ export function findSavingGoals(
 /** One saving goal that the caller may read. Throws NOT_FOUND or FORBIDDEN. */
 export async function getSavingGoal(em: EntityManager, caller: Caller, id: string): Promise<FoundSavingGoal> {
   const goal = await em.findOne(SavingGoal, { id }, { refresh: true });
-  if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });
+  if (goal === null) refuse('NOT_FOUND', 'the saving goal was not found', { field: 'saving_goal_id' });
   if (!isPlatform(caller)) refuseUnlessOwn(caller, goal);
   const balanceOf = await findBalances(em, [goal.account_id]);
   return { goal, currentAmount: balanceOf(goal.account_id) };

@@ -10,7 +10,7 @@ import { SavingGoal } from './saving-goal.entity.ts';
  */
 export async function lockOwnGoal(tx: EntityManager, caller: Caller, id: string): Promise<SavingGoal> {
   const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  if (goal === null) refuse('NOT_FOUND', 'no such saving goal', { field: 'saving_goal_id' });
+  if (goal === null) refuse('NOT_FOUND', 'the saving goal was not found', { field: 'saving_goal_id' });
   refuseUnlessOwn(caller, goal);
   return goal;
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
@@ -23,7 +23,7 @@ export async function releaseSavingGoal(
   await em.transactional(async (tx) => {
     const goal = await lockOwnGoal(tx, caller, id);
     const account = await tx.findOne(Account, { id: accountId });
-    if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+    if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
     if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
     // The owner may have been suspended while this waited for the goal's lock.
     await readPayer(tx, caller.userId);

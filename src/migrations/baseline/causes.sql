@@ -86,7 +86,7 @@ set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
 begin
   return array(select case
-      when c.id is null then row(null, refusal('NOT_FOUND', 'no such charitable cause', 'reference_id'))::payment_target
+      when c.id is null then row(null, refusal('NOT_FOUND', 'the charitable cause was not found', 'reference_id'))::payment_target
       when c.status <> 'active' and (c.status <> 'in_progress' or c.approved_at is null) then
         row(null, refusal('REQUEST_INVALID', 'the charitable cause is ' || c.status, 'reference_id'))::payment_target
       when o.status in ('inactive', 'suspended') then row(null, refusal('REQUEST_INVALID',

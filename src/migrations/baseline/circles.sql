@@ -203,6 +203,16 @@ create trigger saving_circle_contributions_status_law before insert or update of
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
 
+-- Whoever paid a contribution is told that it came.
+create function tell_of_contribution() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform tell('contribution', new.id, null, array[new.user_id]);
+  return null;
+end $$;
+create trigger contributions_are_told after insert or update of status on saving_circle_contributions
+  for each row when (new.status = 'completed') execute function tell_of_contribution();
+
 -- Who takes over whose place: proposed, agreed to by both, done.
 create table saving_circle_replacements (
   id uuid primary key,

@@ -4,7 +4,7 @@
 create table decisions (
   id uuid primary key,
   kind text not null check (kind in ('settle_payout', 'settle_receipt', 'explain_difference', 'book_external',
-    'disburse', 'refund_donation', 'erase_person', 'book_transfer')),
+    'disburse', 'refund_donation', 'erase_person', 'book_transfer', 'admit_approver')),
   status text not null default 'pending' check (status in ('pending', 'carried_out', 'rejected', 'lapsed', 'refused')),
   payout_id uuid references payouts (id),
   outcome text check (outcome in ('succeeded', 'failed')),
@@ -49,13 +49,15 @@ create table decisions (
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     when 'erase_person' then user_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
+    when 'admit_approver' then user_id is not null
+      and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     when 'refund_donation' then donation_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     else false end),
   check (provider_reference is null or kind = 'book_transfer'),
   constraint decisions_of_withdrawals_disburse check ((kind = 'disburse') = (withdrawal_id is not null)),
   constraint decisions_of_donations_refund check ((kind = 'refund_donation') = (donation_id is not null)),
-  constraint decisions_of_people_erase check ((kind = 'erase_person') = (user_id is not null)),
+  constraint decisions_of_people check ((kind in ('erase_person', 'admit_approver')) = (user_id is not null)),
   constraint decisions_are_of_two check (approved_by <> proposed_by and rejected_by <> proposed_by
     and first_approved_by <> proposed_by and first_approved_by <> approved_by),
   constraint disbursements_are_approved_twice check (case kind
@@ -97,13 +99,34 @@ create trigger decisions_status_law before insert or update of status on decisio
   for each row execute function keep_status('status', '>pending', 'pending>carried_out', 'pending>rejected',
     'pending>lapsed', 'pending>refused');
 
--- Whether this is an active user of the platform who holds the permission.
+-- Whether this is an active user of the platform who holds the permission; to approve, one who was admitted.
 create function is_operator(p_user_id uuid, p_permission text) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select exists (select from users u
     join role_permissions r on r.role_id = u.role_id
     join permissions p on p.id = r.permission_id
-    where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission)
+    where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission
+      and (p_permission <> 'approve-decision' or u.approver_since is not null))
+$$;
+-- Whether this user was brought in by the other: invited by them, or by somebody whom they brought in and nobody admitted.
+create function brought_by(p_user_id uuid, p_inviter_id uuid) returns boolean language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  with recursive inviters (id) as (
+    select i.created_by from invitations i where i.user_id = p_user_id
+    union select i.created_by from inviters v join users u on u.id = v.id and u.approver_since is null
+      join invitations i on i.user_id = v.id)
+  select exists (select from inviters v where v.id = p_inviter_id)
+$$;
+-- Why this person may not be one of the two who admit an approver, in words; null if nothing is against it. `p_other_id` is
+-- the other of the two, null while there is none.
+create function why_not_admitting(p_user_id uuid, p_person_id uuid, p_other_id uuid) returns text language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select case
+    when p_person_id = p_user_id then 'Nobody has a part in their own admission'
+    when brought_by(p_user_id, p_person_id) then 'Whoever invited the new approver has no part in the admission'
+    when brought_by(p_person_id, p_other_id) or brought_by(p_other_id, p_person_id)
+      then 'Two people of whom one invited the other do not admit an approver'
+    end
 $$;
 -- The same for somebody whose step is about to count, whatever its effect waits for: a suspension, another role or other
 -- permissions of the role that are under way are waited for, and later ones wait until the caller's transaction ends.
@@ -134,6 +157,10 @@ set search_path = pg_catalog, public, pg_temp as $$
       where p.id = decided.withdrawal_id and p.failure_code = 'DECISION_REJECTED'))
     when 'refund_donation' then (select 'the donation was not given back' where not exists (select from donations d
       where d.id = decided.donation_id and d.status = 'refunded'))
+    when 'admit_approver' then (select 'the approver was not admitted' where not exists (select from events e
+      where e.resource_type = 'user' and e.resource_id = decided.user_id::text and e.event = 'APPROVER_ADMITTED'
+        and e.data ->> 'decision_id' = decided.id::text)
+      and not is_archived('events', first_id_at(decided.ended_at)))
     when 'erase_person' then (select 'the erasure was never begun' where not exists (select from erasures e
       where e.decision_id = decided.id and e.user_id = decided.user_id))
     else (select 'the difference was never explained' where not exists (select from events e
@@ -160,7 +187,8 @@ begin
     if not (case new.kind
         when 'disburse' then exists (select from withdrawals w join payouts p on p.id = w.id where w.id = new.withdrawal_id
           and w.user_id = new.proposed_by and w.cause_id is not null and p.status = 'pending')
-        else is_operator(new.proposed_by, 'propose-decision') end)
+        else is_operator(new.proposed_by, 'propose-decision')
+          and (new.kind <> 'admit_approver' or why_not_admitting(new.user_id, new.proposed_by, null) is null) end)
       or num_nonnulls(new.first_approved_by, new.approved_by) > 0 then
       raise exception 'a decision is proposed by somebody who may' using errcode = 'AM010', detail = new.id::text;
     end if;
@@ -182,6 +210,7 @@ begin
   end if;
   if old.approved_by is null and new.approved_by is not null then
     if not is_operator(new.approved_by, 'approve-decision')
+      or new.kind = 'admit_approver' and why_not_admitting(new.user_id, new.approved_by, new.proposed_by) is not null
       or new.created_at < clock_timestamp() - decision_lives(new.kind) then
       raise exception 'a decision is approved in time by somebody who may' using errcode = 'AM010',
         detail = new.id::text;
@@ -222,6 +251,30 @@ begin
   end if;
   return decided;
 end $$;
+
+-- An admission is a decision of two people, or made with the user at the command line; it ends with a suspension, and with
+-- the role.
+create function keep_admission() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    return new;
+  elsif new.status <> 'active' or new.role_id is distinct from old.role_id then
+    new.approver_since := null;
+  elsif new.approver_since is distinct from old.approver_since then
+    if new.approver_since is not null and not exists (select from decisions d
+        where d.kind = 'admit_approver' and d.user_id = new.id and d.status = 'pending' and d.approved_by is not null
+          and is_operator(d.approved_by, 'approve-decision') and is_operator(d.proposed_by, 'propose-decision')) then
+      raise exception 'an approver is admitted by two people' using errcode = 'AM010', detail = new.id::text;
+    end if;
+    new.approver_since := case when new.approver_since is not null then clock_timestamp() end;
+  end if;
+  if new.approver_since is distinct from old.approver_since then
+    new.first_approval_at := null;
+  end if;
+  return new;
+end $$;
+create trigger users_are_admitted before update on users for each row execute function keep_admission();
 
 -- Ends a case of suspense, once, as two people have decided: the money goes to an account whose owner can move it again,
 -- or, without an account, was given back at the provider. With it the decision is carried out. False when the case has

@@ -104,6 +104,22 @@ create trigger changed_donations_are_counted after update on donations
   referencing old table as old_donations new table as new_donations
   for each statement execute function count_changed_donations();
 
+-- Donors are told of what they gave, once. Many donations are one statement.
+create function tell_of_donations() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into mails (id, user_id, kind, resource_id)
+    select uuidv7(), n.user_id, case when n.subscription_id is null then 'donation' else 'subscription_period' end, n.id
+    from new_donations n join users u on u.id = n.user_id
+    where n.status = 'completed' and u.email_confirmed_at is not null and u.takes_receipts and u.status = 'active'
+    on conflict do nothing;
+  return null;
+end $$;
+create trigger new_donations_are_told after insert on donations
+  referencing new table as new_donations for each statement execute function tell_of_donations();
+create trigger paid_donations_are_told after update on donations
+  referencing new table as new_donations for each statement execute function tell_of_donations();
+
 create trigger donations_are_kept before delete on donations for each row execute function refuse_change();
 create trigger donations_stay before truncate on donations for each statement execute function refuse_change();
 create trigger allocations_are_final before update or delete on donation_allocations

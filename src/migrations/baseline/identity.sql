@@ -20,21 +20,33 @@ create table users (
   organization_id uuid references organizations (id),
   role_id uuid references roles (id),
   status text not null check (status in ('invited', 'active', 'suspended')),
+  -- When the user proved to read what is sent to the address: until then, only notices of security are.
+  email_confirmed_at timestamptz,
+  locale text not null default 'id' check (locale in ('id', 'en')),
+  takes_receipts boolean not null default true,
+  takes_reminders boolean not null default true,
   password_hash text,
   -- A token carries the generation of its user; what ends them all begins the next. Tokens of other issuers carry none:
   -- they end by the instant of their issue.
   token_generation integer not null default 0,
   tokens_ended_at timestamptz,
   erased_at timestamptz,
+  -- Since when the user counts as one who may approve decisions, and when they first did.
+  approver_since timestamptz,
+  first_approval_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   check ((profile_sealed is null) = (email_digest is null)),
   check (erased_at is null or status = 'suspended' and num_nonnulls(profile_sealed, password_hash, role_id) = 0),
   check (user_type <> 'platform' or organization_id is null),
   check (user_type <> 'organization' or organization_id is not null),
-  check (status <> 'active' or password_hash is not null)
+  check (status <> 'active' or password_hash is not null),
+  check (approver_since is null or user_type = 'platform' and status = 'active'),
+  check (first_approval_at is null or approver_since is not null)
 );
 create unique index users_have_addresses_of_their_own on users (email_digest);
+-- Few: for what is told of the new ones.
+create index users_who_approve on users (approver_since) where approver_since is not null;
 create index users_erased on users (id) where erased_at is not null;
 create index users_by_creation on users (created_at, id);
 create index users_of_organization on users (organization_id, created_at, id) where organization_id is not null;
@@ -137,6 +149,28 @@ end $$;
 create trigger revoked_tokens_are_kept before insert on revoked_tokens
   for each row execute function keep_revoked_token();
 create index revoked_tokens_by_expiry on revoked_tokens (expires_at);
+
+-- What renews a session: each is replaced when it is used, by the next of its family. One that is used twice ends the family
+-- with its access tokens.
+create table refresh_tokens (
+  token_hash text primary key,
+  family_id uuid not null,
+  user_id uuid not null references users (id),
+  -- As of the access tokens: it ends with them all.
+  token_generation integer not null,
+  second_factor text,
+  -- The access token that was made beside it.
+  access_token_id text not null unique,
+  access_expires_at timestamptz not null,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+create index refresh_tokens_of_family on refresh_tokens (family_id);
+create index refresh_tokens_of_user on refresh_tokens (user_id);
+create index refresh_tokens_by_expiry on refresh_tokens (expires_at);
+create trigger refresh_tokens_of_nobody_erased before insert on refresh_tokens
+  for each row execute function refuse_erased('user_id');
 
 -- The second factor of the user of this id. A code is of a time step; those up to the last one are spent.
 create table second_factors (

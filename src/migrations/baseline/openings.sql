@@ -1,28 +1,55 @@
--- What became of a request that opens something: made, or refused. Both are one row of the resource, so that they
--- exclude each other whatever is tried again meanwhile.
+-- What became of a request that makes something, under an idempotency key or without one: it was made, or refused. Both are
+-- one row, so that they exclude each other whatever is tried again meanwhile. A payment from a balance without a key has no
+-- row: the key of its journal makes it once.
 
 -- Orders requests and refusals. Without a cache, so that a later number is a greater one in every session.
 create sequence opening_numbers cache 1;
 
-create table openings (
-  resource_id uuid primary key,
-  kind text not null check (kind in ('payout', 'withdrawal', 'payment_refund', 'payment_order', 'partner_payment', 'partner_instrument',
+create table requests (
+  -- The user or partner whose key it is, and the key; without one the resource, and nothing.
+  owner_id uuid not null,
+  key_hash text not null,
+  -- Of the body; empty where none was looked at.
+  fingerprint text not null,
+  resource_id uuid not null,
+  -- Of what a workflow opens; null for a payment from a balance.
+  kind text check (kind in ('payout', 'withdrawal', 'payment_refund', 'payment_order', 'partner_payment', 'partner_instrument', 'payout_batch',
     'saving_circle',
     'donation_subscription', 'donation_allocation')),
   -- The number of the request that made the resource.
   made bigint,
-  -- No request with this number or a smaller one ever makes the resource; they are told the refusal.
-  refused_upto bigint,
+  -- No request with this number or a smaller one makes anything here; where it asked for the same, it is told the refusal.
+  refused_upto bigint not null default 0,
   refusal jsonb,
+  answer_status smallint,
+  -- Of a partner sealed, as it may hold bank account numbers, for the row of this id: derived from partner and key, so that
+  -- it is known before the row is read.
+  answer_body text,
+  answer_sealed text,
+  id uuid,
   decided_at timestamptz not null default clock_timestamp(),
-  check ((refused_upto is null) = (refusal is null)),
-  check (refused_upto < made)
+  primary key (owner_id, key_hash),
+  check (num_nonnulls(answer_status, answer_body, answer_sealed) in (0, 2)),
+  check (num_nonnulls(answer_body, answer_sealed) <= 1),
+  check (refused_upto < made),
+  check (num_nonnulls(made, refusal) <= 1),
+  check (answer_status is null or made is not null)
 );
-create index openings_by_decision on openings (decided_at);
+create index requests_by_time on requests using brin (decided_at) with (pages_per_range = 16, autosummarize = on);
+create index requests_by_age on requests (decided_at)
+  where answer_status is not null or refusal is not null or key_hash = '';
+create index requests_by_id on requests (id) where id is not null;
+create index requests_for_resource on requests (resource_id) where kind is not null;
+-- What was made under a key stays, and so does a refusal.
+create trigger requests_keep_what_became_of_them before update on requests
+  for each row when (new.refused_upto < old.refused_upto or old.made is not null
+    and (old.owner_id, old.key_hash, old.fingerprint, old.resource_id, old.made)
+      is distinct from (new.owner_id, new.key_hash, new.fingerprint, new.resource_id, new.made))
+  execute function refuse_change();
 
 -- What was refused has no row, what was made has one.
-create view check_openings_are_kept as
-  select o.resource_id, o.kind, o.made, o.refused_upto from openings o
+create view check_requests_are_kept as
+  select o.resource_id, o.kind, o.made, o.refused_upto from requests o
   left join lateral (
     select 1 as there from payouts r where o.kind = 'payout' and r.id = o.resource_id
     union all select 1 from withdrawals r where o.kind = 'withdrawal' and r.id = o.resource_id
@@ -30,9 +57,15 @@ create view check_openings_are_kept as
     union all select 1 from payment_orders r where o.kind = 'payment_order' and r.id = o.resource_id
     union all select 1 from partner_payments r where o.kind = 'partner_payment' and r.id = o.resource_id
     union all select 1 from partner_instruments r where o.kind = 'partner_instrument' and r.id = o.resource_id
+    union all select 1 from payout_batches r where o.kind = 'payout_batch' and r.id = o.resource_id
     union all select 1 from saving_circles r where o.kind = 'saving_circle' and r.id = o.resource_id
     union all select 1 from donation_subscriptions r where o.kind = 'donation_subscription' and r.id = o.resource_id
     union all select 1 from donation_allocations r where o.kind = 'donation_allocation' and r.id = o.resource_id
   ) resource on true
-  where o.decided_at >= checks_since_time()
-    and ((o.made is not null) <> (resource.there is not null) or o.made <= o.refused_upto);
+  where o.kind is not null and o.decided_at >= checks_since_time() and (o.made is not null) <> (resource.there is not null);
+-- What was paid from a balance under a key has its answer, until that is forgotten, by its age or with whom it belonged to.
+create view check_answers_are_kept as
+  select r.owner_id, r.resource_id from requests r
+  where r.kind is null and r.answer_status is null and r.refusal is null and r.decided_at >= checks_since_time()
+    and r.decided_at between now() - interval '30 days' and now() - interval '1 hour'
+    and not exists (select from users u where u.id = r.owner_id and u.erased_at is not null);

@@ -1,4 +1,4 @@
--- Partners: their accounts, keys, fees, limits and linked organizations, and answers kept for idempotency.
+-- Partners: their accounts, keys, fees, limits and linked organizations, and signatures that were used.
 
 create table partners (
   id uuid primary key,
@@ -67,34 +67,12 @@ create table partner_fees (
   unique nulls not distinct (partner_id, method, channel, organization_id)
 );
 
--- A key's fingerprint and resource are kept, so that however old a retry is it never makes a second resource; the
--- answer is forgotten after 30 days. Answers are sealed, as they hold bank account numbers. The id is derived from
--- partner and key, so that an answer can be sealed for its row before the row is read.
 -- Signatures over whole requests that changed something without an idempotency key: each is taken once.
 create table used_signatures (
   digest text primary key check (length(digest) = 64),
   used_at timestamptz not null default clock_timestamp()
 );
 create index used_signatures_by_age on used_signatures (used_at);
-
-create table partner_idempotency_keys (
-  id uuid not null,
-  partner_id uuid not null references partners (id),
-  key_hash text not null,
-  fingerprint text not null,
-  resource_type text not null check (resource_type in ('payment', 'payout', 'refund', 'payout_batch', 'instrument')),
-  resource_id uuid not null,
-  answer_status smallint,
-  answer_sealed text,
-  answered_at timestamptz,
-  created_at timestamptz not null default now(),
-  primary key (partner_id, key_hash),
-  constraint partner_idempotency_keys_keep_one_answer
-    check ((answer_sealed is null) = (answer_status is null))
-);
-create index partner_idempotency_keys_by_id on partner_idempotency_keys (id);
-create index partner_idempotency_keys_by_answer on partner_idempotency_keys (answered_at)
-  where answer_status is not null;
 
 -- A partner's three accounts are its own, each of its kind.
 create view check_partner_accounts_are_theirs as

@@ -1,4 +1,4 @@
--- Payments of users: channels, orders by gateway, and the payment from a balance with its idempotency keys.
+-- Payments of users: channels, orders by gateway, and the payment from a balance.
 --
 -- SQLSTATEs of ours: AM004 the target takes no payment now (message and `column` are complaint and field, for the
 -- caller), AM013 it is too late for a payment.
@@ -91,62 +91,6 @@ create trigger payment_orders_status_law before insert or update of status on pa
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
-create table idempotency_keys (
-  user_id uuid not null references users (id),
-  key_hash text not null,
-  fingerprint text not null,
-  resource_id uuid not null,
-  -- Of opening_numbers: the request that paid from a balance.
-  number bigint,
-  answer_status smallint,
-  answer_body text,
-  created_at timestamptz not null default now(),
-  primary key (user_id, key_hash),
-  check ((answer_status is null) = (answer_body is null))
-);
-create index idempotency_keys_by_time on idempotency_keys using brin (created_at)
-  with (pages_per_range = 16, autosummarize = on);
-create index idempotency_keys_by_age on idempotency_keys (created_at) where answer_body is not null;
-
--- What became of a payment from a balance under an idempotency key: paid, or refused. The key's row decides; a refusal
--- takes it for a moment, so that it waits for a payment under way and no payment passes it.
-create table refused_balance_payments (
-  user_id uuid not null references users (id),
-  key_hash text not null,
-  fingerprint text not null,
-  -- Of opening_numbers: no request with this number or a smaller one ever pays; they are told the refusal.
-  refused_upto bigint not null,
-  refusal jsonb not null,
-  refused_at timestamptz not null default clock_timestamp(),
-  primary key (user_id, key_hash, fingerprint)
-);
-create index refused_balance_payments_by_age on refused_balance_payments (refused_at);
-
-/*
- * Refuses a payment for good: no request before this moment makes it, also one that is under way. Answers the key's row
- * instead, and writes nothing, where the key was used meanwhile.
- */
-create function refuse_balance_payment(p_user_id uuid, p_key_hash text, p_fingerprint text, p_refusal jsonb)
-returns setof idempotency_keys language plpgsql
-security definer set search_path = pg_catalog, public, pg_temp as $$
-begin
-  perform refuse_old_snapshot();
-  loop
-    -- Waits for a payment under way, and holds up later ones: they look for a refusal once this one is committed.
-    insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id)
-      values (p_user_id, p_key_hash, p_fingerprint, uuidv7()) on conflict do nothing;
-    exit when found;
-    return query select * from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-    if found then return; end if;
-  end loop;
-  insert into refused_balance_payments (user_id, key_hash, fingerprint, refused_upto, refusal)
-    values (p_user_id, p_key_hash, p_fingerprint, nextval('opening_numbers'), p_refusal)
-    on conflict (user_id, key_hash, fingerprint) do update
-      set refused_upto = excluded.refused_upto, refusal = excluded.refusal, refused_at = excluded.refused_at;
-  -- The key stays free for later requests.
-  delete from idempotency_keys k where k.user_id = p_user_id and k.key_hash = p_key_hash;
-end $$;
-
 -- A payment from a balance as it is asked for. Its journal's business key is 'balance-payment/' and its transaction's id.
 create type balance_payment as (
   transaction_id uuid,
@@ -165,7 +109,7 @@ create type balance_payment as (
   fingerprint text,
   -- The body of the answer, with a place for the new balance; kept under the key.
   answer text,
-  -- Of opening_numbers; a request without one came before all refusals.
+  -- Of opening_numbers; only under a key.
   request_number bigint
 );
 
@@ -217,7 +161,8 @@ end $$;
  * - 'replayed': it was paid before, under its key or with its id. The answer is the kept one, or null where none is kept;
  * - 'refused': answer_body is the refusal. What was refused under its key (by the request's number) stays refused;
  * - 'busy': its target, source, payer or their organization is locked by somebody else, for whom nobody waits here; or
- *   another of these payments has the same source or key, or pays into the source.
+ *   another of these payments has the same source or key, or pays into the source; or a later request with another body was
+ *   refused under its key.
  *
  * Nobody is waited for but who holds a key, for as long as lock_timeout says; p_lock_ms sets it for the transaction. Who
  * wants to wait for a source or a target locks it first in the same transaction.
@@ -313,23 +258,23 @@ begin
   end if;
 
   if keyed then
-    with claimed as (
-      insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, number)
-        select p.user_id, p.key_hash, p.fingerprint, p.transaction_id, p.request_number
+    -- Held here, so that every refusal under the key is committed and seen, or comes later and meets this answer.
+    with held as (
+      insert into requests as k (owner_id, key_hash, fingerprint, resource_id)
+        select p.user_id, p.key_hash, p.fingerprint, p.transaction_id
         from unnest(payments) with ordinality p where outcomes[p.ordinality] is null and p.key_hash is not null
         order by p.user_id, p.key_hash
-        on conflict do nothing returning user_id, key_hash)
-    select array_agg(coalesce(outcomes[p.ordinality], case when p.key_hash is not null and not exists (
-        select from claimed c where c.user_id = p.user_id and c.key_hash = p.key_hash) then 'replayed' end)
-        order by p.ordinality)
-      into outcomes from unnest(payments) with ordinality p;
+        on conflict (owner_id, key_hash) do update set key_hash = excluded.key_hash where k.made is null
+        returning owner_id, key_hash, fingerprint, refused_upto)
+    select array_agg(coalesce(outcomes[p.ordinality], case when p.key_hash is null then null
+          when h.key_hash is null then 'replayed'
+          when h.refused_upto >= coalesce(p.request_number, 0)
+            then case when h.fingerprint = p.fingerprint then 'fenced' else 'busy' end end) order by p.ordinality)
+      into outcomes from unnest(payments) with ordinality p
+      left join held h on h.owner_id = p.user_id and h.key_hash = p.key_hash;
   end if;
 
   select array_agg(coalesce(outcomes[p.ordinality], case
-        -- The key is held here, so every refusal under it is committed and seen, or comes later and meets this answer.
-        when p.key_hash is not null and exists (
-          select from refused_balance_payments r where r.user_id = p.user_id and r.key_hash = p.key_hash
-            and r.fingerprint = p.fingerprint and r.refused_upto >= coalesce(p.request_number, 0)) then 'fenced'
         -- Nothing is paid twice, whatever became of the key.
         when exists (select from journal_keys j where j.business_key = 'balance-payment/' || p.transaction_id)
           then case when p.key_hash is null then 'replayed' else 'reused' end
@@ -373,16 +318,16 @@ begin
   end if;
 
   if keyed then
-    update idempotency_keys k set answer_status = 201,
+    update requests k set fingerprint = p.fingerprint, resource_id = p.transaction_id, made = p.request_number,
+        refusal = null, decided_at = dated, answer_status = 201,
         answer_body = replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
       from unnest(payments) with ordinality p
-      where k.user_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
-    -- No key is left without its answer.
-    if outcomes && array['fenced', 'insufficient', 'kept', 'reused'] then
-      delete from idempotency_keys k using unnest(payments) with ordinality p
-        where k.user_id = p.user_id and k.key_hash = p.key_hash and k.answer_status is null
-          and k.resource_id = p.transaction_id
-          and outcomes[p.ordinality] in ('fenced', 'insufficient', 'kept', 'reused');
+      where k.owner_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
+    -- What was never refused stays unwritten until it is (refuse_under_key).
+    if outcomes && array['insufficient', 'kept', 'reused'] then
+      delete from requests k using unnest(payments) with ordinality p
+        where k.owner_id = p.user_id and k.key_hash = p.key_hash and k.made is null and k.refusal is null
+          and outcomes[p.ordinality] in ('insufficient', 'kept', 'reused');
     end if;
   end if;
 
@@ -395,11 +340,10 @@ begin
         when 'paid' then replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
         when 'replayed' then kept.answer_body
         when 'busy' then null
-        when 'fenced' then (select r.refusal::text from refused_balance_payments r
-          where r.user_id = p.user_id and r.key_hash = p.key_hash and r.fingerprint = p.fingerprint)
+        when 'fenced' then kept.refusal::text
         else (case told.outcome
           when 'unfit' then (p_targets[p.ordinality]).refusal
-          when 'missing' then refusal('NOT_FOUND', 'no such account', 'source_account_id')
+          when 'missing' then refusal('NOT_FOUND', 'the account was not found', 'source_account_id')
           when 'foreign' then refusal('FORBIDDEN', 'the account is not yours', 'source_account_id')
           when 'itself' then refusal('REQUEST_INVALID', 'an account cannot pay into itself', 'source_account_id')
           when 'inactive' then refusal('FORBIDDEN', 'the user who asked for this is no longer active')
@@ -412,8 +356,8 @@ begin
             'Idempotency-Key') end)::text end,
       payments[p.ordinality]
     from unnest(payments) with ordinality p
-    left join lateral (select k.fingerprint, k.answer_status, k.answer_body from idempotency_keys k
-      where outcomes[p.ordinality] = 'replayed' and k.user_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
+    left join lateral (select k.fingerprint, k.refusal, k.answer_status, k.answer_body
+      from requests k where outcomes[p.ordinality] in ('replayed', 'fenced') and k.owner_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
     cross join lateral (select case when kept.fingerprint <> p.fingerprint then 'reused' else outcomes[p.ordinality] end
       as outcome) told;
 end $$;
@@ -437,24 +381,6 @@ create view check_orders_posted_once as
     or (count(j.journal_id) = 1 and sum(p.posted) is distinct from o.nominal + o.admin_fee)
     or (count(j.journal_id) = 1 and sum(p.landed) is distinct from o.nominal)
     or coalesce(sum(p.cost), 0) <> o.provider_fee;
--- A key of a payment from a balance has its answer, until that is forgotten, by its age or with whom it belonged to; one of
--- an order may wait for it.
-create view check_idempotency_keys_complete as
-  select k.user_id, k.resource_id from idempotency_keys k
-  where k.answer_status is null and k.created_at between now() - interval '30 days' and now() - interval '1 hour'
-    and k.created_at >= checks_since_time()
-    and not exists (select from payment_orders o where o.id = k.resource_id)
-    and not exists (select from users u where u.id = k.user_id and u.erased_at is not null);
--- For people, who do not read the keys' hashes: what was refused, and what was paid under the same key and body.
-create view refusals_of_balance_payments as
-  select r.user_id, r.refused_at, r.refused_upto, r.refusal, k.number, k.resource_id as transaction_id
-  from refused_balance_payments r left join idempotency_keys k using (user_id, key_hash, fingerprint);
--- What was refused under a key was not paid by a request of before.
-create view check_refused_balance_payments_are_not_made as
-  select r.user_id, r.refused_upto, k.number, k.resource_id
-  from refused_balance_payments r join idempotency_keys k using (user_id, key_hash, fingerprint)
-  where r.refused_at >= checks_since_time() and coalesce(k.number, 0) <= r.refused_upto;
-
 insert into payment_channels (id, name, method, channel_code, fee_fixed, minimum_amount, maximum_amount, needs_phone)
 values
   (1, 'BCA Virtual Account', 'virtual_account', 'BCA', 4000, 10000, 50000000, false),

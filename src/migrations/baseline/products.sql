@@ -45,7 +45,7 @@ begin
     end;
   end if;
   return array(select case
-      when p.id is null then row(null, refusal('NOT_FOUND', 'no such product', 'reference_id'))::payment_target
+      when p.id is null then row(null, refusal('NOT_FOUND', 'the product was not found', 'reference_id'))::payment_target
       when p.kind <> p_kind then row(null, refusal('REQUEST_INVALID',
         format('a product of kind %s, not %s', p.kind, p_kind), 'reference_id'))::payment_target
       when not is_held and p.id = any (bounded) then null

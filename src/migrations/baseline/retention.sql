@@ -16,21 +16,22 @@ declare
     when 'read_events' then interval '90 days'
     when 'callback_bodies' then interval '30 days'
     when 'webhook_bodies' then interval '30 days'
-    when 'idempotency_keys' then interval '30 days'
-    when 'refused_balance_payments' then interval '30 days'
-    when 'openings' then interval '30 days'
+    when 'requests' then interval '30 days'
     when 'payout_tallies' then interval '2 days'
     when 'bank_account_checks' then interval '1 day'
     when 'known_logins' then interval '30 days'
     when 'token_signing_keys' then interval '30 days'
     when 'revoked_tokens' then interval '1 day'
+    when 'refresh_tokens' then interval '1 day'
     when 'sign_ups' then interval '1 hour'
+    when 'mails' then interval '30 days'
     -- Five minutes before and after the time that it names, and as much again for clocks.
     when 'used_signatures' then interval '20 minutes'
     when 'login_failures' then interval '15 minutes' end;
   before constant timestamptz := clock_timestamp() - p_age;
   chosen uuid[];
   forgotten integer;
+  answers integer := 0;
 begin
   -- Against a clock and not a length: a month is not always thirty days.
   if least_age is null or before is null or before > clock_timestamp() - least_age then
@@ -62,19 +63,16 @@ begin
         order by d.id limit p_limit for update skip locked) old;
       update webhook_deliveries d set body_sealed = null
         where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
-    when 'idempotency_keys' then
+    when 'requests' then
       -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
-      update idempotency_keys set answer_status = null, answer_body = null
-        where ctid = any (array(select k.ctid from idempotency_keys k
-          where k.answer_body is not null and k.created_at < before order by k.created_at limit p_limit
+      update requests set answer_status = null, answer_body = null, answer_sealed = null
+        where ctid = any (array(select k.ctid from requests k
+          where k.answer_status is not null and k.decided_at < before order by k.decided_at limit p_limit
           for update skip locked));
-    when 'refused_balance_payments' then
-      -- Refused again meanwhile, it is young.
-      delete from refused_balance_payments where ctid = any (array(select r.ctid from refused_balance_payments r
-        where r.refused_at < before order by r.refused_at limit p_limit for update skip locked));
-    when 'openings' then
-      delete from openings where ctid = any (array(select o.ctid from openings o
-        where o.decided_at < before order by o.decided_at limit p_limit for update skip locked));
+      get diagnostics answers = row_count;
+      delete from requests where ctid = any (array(select k.ctid from requests k
+        where (k.refusal is not null or k.key_hash = '') and k.decided_at < before order by k.decided_at
+        limit p_limit for update skip locked));
     when 'payout_tallies' then
       delete from payout_tallies where ctid = any (array(select t.ctid from payout_tallies t
         where t.starts_at < before order by t.starts_at limit p_limit for update skip locked));
@@ -90,9 +88,15 @@ begin
     when 'revoked_tokens' then
       delete from revoked_tokens where ctid = any (array(select t.ctid from revoked_tokens t
         where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
+    when 'refresh_tokens' then
+      delete from refresh_tokens where ctid = any (array(select t.ctid from refresh_tokens t
+        where t.expires_at < before order by t.expires_at limit p_limit for update skip locked));
     when 'sign_ups' then
       delete from sign_ups where ctid = any (array(select s.ctid from sign_ups s
         where s.made_at < before order by s.made_at limit p_limit for update skip locked));
+    when 'mails' then
+      delete from mails where ctid = any (array(select m.ctid from mails m
+        where m.status <> 'pending' and m.created_at < before order by m.created_at limit p_limit for update skip locked));
     when 'used_signatures' then
       delete from used_signatures where ctid = any (array(select u.ctid from used_signatures u
         where u.used_at < before order by u.used_at limit p_limit for update skip locked));
@@ -101,7 +105,7 @@ begin
         where f.failed_at < before order by f.failed_at limit p_limit for update skip locked));
   end case;
   get diagnostics forgotten = row_count;
-  return forgotten;
+  return forgotten + answers;
 end $$;
 
 -- Who was invited and never came may be taken away; whoever was a user once stays.

@@ -28,21 +28,25 @@ grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to
 
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
-grant delete on addresses, bank_account_checks, cause_managers, document_uploads, invitations, official_documents, partner_fees, proved_checks,
-  reconciled_records, recovery_codes, role_permissions, saving_circle_members, saving_circle_standing_orders, second_factors, sweep_looks,
+grant delete on addresses, bank_account_checks, cause_managers, document_uploads, invitations, mails, official_documents, partner_fees,
+  proved_checks, reconciled_records, recovery_codes, refresh_tokens, role_permissions, saving_circle_members,
+  saving_circle_standing_orders, second_factors, sweep_looks,
   users, webhook_endpoints
   to amanah_app;
 
 -- Who is there.
 grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
   updated_at) on organizations to amanah_app;
-grant insert, update (profile_sealed, email_digest, role_id, status, password_hash, token_generation, tokens_ended_at,
-  erased_at, updated_at) on users to amanah_app;
+grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at,
+  locale, takes_receipts, takes_reminders, password_hash, token_generation, tokens_ended_at,
+  erased_at, approver_since, first_approval_at, updated_at) on users to amanah_app;
 grant insert, update (status, held_because, erased_at, ended_at) on erasures to amanah_app;
 grant insert, update (lifted_by, lifted_at) on legal_holds to amanah_app;
 grant insert on keys_databases to amanah_app;
 grant insert, update (name, display_name, description, updated_by, updated_at, deleted_at) on roles to amanah_app;
 grant insert, update (accepted_at) on invitations to amanah_app;
+grant insert, update (used_at) on refresh_tokens to amanah_app;
+grant insert, update (facts_sealed, token_used_at, status, attempts, last_error, ended_at) on mails to amanah_app;
 grant insert, update (secret_sealed, last_step, confirmed_at, created_at) on second_factors to amanah_app;
 grant insert, update (logged_in_at) on known_logins to amanah_app;
 grant insert, update (private_key_sealed, published_until) on token_signing_keys to amanah_app;
@@ -60,8 +64,8 @@ grant insert, update (kind, details_sealed, issued_on, expires_on, document_id, 
 grant insert, update (status, provider_fee, provider_payment_request_id, provider_payment_method_id, payment_code,
   failure_code, texts_sealed, instrument_asked_at, settling_since, cancelled_at, updated_at, finalized_at)
   on payment_orders to amanah_app;
-grant insert, update (answer_status, answer_body) on idempotency_keys to amanah_app;
-grant insert, update (kind, made, refused_upto, refusal, decided_at) on openings to amanah_app;
+grant insert, update (fingerprint, resource_id, kind, made, refused_upto, refusal, id, answer_status, answer_body,
+  answer_sealed, decided_at) on requests to amanah_app;
 grant usage on sequence opening_numbers, official_document_ids to amanah_app;
 grant insert, update (name, target_amount, minimum_amount, status, updated_at) on products to amanah_app;
 grant insert, update (name, target_amount, target_date, status, closed_at, released_to, updated_at)
@@ -91,7 +95,6 @@ grant insert, update (name, status, fee_mode, settlement_delay_hours, payouts_en
   max_hourly_count, replayed_until, updated_at) on partners to amanah_app;
 grant insert, update (signing_secret_sealed, require_signature_v2, valid_until, revoked_at) on partner_keys to amanah_app;
 grant insert, update (revoked_at) on partner_organizations to amanah_app;
-grant insert, update (answer_status, answer_sealed, answered_at) on partner_idempotency_keys to amanah_app;
 grant insert on used_signatures to amanah_app;
 grant insert, update (asks, exists_at_bank, holder_sealed, checked_at) on bank_account_checks to amanah_app;
 grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
@@ -127,14 +130,14 @@ grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reco
 
 -- What may be called: the ways in which money moves, what follows from a payment, and readings.
 grant execute on function
-  pay_from_balances, in_time, lock_source, lock_refund, hold_balances, refuse_balance_payment, post_journal,
+  pay_from_balances, in_time, lock_source, lock_refund, hold_balances, post_journal,
   record_transactions, apply_receipt, suspend_receipt, settle_receipt, book_external, book_transfer, unbook_transfer,
   open_payout_attempt, answer_payout_attempt, close_payout_attempt, keep_difference,
   refusal, targets_at, targets_of_causes, targets_of_products, targets_of_saving_goals, hold_causes, hold_open_cause,
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,
   empty_saving_goal,
-  take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, hold_operator,
-  make_coming_month
+  take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, hold_operator, brought_by, why_not_admitting,
+  make_coming_month, tell
   to amanah_app;
 grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,

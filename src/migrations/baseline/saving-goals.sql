@@ -126,7 +126,7 @@ begin
     end;
   end if;
   return array(select case
-      when g.id is null then row(null, refusal('NOT_FOUND', 'no such saving goal', 'reference_id'))::payment_target
+      when g.id is null then row(null, refusal('NOT_FOUND', 'the saving goal was not found', 'reference_id'))::payment_target
       when g.user_id <> a.user_id then row(null, refusal('FORBIDDEN',
         'the saving goal is not yours', 'reference_id'))::payment_target
       when g.closed_at is not null then row(null, refusal('REQUEST_INVALID',

@@ -59,6 +59,16 @@ set search_path = pg_catalog, public, pg_temp as $$
   where w.id = p_withdrawal_id and w.cause_id is not null
 $$;
 
+-- Whoever asked for a withdrawal is told when it was paid.
+create function tell_of_withdrawal() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform tell('withdrawal', new.id, null, array(select w.user_id from withdrawals w where w.id = new.id));
+  return null;
+end $$;
+create trigger payouts_tell_of_withdrawals after update of status on payouts
+  for each row when (new.kind = 'withdrawal' and new.status = 'succeeded') execute function tell_of_withdrawal();
+
 -- Each withdrawal is a payout and has its transaction; what came back has rows of its own.
 create view check_withdrawals_are_told as
   select p.id as withdrawal_id, p.status, p.net_amount + p.fee as amount, told.successful, told.reversed

@@ -1,4 +1,4 @@
-import type { NamedMigration } from '../index.ts';
+import type { NamedMigration } from '../../platform/database/database.ts';
 import { K0001Keys } from './k0001-keys.ts';
 import { K0002OrderKeys } from './k0002-order-keys.ts';
 import { K0003AgreedKeys } from './k0003-agreed-keys.ts';

@@ -1,12 +1,23 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
 import { z } from 'zod';
+import { readCallbackBody } from '../../platform/callbacks/read-callback-body.ts';
+import { storeCallback } from '../../platform/callbacks/store-callback.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { open } from '../../platform/http/access.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import type { Logger } from '../../platform/process/log.ts';
 import { refuse } from '../../shared/errors.ts';
+import type { CallbackPorts } from './deliver-callback.ts';
 import { deliverCallback } from './deliver-callback.ts';
-import { readCallbackBody } from './read-callback-body.ts';
-import { storeCallback } from './store-callback.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports extends CallbackPorts {
+  orm: MikroORM;
+  sealer: Sealer;
+  log: Logger;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/gateway/callbacks',
   tag: 'Gateway callbacks',
   description:

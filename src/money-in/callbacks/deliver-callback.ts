@@ -1,15 +1,15 @@
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { noteUnknownTransfer } from '../../money-out/payouts/beyond-ours.ts';
+import { CallbackRow } from '../../platform/callbacks/callback.entity.ts';
+import { bodyKept } from '../../platform/callbacks/forget-bodies.ts';
 import { withTime } from '../../platform/database/database-time-outs.ts';
 import type { Gateway } from '../../platform/gateway/gateway.ts';
 import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
-import { CallbackRow } from './callback.entity.ts';
 import type { CallbackWorkflows } from './callback-workflows.ts';
-import { bodyKept } from './forget-bodies.ts';
 import { findOwner } from './reference-owners.ts';
 
 /** What delivering a callback needs. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { collectionMethods, feeMethods } from '../../partners/partner.ts';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { TimelineShape } from '../../partners/timeline.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import {
   amount,
@@ -23,12 +24,19 @@ import { formatMoney } from '../../shared/money.ts';
 import { cancelPartnerPayment } from './cancel-partner-payment.ts';
 import { createPartnerPayment } from './create-partner-payment.ts';
 import { findPartnerPayments, getPartnerPayment } from './find-partner-payments.ts';
+import type { PartnerPaymentWorkflows } from './partner-payment.ts';
 import { longestLifetimeMinutes, partnerPaymentStatuses, paymentPath } from './partner-payment.ts';
 import { tellPartnerPayment } from './payment-timeline.ts';
 import { PartnerPaymentShape, presentPartnerPayment } from './present-partner-payment.ts';
 import { quote } from './quote.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  workflows: PartnerPaymentWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners', tag: 'Partner API' });
 
 const subject = {
   method: z.enum(collectionMethods),
@@ -102,11 +110,14 @@ routes.post(
         .meta({ examples: ['budi@example.org'] }),
       customer_phone: z
         .string()
-        .trim()
-        .regex(/^\+?\d{8,15}$/, 'must be 8 to 15 digits, with or without a leading +')
+        .max(32, 'must have at most 32 characters')
+        .overwrite((sent) => sent.replace(/[ ().-]/g, ''))
+        .refine((number) => /^\+?\d{8,15}$/.test(number), 'must be 8 to 15 digits, with or without a leading +')
         .optional()
         .meta({
-          description: 'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628....',
+          description:
+            'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... Spaces, dots, dashes ' +
+            'and parentheses do not count.',
           examples: ['+6281234567890'],
         }),
       expires_in_minutes: z
@@ -154,7 +165,12 @@ routes.get(
       organization_id: uuid()
         .optional()
         .meta({ examples: ['019bba56-a840-7c3e-9a51-3f1d0c8e7b24'] }),
-      instrument_id: uuid().optional().meta({ description: 'Only those that were paid to this reusable instrument.' }),
+      instrument_id: uuid()
+        .optional()
+        .meta({
+          description: 'Only those that were paid to this reusable instrument.',
+          examples: ['019bbfb5-1a40-7f36-9c58-2d7e0b4a6c93'],
+        }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findUnderKey } from '../../partners/idempotency.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
+import { findUnderKey } from '../../platform/openings/idempotency-keys.ts';
 import { isVerdict } from '../../platform/openings/open-once.ts';
 import type { KeyedRequest } from '../../platform/openings/opening.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -45,6 +45,7 @@ export async function createPartnerPayment(
       {
         resourceId: paymentId,
         kind: 'partner_payment',
+        claim: { partnerId, ...idempotency },
         stamp: idempotency.stamp,
         isKeyed: true,
         unavailable: 'The payment could not be started; try again',
@@ -58,7 +59,7 @@ export async function createPartnerPayment(
   const { payment } = found;
   // The payment joined may belong to another request that used the same key at the same time: it must not be returned
   // as this one.
-  if (!payment.payment_code) await findUnderKey(em.fork(), sealer, { partnerId, ...idempotency });
+  if (!payment.payment_code) await findUnderKey(em.fork(), { partnerId, ...idempotency });
   if (payment.status === 'PENDING') {
     refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {
       details: { payment_id: paymentId, status_url: paymentPath(paymentId) },

@@ -42,7 +42,7 @@ export async function getPartnerPayment(
   { partnerId, paymentId }: { partnerId: string; paymentId: string },
 ): Promise<PaymentWithChannel> {
   const found = await findPartnerPayment(em, paymentId);
-  if (found?.payment.partner_id !== partnerId) refuse('RESOURCE_NOT_FOUND', 'There is no such payment');
+  if (found?.payment.partner_id !== partnerId) refuse('RESOURCE_NOT_FOUND', 'The payment was not found');
   return found;
 }
 

@@ -1,9 +1,9 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { WebhookEvent } from '../../partners/partner.ts';
 import { findPendingWebhooks } from '../../partners/webhooks/record-webhook.ts';
+import { tellAgain } from '../../platform/callbacks/tell-again.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { tellAgain } from '../callbacks/tell-again.ts';
 import type { PartnerPayment as Payment } from './partner-payment.entity.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import type { PartnerPaymentStep } from './partner-payment.ts';

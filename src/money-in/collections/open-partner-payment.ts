@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { refuseClosedOrganization, refuseInactivePartner, refuseUnlinked } from '../../partners/inactive.ts';
 import { openForOrder } from '../../partners/open-for-order.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
@@ -9,7 +8,6 @@ import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { partnerKeyRowIdFor } from '../../shared/ids.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
 import { isPaidUnknown } from '../payments/find-receipts.ts';
 import { deadlineOf } from '../payments/payment-order.ts';
@@ -64,7 +62,7 @@ async function open(
     if (await openAtOnce(em, { paymentId, opening, payment }))
       return { status: 'PENDING', expires_at: payment.expiresAt };
   }
-  const { partnerId, idempotency } = opening;
+  const { partnerId, idempotency, stamp } = opening;
   const make = async (tx: EntityManager) => {
     const payment = insert();
     await refuseInactivePartner(tx, partnerId);
@@ -72,11 +70,11 @@ async function open(
       await refuseClosedOrganization(tx, opening.organizationId);
       await refuseUnlinked(tx, { partnerId, organizationId: opening.organizationId });
     }
-    await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payment', resourceId: paymentId });
     await tx.execute(`with claim as (select ?::uuid as resource_id), ${payment.sql}`, [paymentId, ...payment.params]);
     return must(await find(tx), 'a payment that was written is there');
   };
-  const place = { resourceId: paymentId, kind: 'partner_payment', stamp: opening.stamp } as const;
+  const claim = { ...idempotency, partnerId };
+  const place = { resourceId: paymentId, kind: 'partner_payment', claim, stamp } as const;
   return openOnce(em, place, { find, make });
 }
 
@@ -100,29 +98,19 @@ async function openAtOnce(
   const { partnerId, idempotency, stamp } = opening;
   // Whether the organization that it names is linked is only known once the partner is held.
   if (opening.organizationId !== null) return false;
-  const sql = `with opening as (
-       insert into openings (resource_id, kind, made)
-       select ?::uuid, 'partner_payment', ?::bigint from partners p join organizations o on o.id = p.organization_id
+  const sql = `with claim as (
+       insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, made)
+       select p.id, ?, ?, ?::uuid, 'partner_payment', ?::bigint
+       from partners p join organizations o on o.id = p.organization_id
        where clock_timestamp() - ?::timestamptz <= make_interval(secs => ?)
          and p.id = ? and p.status = 'active' and o.status not in ('inactive', 'suspended')
        for key share of p, o
        on conflict do nothing returning resource_id
-     ), claim as (
-       insert into partner_idempotency_keys (id, partner_id, key_hash, fingerprint, resource_type, resource_id)
-       select ?::uuid, ?::uuid, ?, ?, 'payment', resource_id from opening returning resource_id
      ), ${payment.sql}`;
   const { keyHash, fingerprint } = idempotency;
-  const opened = [
-    paymentId,
-    stamp.number,
-    stamp.askedAt,
-    budgets.opening.lives / 1000,
-    partnerId,
-    partnerKeyRowIdFor(partnerId, keyHash),
-    partnerId,
-    keyHash,
-    fingerprint,
-  ];
+  const { number, askedAt } = stamp;
+  const lives = budgets.opening.lives / 1000;
+  const opened = [keyHash, fingerprint, paymentId, number, askedAt, lives, partnerId];
   try {
     return (await executePrepared(em, sql, [...opened, ...payment.params])).length > 0;
   } catch (error) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { TimelineShape } from '../../partners/timeline.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { externalRef, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
@@ -9,7 +10,12 @@ import { partnerPaymentStatuses } from './partner-payment.ts';
 import { tellPartnerPayment } from './payment-timeline.ts';
 import { OperatorsPaymentShape, presentOperatorsPayment } from './present-partner-payment.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partner-payments', tag: 'Operations' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partner-payments', tag: 'Operations' });
 const reads = allow('read-event', { userTypes: ['platform'], scope: 'all' });
 const params = z.object({ id: uuid() });
 

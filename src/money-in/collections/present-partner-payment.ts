@@ -37,7 +37,7 @@ export async function presentPartnerPayment(sealer: Sealer, { payment, channel, 
     net_amount: payment.net_amount,
     refunded_amount: refunded,
     currency: 'IDR' as const,
-    payment_code: payment.payment_code ?? null,
+    payment_code: isPushed(channel) ? null : (payment.payment_code ?? null),
     next_action: nextActionOf(payment, channel),
     metadata: await showMetadata(sealer, payment),
     instrument_id: payment.instrument_id ?? null,
@@ -56,20 +56,19 @@ async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: Par
   return opened === null ? null : JSON.parse(opened);
 }
 
-/** Wallets in which the payer is asked: there is nothing to show. */
-const pushWallets: readonly string[] = ['OVO'];
+/** Whether the wallet asks the payer by itself: there is nothing to show, and the code is the provider's own id. */
+const isPushed = ({ channel_code }: PaymentChannelName): boolean => channel_code === 'OVO';
 
 /** What to show the customer; null while there is nothing yet, and once the payment is final. */
 function nextActionOf(
   { status, payment_code: code = null }: PartnerPayment,
-  { method, channel_code }: PaymentChannelName,
+  channel: PaymentChannelName,
 ): z.input<typeof NextActionShape> | null {
   if (isFinalPayment(status) || code === null) return null;
+  const { method } = channel;
   if (method === 'virtual_account') return { type: 'show_account_number', value: code };
   if (method === 'qris') return { type: 'show_qr', value: code };
-  return pushWallets.includes(channel_code)
-    ? { type: 'wait_for_push', value: null }
-    : { type: 'redirect', value: code };
+  return isPushed(channel) ? { type: 'wait_for_push', value: null } : { type: 'redirect', value: code };
 }
 
 const NextActionShape = z.object({
@@ -95,9 +94,14 @@ export const PartnerPaymentShape = z
     net_amount: amount(),
     refunded_amount: amount(),
     currency: z.literal('IDR'),
-    payment_code: z.string().nullable().meta({
-      description: 'Virtual account number, QR payload or checkout URL; null while the provider has not made one.',
-    }),
+    payment_code: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which ' +
+          'asks the customer by itself.',
+      }),
     next_action: NextActionShape.nullable().meta({
       description: 'What to show the customer; null while the provider has not made it, and once the payment is final.',
     }),

@@ -1,5 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type FeeRule, freeOfCharge, isWorthwhile, type Price, priceCollection } from '../../partners/fee.ts';
+import {
+  type FeeRule,
+  freeOfCharge,
+  isWorthwhile,
+  leastCollection,
+  type Price,
+  priceCollection,
+} from '../../partners/fee.ts';
 import { refuseClosed, refuseNotLinked } from '../../partners/inactive.ts';
 import type { FeeMode } from '../../partners/partner.ts';
 import { aboutField, refuseField } from '../../partners/refuse-field.ts';
@@ -55,12 +62,15 @@ export async function priceRequest(
   if (method === 'qris' && channel !== undefined) refuseField('channel', 'must be left out for qris');
   if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
   const context = await readContext(em, question);
-  if (context?.channel_id == null) refuseField('channel', `there is no ${method} ${channel ?? ''}`.trimEnd());
+  if (context?.channel_id == null) return refuseUnknownChannel(em, question);
   const takes = `the channel takes IDR ${context.minimum_amount} to ${context.maximum_amount}`;
   if (compareMoney(amount, context.maximum_amount) > 0) refuseField('amount', takes);
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
   const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
-  if (!isWorthwhile(price)) refuseField('amount', 'does not cover the fee');
+  if (!isWorthwhile(price)) {
+    const least = leastCollection(context.fee_mode, rule, context.minimum_amount);
+    refuseField('amount', `does not cover the fee of IDR ${price.fee}: the least is IDR ${least ?? 'unknown'}`);
+  }
   if (creation !== null && !isWholeRupiah(price.gross)) {
     refuseField('amount', `the gross, ${price.gross}, is not a whole IDR amount`);
   }
@@ -78,6 +88,18 @@ export async function priceRequest(
       ? feeOf(price.gross, rule.provider_fixed, rule.provider_basis_points)
       : '0.0000',
   };
+}
+
+/** Refuses a channel that does not exist, naming the one that was meant, or those there are. */
+async function refuseUnknownChannel(em: EntityManager, { method, channel = '' }: PriceQuestion): Promise<never> {
+  const open = await em.execute<{ code: string }[]>(
+    'select channel_code as code from payment_channels where method = ? and active order by channel_code',
+    [method],
+  );
+  const meant = open.filter(({ code }) => code.toLowerCase() === channel.trim().toLowerCase());
+  const codes = (meant.length > 0 ? meant : open).map(({ code }) => code).join(', ');
+  const help = meant.length > 0 ? `write ${codes}` : `there are ${codes}`;
+  return refuseField('channel', `there is no ${method} ${channel}`.trimEnd() + (codes === '' ? '' : `: ${help}`));
 }
 
 function requireMobileNumber(phone: string | undefined, channel: string | undefined): void {

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { accountsOfSettlement, systemAccounts } from '../../ledger/account.ts';
+import { accountsOfSettlement, systemAccounts } from '../../ledger/accounts/account.ts';
 import { holdBalances } from '../../ledger/hold-balances.ts';
 import { postJournal } from '../../ledger/post-journal.ts';
 import { Partner } from '../../partners/partner.entity.ts';

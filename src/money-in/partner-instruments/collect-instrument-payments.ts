@@ -1,4 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { doCallbacksCome } from '../../platform/callbacks/do-callbacks-come.ts';
+import { tellAgain } from '../../platform/callbacks/tell-again.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
@@ -8,8 +10,6 @@ import { failpoint } from '../../shared/failpoint.ts';
 import { instrumentPaymentIdFor } from '../../shared/ids.ts';
 import { compareMoney } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
-import { doCallbacksCome } from '../callbacks/do-callbacks-come.ts';
-import { tellAgain } from '../callbacks/tell-again.ts';
 import { PartnerPayment } from '../collections/partner-payment.entity.ts';
 import { settleOpenPayment } from '../collections/settle-partner-payment.ts';
 import { strayOf } from '../payments/confirm-payment.ts';

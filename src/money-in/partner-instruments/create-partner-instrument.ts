@@ -65,6 +65,7 @@ export async function createPartnerInstrument(
       {
         resourceId: id,
         kind: 'partner_instrument',
+        claim: { ...idempotency, partnerId },
         stamp: idempotency.stamp,
         isKeyed: true,
         unavailable: 'The instrument could not be started; try again',

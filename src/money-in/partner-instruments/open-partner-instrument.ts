@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { refuseInactivePartner } from '../../partners/inactive.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
@@ -19,9 +18,7 @@ export async function openPartnerInstrument(
 ): Promise<PartnerInstrumentStatus> {
   const find = (tx: EntityManager) => tx.findOne(PartnerInstrument, { id: instrumentId });
   const make = async (tx: EntityManager, asked: PartnerInstrumentOpening) => {
-    const { partnerId, idempotency } = asked;
-    await refuseInactivePartner(tx, partnerId);
-    await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'instrument', resourceId: instrumentId });
+    await refuseInactivePartner(tx, asked.partnerId);
     return write(tx, instrumentId, asked);
   };
   const instrument =
@@ -29,7 +26,12 @@ export async function openPartnerInstrument(
       ? await find(em)
       : await openOnce(
           em,
-          { resourceId: instrumentId, kind: 'partner_instrument', stamp: opening.stamp },
+          {
+            resourceId: instrumentId,
+            kind: 'partner_instrument',
+            claim: { ...opening.idempotency, partnerId: opening.partnerId },
+            stamp: opening.stamp,
+          },
           { find, make: (tx) => make(tx, opening) },
         );
   if (instrument === null) refuse('NOT_FOUND', `no instrument ${instrumentId}`);

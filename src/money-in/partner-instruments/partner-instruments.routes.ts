@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import { externalRef, moneyString, periodEnd, periodStart, text, uuid } from '../../platform/http/fields.ts';
 import { metadata } from '../../platform/http/metadata.ts';
@@ -9,10 +10,17 @@ import { must } from '../../shared/assert.ts';
 import { closePartnerInstrument } from './close-partner-instrument.ts';
 import { createPartnerInstrument } from './create-partner-instrument.ts';
 import { findInstruments, getInstrument } from './find-partner-instruments.ts';
+import type { PartnerInstrumentWorkflows } from './partner-instrument.ts';
 import { instrumentMethods, instrumentPath, partnerInstrumentLaw } from './partner-instrument.ts';
 import { PartnerInstrumentShape, presentInstrument } from './present-partner-instrument.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners/instruments', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  workflows: PartnerInstrumentWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/instruments', tag: 'Partner API' });
 const params = z.object({ id: uuid() });
 
 routes.post(

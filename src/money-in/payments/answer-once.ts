@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { keepFirstAnswer, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { findOrder } from './find-orders.ts';
-import { keepFirstAnswer, type StoredAnswer } from './idempotency.ts';
 import type { PaymentOpening } from './payment-contract.ts';
 import { openTexts, type PaymentTexts } from './prepare-gateway-payment.ts';
 

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
-import { readPayer } from '../../people/identity/read-payer.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { fromStored } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
@@ -162,20 +161,6 @@ export async function makePayments(
 /** Refuses a payment after its deadline; last in a transaction whose effect takes further statements. */
 export const refuseLate = (tx: EntityManager, { deadline }: BalancePayment): Promise<unknown> =>
   tx.execute('select in_time(?::timestamptz, 0)', [deadline ?? null]);
-
-/**
- * Waits for the lock of a payment's source account and holds it until the caller's transaction ends, so that the target
- * is judged after the wait, and so is the payer, who may have been suspended meanwhile (FORBIDDEN, as `readPayer`).
- * Locks nothing for an account that is not the payer's.
- */
-export async function lockSource(
-  tx: EntityManager,
-  { payer, sourceAccountId }: Pick<BalancePayment, 'payer' | 'sourceAccountId'>,
-): Promise<void> {
-  const { userId, userType, organizationId } = payer;
-  await tx.execute('select lock_source(?, ?, ?, ?)', [userId, userType, organizationId, sourceAccountId]);
-  await readPayer(tx, userId);
-}
 
 /** What was paid: now, or before under the same key or id. */
 export interface Paid {

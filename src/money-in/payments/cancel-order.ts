@@ -18,7 +18,7 @@ export async function cancelOrder(
   { caller, orderId, requestId }: { caller: Caller; orderId: string; requestId: string },
 ): Promise<OrderWithChannel> {
   const field = 'payment_order_id';
-  const { order } = (await findOrder(em, orderId)) ?? refuse('NOT_FOUND', 'no such order', { field });
+  const { order } = (await findOrder(em, orderId)) ?? refuse('NOT_FOUND', 'the order was not found', { field });
   if (order.user_id !== caller.userId) refuse('FORBIDDEN', 'the order is not yours', { field });
   const find = async () => must(await findOrder(em, orderId), 'an order is never deleted');
   const status = await cancelInstrument(em, {

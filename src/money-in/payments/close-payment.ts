@@ -1,11 +1,11 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { tellAgain } from '../../platform/callbacks/tell-again.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { addMoney } from '../../shared/money.ts';
-import { tellAgain } from '../callbacks/tell-again.ts';
 import { isPaidUnknown } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
-import type { WakingPort } from './handler.ts';
+import type { HandlingPorts } from './handler.ts';
 import { type Attempt, expectLastAttempt } from './obtain-instrument.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -17,7 +17,7 @@ import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 export async function closePayment(
   em: EntityManager,
   close: { orderId: string; status: 'FAILED' | 'EXPIRED'; failureCode: string | null; refused?: Attempt },
-  workflows: WakingPort,
+  ports: HandlingPorts,
 ): Promise<PaymentOrderStatus> {
   let wake = async () => {};
   const status = await em.transactional(async (tx) => {
@@ -26,8 +26,8 @@ export async function closePayment(
       { id: close.orderId },
       { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
     );
-    const handler = handlerOfOrder(order);
-    wake = () => wakeAfterEnd(order, workflows);
+    const handler = handlerOfOrder(ports, order);
+    wake = () => wakeAfterEnd(order, ports);
     if (isFinalOrder(order.status)) return order.status;
     const awaits = { reference: order.id, amount: addMoney(order.nominal, order.admin_fee) };
     if (await isPaidUnknown(tx, awaits)) return order.status;
@@ -52,6 +52,6 @@ export async function closePayment(
 }
 
 /** Wakes what waits for an order that has ended; on a retry, too, as a second time is harmless. */
-export async function wakeAfterEnd(order: PaymentOrder, workflows: WakingPort): Promise<void> {
-  await handlerOfOrder(order).wake?.(workflows, { referenceId: order.reference_id });
+export async function wakeAfterEnd(order: PaymentOrder, ports: HandlingPorts): Promise<void> {
+  await handlerOfOrder(ports, order).wake?.(ports.workflows, { referenceId: order.reference_id });
 }

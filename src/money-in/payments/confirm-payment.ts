@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { doCallbacksCome } from '../../platform/callbacks/do-callbacks-come.ts';
 import type { Gateway, InstrumentState, ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { receiptIdFor } from '../../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
-import { doCallbacksCome } from '../callbacks/do-callbacks-come.ts';
 import { findReceiptStates } from './find-receipts.ts';
 import type { InstrumentTable } from './obtain-instrument.ts';
 import type { Confirmation, StrayPayment, Verdict } from './payment-contract.ts';

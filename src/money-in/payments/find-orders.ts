@@ -34,7 +34,7 @@ export async function findOrder(em: EntityManager, orderId: string): Promise<Ord
  */
 export async function getOrder(em: EntityManager, caller: Caller, orderId: string): Promise<OrderWithChannel> {
   const found = await findOrder(em, orderId);
-  if (found === null) refuse('NOT_FOUND', 'no such order', { field: 'payment_order_id' });
+  if (found === null) refuse('NOT_FOUND', 'the order was not found', { field: 'payment_order_id' });
   if (!isPlatform(caller) && found.order.user_id !== caller.userId) {
     refuse('FORBIDDEN', 'the order is not yours', { field: 'payment_order_id' });
   }

@@ -1,9 +1,11 @@
-import type { HandledPayment, PaymentHandler } from './handler.ts';
-import { handlerOf } from './handlers/index.ts';
+import type { HandledPayment, HandlingPorts, PaymentHandler } from './handler.ts';
 import type { PaymentOrder } from './payment-order.entity.ts';
 
 /** The handler of an order that exists: its reference type was checked when it was opened. */
-export const handlerOfOrder = (order: PaymentOrder): PaymentHandler => handlerOf(order.reference_type);
+export const handlerOfOrder = (
+  { paymentKinds }: Pick<HandlingPorts, 'paymentKinds'>,
+  order: PaymentOrder,
+): PaymentHandler => paymentKinds[order.reference_type];
 
 /** An order as its handler sees it. */
 export const handledPayment = (order: PaymentOrder): HandledPayment => ({

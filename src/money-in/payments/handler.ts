@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { CircleWorkflows } from '../../circles/circle-contract.ts';
 import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
 import type { Payer } from '../../shared/caller.ts';
 import type { Money } from '../../shared/money.ts';
@@ -48,7 +47,9 @@ export interface HandledPayment {
 }
 
 /** The workflows that a settled payment may wake; implemented in `temporal/`, injected. */
-export type WakingPort = Pick<CircleWorkflows, 'wakeSavingCircle'>;
+export interface WakingPort {
+  wakeSavingCircle(circleId: string, hint: string): Promise<void>;
+}
 
 /** What an effect in SQL knows of a payment: on the balance rail the same statement finds the account. */
 export type EffectPayment = Omit<HandledPayment, 'accountId'>;
@@ -105,7 +106,7 @@ export interface Together {
 
 /**
  * One kind of payment, as data (docs/contract.md 3). A new kind is its name in `referenceTypes`, one file, and one line
- * in `handlers`; the dispatcher knows no reference type by name.
+ * in `paymentKinds`; the dispatcher knows no reference type by name.
  */
 export interface PaymentHandler {
   referenceType: ReferenceType;
@@ -149,4 +150,13 @@ export interface PaymentHandler {
   wake?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
   /** Gateway rail only: updates the pending row when the order ended unpaid. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
+}
+
+/** The handler of each reference type, which its domain keeps. */
+export type PaymentKinds = { [Type in ReferenceType]: PaymentHandler & { referenceType: Type } };
+
+/** What the steps of a payment need to have its handler do its part. */
+export interface HandlingPorts {
+  paymentKinds: PaymentKinds;
+  workflows: WakingPort;
 }

@@ -2,14 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
+import { claimOfUser } from '../../platform/openings/opening.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { addMoney } from '../../shared/money.ts';
 import { isPaidUnknown } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
-import type { WakingPort } from './handler.ts';
-import { handlerOf } from './handlers/index.ts';
-import { claimIdempotencyKey } from './idempotency.ts';
+import type { HandlingPorts } from './handler.ts';
 import type { OpenedOrder, PaymentOpening } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-order.ts';
@@ -24,7 +23,7 @@ import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-o
 export async function openPaymentOrder(
   em: EntityManager,
   { orderId, opening, at }: { orderId: string; opening: PaymentOpening | null; at: string },
-  workflows: WakingPort,
+  ports: HandlingPorts,
 ): Promise<OpenedOrder> {
   const find = (tx: EntityManager) => tx.findOne(PaymentOrder, { id: orderId });
   const opened =
@@ -32,12 +31,13 @@ export async function openPaymentOrder(
       ? await find(em)
       : await openOnce(
           em,
-          { resourceId: orderId, kind: 'payment_order', stamp: opening.stamp },
-          { find, make: (tx) => makeOrder(tx, { orderId, opening, openedAt: new Date(at) }) },
+          { resourceId: orderId, kind: 'payment_order', claim: claimOfUser(opening), stamp: opening.stamp },
+          { find, make: (tx) => makeOrder(tx, ports, { orderId, opening, openedAt: new Date(at) }) },
         );
   if (opened === null) refuse('NOT_FOUND', `no payment order ${orderId}`);
   await failpoint('open-payment-order.after');
-  if (opening !== null) void handlerOfOrder(opened).wake?.(workflows, { referenceId: opened.reference_id });
+  if (opening !== null)
+    void handlerOfOrder(ports, opened).wake?.(ports.workflows, { referenceId: opened.reference_id });
   const awaits = { reference: orderId, amount: addMoney(opened.nominal, opened.admin_fee) };
   return {
     status: opened.status,
@@ -49,10 +49,11 @@ export async function openPaymentOrder(
 
 async function makeOrder(
   tx: EntityManager,
+  ports: HandlingPorts,
   { orderId, opening, openedAt }: { orderId: string; opening: PaymentOpening; openedAt: Date },
 ): Promise<PaymentOrder> {
   // The request may have waited: a target stopped meanwhile takes no order.
-  const { payableUntil = null } = await handlerOf(opening.referenceType).findTarget(tx, {
+  const { payableUntil = null } = await ports.paymentKinds[opening.referenceType].findTarget(tx, {
     referenceId: opening.referenceId,
     amount: opening.nominal,
     rail: 'gateway',
@@ -80,12 +81,8 @@ async function makeOrder(
     updated_at: openedAt,
   });
   await tx.flush();
-  const [handler, payment] = [handlerOfOrder(order), handledPayment(order)];
+  const [handler, payment] = [handlerOfOrder(ports, order), handledPayment(order)];
   await handler.holdPending?.(tx, payment);
-  if (opening.idempotency !== null) {
-    await claimIdempotencyKey(tx, { ...opening.idempotency, userId: opening.userId, resourceId: orderId });
-  }
-  // After the key, as on the other rail: who pays by both at once would wait for both.
   await handler.onPending?.(tx, payment);
   await recordEvent(tx, {
     event: 'RESOURCE_CREATED',

@@ -1,12 +1,12 @@
 import Router from '@koa/router';
+import type { MikroORM } from '@mikro-orm/postgresql';
 import { isUuid } from '../../shared/uuid.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
 import { findPaidState } from './find-paid-state.ts';
 import { paidPage } from './paid-page.ts';
 import { paidPath } from './return-url.ts';
 
 /** `GET /paid/:id`: where wallets send payers back to. Public, rendered by the server, without scripts. */
-export function paidPages({ orm }: Pick<Dependencies, 'orm'>): Router {
+export function paidPages({ orm }: { orm: MikroORM }): Router {
   const router = new Router({ sensitive: true });
   router.get(paidPath(':id'), async (ctx) => {
     const id = ctx.params.id ?? '';

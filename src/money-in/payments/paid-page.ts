@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html';
-import type { Money } from '../../shared/money.ts';
+import { rupiah } from '../../shared/money.ts';
 import type { PaidState } from './find-paid-state.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
 
@@ -58,13 +58,6 @@ a { display: inline-block; padding: 0.5rem 1rem; color: var(--act); border: 1px 
   text-decoration: none; font-weight: 600; }
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
 `;
-
-/** An amount as it is written in Indonesia; a fraction only where there is one. */
-function rupiah(amount: Money): string {
-  const [whole = '0', fraction = ''] = amount.split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '.');
-  return /[1-9]/.test(fraction) ? `Rp ${grouped},${fraction.replace(/0+$/, '')}` : `Rp ${grouped}`;
-}
 
 /** The page for a payer who came back from a wallet: status and amount only; null for an unknown payment. */
 export function paidPage(state: PaidState | null): string {

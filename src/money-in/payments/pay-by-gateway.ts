@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { findFirstAnswer, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
+import { claimOfUser } from '../../platform/openings/opening.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
@@ -8,12 +10,18 @@ import { createKeyedMutex } from '../../shared/concurrency.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
-import { handlerOf } from './handlers/index.ts';
-import { findFirstAnswer, type StoredAnswer } from './idempotency.ts';
+import type { PaymentKinds } from './handler.ts';
 import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
 import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
 
 const mutex = createKeyedMutex();
+
+/** What a payment by the gateway needs in addition to the database. */
+export interface GatewayPorts {
+  sealer: Sealer;
+  paymentKinds: PaymentKinds;
+  workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'>;
+}
 
 export interface GatewayAsking {
   caller: Caller;
@@ -34,14 +42,14 @@ export type GatewayPaymentOutcome = { replay: StoredAnswer } | { found: OrderWit
  */
 export async function payByGateway(
   em: EntityManager,
-  { sealer, workflows }: { sealer: Sealer; workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'> },
+  ports: GatewayPorts,
   asking: GatewayAsking,
 ): Promise<GatewayPaymentOutcome> {
   const { body, caller, key, idempotency, requestId } = asking;
   const orderId = paymentOrderIdFor(caller.userId, key);
+  const claim = claimOfUser({ userId: caller.userId, idempotency });
   /** The stored answer under the key; throws when the key belongs to another request. */
-  const findReplay = async () =>
-    idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
+  const findReplay = async () => claim && findFirstAnswer(em.fork(), claim);
   const waitMs = budgets.requests.gatewayPayment;
   const stamp = await stampOpening(em, key === undefined ? { livesMs: waitMs } : {});
   const pay = async (leftMs: number): Promise<GatewayPaymentOutcome> => {
@@ -52,14 +60,15 @@ export async function payByGateway(
       {
         resourceId: orderId,
         kind: 'payment_order',
+        claim,
         stamp,
         isKeyed: key !== undefined,
         unavailable: 'The payment could not be started; try again',
       },
       {
         find: (place) => findOrder(place, orderId),
-        prepare: () => prepareGatewayPayment(em, sealer, { orderId, caller, body, idempotency, requestId }),
-        start: (opening) => workflows.startGatewayPayment(orderId, opening, leftMs),
+        prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body, idempotency, requestId }),
+        start: (opening) => ports.workflows.startGatewayPayment(orderId, opening, leftMs),
       },
     );
     // An order that had its instrument failed later, by its payer: that is returned as it stands.
@@ -72,5 +81,5 @@ export async function payByGateway(
     return { found };
   };
   const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
-  return handlerOf(body.reference_type).inTurn ? mutex.take(target, waitMs, pay) : pay(waitMs);
+  return ports.paymentKinds[body.reference_type].inTurn ? mutex.take(target, waitMs, pay) : pay(waitMs);
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { lockSource } from '../../ledger/lock-source.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { createSemaphore, type Semaphore } from '../../shared/concurrency.ts';
@@ -10,7 +11,6 @@ import { formatMoney } from '../../shared/money.ts';
 import {
   type BalancePayment,
   handledOf,
-  lockSource,
   type MadeRow,
   type Movement,
   makePayments,
@@ -219,7 +219,7 @@ async function keepAnswer(
 ): Promise<string> {
   const body = await present(tx);
   if (idempotency) {
-    await tx.execute('update idempotency_keys set answer_body = ? where user_id = ? and key_hash = ?', [
+    await tx.execute('update requests set answer_body = ? where owner_id = ? and key_hash = ?', [
       body,
       payer.userId,
       idempotency.keyHash,

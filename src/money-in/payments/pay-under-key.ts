@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isVerdict, toStored } from '../../platform/openings/open-once.ts';
+import { answerOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
+import { arriveUnderKey, findUnderKey, hashKey } from '../../platform/openings/idempotency-keys.ts';
+import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import { isAway, isLostConnection } from '../../shared/away.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -9,7 +11,6 @@ import { DomainError } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import { withPatience } from '../../shared/patience.ts';
 import { answerNaming, type BalancePayment, type NumberedKey, newBalancePlace, type Paid } from './balance-payment.ts';
-import { answerOf, hashKey, type KeptAnswer, type StoredAnswer } from './idempotency.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {
@@ -80,14 +81,17 @@ async function payKeyed(
 ): Promise<SentAnswer> {
   const { userId, keyHash, fingerprint } = claim;
   try {
-    const { number, isUsed, first } = await lookUp(em, claim);
-    const kept = first ?? (isUsed ? await tellAgain(em.fork(), userId, asked) : null);
+    const { stamp, made } = await arriveUnderKey(em, claim);
+    const { number } = stamp;
+    const kept = answerOf(made) ?? (made === null ? null : await tellAgain(em.fork(), userId, asked));
     if (kept !== null) return { ...kept, replayed: true };
     const paid = await payThroughLoss(em, userId, asked, () => pay({ keyHash, fingerprint, number }));
     return await sentAs(em, userId, asked, paid);
   } catch (error) {
     if (!isVerdict(error)) throw error;
-    return { ...(await refuseForGood(em, claim, error)), replayed: true };
+    const find = async (tx: EntityManager) => answerOf(await findUnderKey(tx, claim));
+    const opening = { resourceId: asked.transactionId, kind: null, claim, number: null };
+    return { ...(await refuseOnce(em, opening, find, error)), replayed: true };
   }
 }
 
@@ -143,18 +147,6 @@ async function payThroughLoss(
   }
 }
 
-/** The request's number, which orders it among the refusals under its key, and the answer stored already. */
-async function lookUp(em: EntityManager, { userId, keyHash, fingerprint }: Claim) {
-  const rows = await em.execute<({ number: string } & (KeptAnswer | { fingerprint: null }))[]>(
-    `select nextval('opening_numbers')::text as number, k.fingerprint, k.answer_status, k.answer_body
-     from (select) one left join idempotency_keys k on k.user_id = ? and k.key_hash = ?`,
-    [userId, keyHash],
-  );
-  const { number, ...kept } = must(rows[0], 'a left join of one row has one');
-  const isUsed = kept.fingerprint !== null;
-  return { number, isUsed, first: isUsed ? answerOf(kept, fingerprint) : null };
-}
-
 /**
  * The answer to what was paid, made again: with what was paid, which may be more than the amount asked for, with the
  * balance that the statement has after it, and of a contribution with what stands. Null when nothing was paid.
@@ -175,17 +167,4 @@ async function tellAgain(
     status: 201,
     body: typeof named === 'function' ? await named(em) : named.replace(newBalancePlace, row.balance),
   };
-}
-
-/** Writes the refusal down and throws it, or returns the answer of a payment made under the key meanwhile. */
-async function refuseForGood(em: EntityManager, claim: Claim, refusal: DomainError): Promise<StoredAnswer> {
-  const [kept] = await em
-    .fork()
-    .execute<KeptAnswer[]>(
-      'select fingerprint, answer_status, answer_body from refuse_balance_payment(?, ?, ?, ?::jsonb)',
-      [claim.userId, claim.keyHash, claim.fingerprint, JSON.stringify(toStored(refusal))],
-    );
-  const first = kept === undefined ? null : answerOf(kept, claim.fingerprint);
-  if (first !== null) return first;
-  throw refusal;
 }

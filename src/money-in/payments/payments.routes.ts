@@ -1,22 +1,25 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { signedIn } from '../../platform/http/access.ts';
 import { amount, moneyNumber, optionalText, prose, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
+import { replay, sendStored } from '../../platform/idempotency/replay.ts';
 import { answerOnce, withTexts } from './answer-once.ts';
 import { cancelOrder } from './cancel-order.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
+import type { PaymentKinds, WakingPort } from './handler.ts';
 import { OrderShape } from './order-shape.ts';
 import { PaidShape } from './paid-shape.ts';
 import { payByGateway } from './pay-by-gateway.ts';
+import type { PayTogether } from './pay-from-balance.ts';
+import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { referenceTypes } from './payment-order.ts';
 import { payAsAsked } from './prepare-balance-payment.ts';
 import { claimOf, openTexts } from './prepare-gateway-payment.ts';
 import { presentOrder } from './present-order.ts';
-import { replay, sendStored } from './replay.ts';
 
 const GatewayPayment = z.strictObject({
   reference_type: z.enum(referenceTypes),
@@ -34,13 +37,21 @@ const BalancePayment = z.strictObject({
   amount: moneyNumber(),
 });
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  workflows: GatewayPaymentWorkflows & WakingPort;
+  paymentKinds: PaymentKinds;
+  payTogether: PayTogether;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/payments',
   tag: 'Payments',
   description: 'Pay for any entity by the gateway rail (asynchronous) or from a balance (synchronous).',
 });
 
-const present = async (deps: Dependencies, found: OrderWithChannel) =>
+const present = async (deps: Ports, found: OrderWithChannel) =>
   presentOrder(found, await openTexts(deps.sealer, found.order.id, found.order.texts_sealed));
 
 routes.get(

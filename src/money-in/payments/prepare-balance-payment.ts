@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { fingerprintOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { balancePaymentIdFor } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import { newBalancePlace, presentPaid } from './balance-payment.ts';
-import type { WakingPort } from './handler.ts';
-import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
+import type { HandlingPorts } from './handler.ts';
 import { type PayTogether, payAndWake } from './pay-from-balance.ts';
 import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
 import type { ReferenceType } from './payment-order.ts';
@@ -23,7 +23,7 @@ export interface BalancePaymentRequest {
  */
 export async function payAsAsked(
   em: EntityManager,
-  { workflows, payTogether }: { workflows: WakingPort; payTogether: PayTogether },
+  ports: HandlingPorts & { payTogether: PayTogether },
   body: BalancePaymentRequest,
   asking: Asking,
 ): Promise<StoredAnswer & { replayed: boolean }> {
@@ -39,7 +39,7 @@ export async function payAsAsked(
     reference_id: body.reference_id,
   });
   return payUnderKey(em, asking, { fingerprint, transactionId, answer }, (idempotency) =>
-    payAndWake(em, { workflows, payTogether }, getHandler(caller, body.reference_type, 'balance'), {
+    payAndWake(em, ports, getHandler(ports, caller, { referenceType: body.reference_type, rail: 'balance' }), {
       payer: caller,
       transactionId,
       referenceId: body.reference_id,

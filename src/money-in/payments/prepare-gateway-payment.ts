@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { unlessErased } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { fingerprintOf } from '../../platform/idempotency/idempotency.ts';
+import { hashKey } from '../../platform/openings/idempotency-keys.ts';
 import { type Caller, requirePermission } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import { getChannelFor } from './find-channels.ts';
-import type { PaymentHandler, Rail } from './handler.ts';
-import { handlerOf } from './handlers/index.ts';
-import { fingerprintOf, hashKey } from './idempotency.ts';
+import type { HandlingPorts, PaymentHandler, PaymentKinds, Rail } from './handler.ts';
 import { adminFee } from './payment-channel.ts';
 import type { PaymentOpening } from './payment-contract.ts';
 import type { ReferenceType } from './payment-order.ts';
@@ -30,8 +30,12 @@ export interface PaymentTexts {
 }
 
 /** The handler of a payment on a rail. Throws 400 when this rail has none, 403 when the permission is missing. */
-export function getHandler(caller: Caller, referenceType: ReferenceType, rail: Rail): PaymentHandler {
-  const handler = handlerOf(referenceType);
+export function getHandler(
+  { paymentKinds }: Pick<HandlingPorts, 'paymentKinds'>,
+  caller: Caller,
+  { referenceType, rail }: { referenceType: ReferenceType; rail: Rail },
+): PaymentHandler {
+  const handler = paymentKinds[referenceType];
   if (!handler.rails.includes(rail)) {
     refuse('REQUEST_INVALID', `${referenceType} cannot be paid by ${rail}`, { field: 'reference_type' });
   }
@@ -52,7 +56,7 @@ export function claimOf(key: string | undefined, body: GatewayPaymentRequest): P
  */
 export async function prepareGatewayPayment(
   em: EntityManager,
-  sealer: Sealer,
+  ports: { sealer: Sealer; paymentKinds: PaymentKinds },
   input: {
     orderId: string;
     caller: Caller;
@@ -62,7 +66,7 @@ export async function prepareGatewayPayment(
   },
 ): Promise<Omit<PaymentOpening, 'stamp'>> {
   const { orderId, caller, body, idempotency, requestId } = input;
-  const handler = getHandler(caller, body.reference_type, 'gateway');
+  const handler = getHandler(ports, caller, { referenceType: body.reference_type, rail: 'gateway' });
   await getChannelFor(em, body.payment_id, body.amount);
   const onBehalfOf = body.on_behalf_of ?? null;
   const target = await handler.findTarget(em, {
@@ -84,7 +88,7 @@ export async function prepareGatewayPayment(
     paymentId: channel.id,
     nominal,
     adminFee: adminFee(nominal, channel),
-    textsSealed: await sealTexts(sealer, { orderId, caller }, handler, body),
+    textsSealed: await sealTexts(ports.sealer, { orderId, caller }, handler, body),
     requestId,
     idempotency,
   };

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openProfile } from '../../people/identity/profile.ts';
-import { User } from '../../people/identity/user.entity.ts';
+import { User } from '../../people/members/user.entity.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateway, Instrument } from '../../platform/gateway/gateway.ts';
 import { addMoney } from '../../shared/money.ts';
 import { closePayment, wakeAfterEnd } from './close-payment.ts';
-import type { WakingPort } from './handler.ts';
+import type { HandlingPorts } from './handler.ts';
 import { closeByRefusal, noteAttempt, obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
@@ -19,24 +19,22 @@ import { returnUrlOf } from './return-url.ts';
  */
 export async function requestInstrument(
   em: EntityManager,
-  { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
+  ports: HandlingPorts & { gateway: Gateway; sealer: Sealer },
   {
     orderId,
     publicUrl,
-    workflows,
     signal,
   }: {
     orderId: string;
     publicUrl: string;
-    workflows: WakingPort;
     signal: AbortSignal;
   },
 ): Promise<PaymentOrderStatus> {
   const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
-  if (isFinalOrder(order.status)) await wakeAfterEnd(order, workflows);
+  if (isFinalOrder(order.status)) await wakeAfterEnd(order, ports);
   if (order.status !== 'PENDING' || order.cancelled_at) return order.status;
   const channel = await em.findOneOrFail(PaymentChannel, { id: order.payment_id });
-  const { name } = await openProfile(sealer, await em.findOneOrFail(User, order.user_id));
+  const { name } = await openProfile(ports.sealer, await em.findOneOrFail(User, order.user_id));
   const request = {
     reference: order.id,
     method: channel.method,
@@ -49,10 +47,10 @@ export async function requestInstrument(
   const after = 'request-instrument.after';
   const table = 'payment_orders';
   const attempt = await noteAttempt(em, table, order.id);
-  const answer = await obtainInstrument(em, gateway, { table, attempt, request, signal, after });
+  const answer = await obtainInstrument(em, ports.gateway, { table, attempt, request, signal, after });
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
   const end = { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt } as const;
-  return closeByRefusal(em, table, { id: orderId, refused: attempt, close: () => closePayment(em, end, workflows) });
+  return closeByRefusal(em, table, { id: orderId, refused: attempt, close: () => closePayment(em, end, ports) });
 }
 
 // Row and event in one statement: a request waits for this step.

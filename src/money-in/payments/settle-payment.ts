@@ -1,26 +1,28 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { postJournal, recordTransactions, type TransactionRow } from '../../ledger/post-journal.ts';
+import { tellAgain } from '../../platform/callbacks/tell-again.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { assert, must } from '../../shared/assert.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, compareMoney, negateMoney, subtractMoney } from '../../shared/money.ts';
-import { tellAgain } from '../callbacks/tell-again.ts';
 import { applyReceipt } from './apply-receipt.ts';
 import { wakeAfterEnd } from './close-payment.ts';
 import { strayOf } from './confirm-payment.ts';
 import { hasReceipt } from './find-receipts.ts';
 import { handledPayment, handlerOfOrder } from './handled-payment.ts';
-import type { HandledPayment, PaymentEffect, SettledIn, WakingPort } from './handler.ts';
+import type { HandledPayment, HandlingPorts, PaymentEffect, SettledIn, WakingPort } from './handler.ts';
 import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import { costOfPayment } from './provider-cost.ts';
 
-/** The workflows that may be woken: that of the payment's target, and that of a stray receipt. */
-type SettlingPort = WakingPort & ReceiptWorkflows;
+/** As for every step; the workflow of a stray receipt may be woken, too. */
+interface SettlingPorts extends HandlingPorts {
+  workflows: WakingPort & ReceiptWorkflows;
+}
 
 /**
  * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the
@@ -32,7 +34,7 @@ type SettlingPort = WakingPort & ReceiptWorkflows;
 export async function settlePayment(
   em: EntityManager,
   { orderId, payment }: { orderId: string; payment: ConfirmedPayment | null },
-  workflows: SettlingPort,
+  ports: SettlingPorts,
 ): Promise<PaymentOrderStatus> {
   let wake = async () => {};
   /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
@@ -43,9 +45,9 @@ export async function settlePayment(
       { id: orderId },
       { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
     );
-    const handler = handlerOfOrder(order);
+    const handler = handlerOfOrder(ports, order);
     if (payment === null) return order.status;
-    wake = () => wakeAfterEnd(order, workflows);
+    wake = () => wakeAfterEnd(order, ports);
     const total = addMoney(order.nominal, order.admin_fee);
     const isFinal = isFinalOrder(order.status);
     const isKnown = await hasReceipt(tx, payment.providerPaymentId, { reference: order.id, amount: total });
@@ -75,7 +77,7 @@ export async function settlePayment(
       }),
       'an open order has no settlement journal',
     );
-    const [price] = await recordTransactions(tx, journalId, transactionRows(order));
+    const [price] = await recordTransactions(tx, journalId, transactionRows(ports, order));
     const transactionId = must(price, 'a settled order has its row of type price');
     await makeEffect(tx, handler.effect, handled, { transactionId });
     await handler.onPaid?.(tx, handled);
@@ -90,7 +92,7 @@ export async function settlePayment(
     return order.status;
   });
   await failpoint('settle-payment.after');
-  if (payment !== null && hasCase) await workflows.openUnmatchedReceipt(strayOf(payment));
+  if (payment !== null && hasCase) await ports.workflows.openUnmatchedReceipt(strayOf(payment));
   if (status === 'PAID') await wake();
   return status;
 }
@@ -109,8 +111,8 @@ async function makeEffect(
 }
 
 /** The `price` row and, where there is a fee, its own `fee` row (docs/contract.md 2 and 3). */
-function transactionRows(order: PaymentOrder): TransactionRow[] {
-  const handler = handlerOfOrder(order);
+function transactionRows(ports: HandlingPorts, order: PaymentOrder): TransactionRow[] {
+  const handler = handlerOfOrder(ports, order);
   const price: TransactionRow = {
     userId: order.user_id,
     organizationId: order.organization_id ?? null,

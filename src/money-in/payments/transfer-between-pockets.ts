@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
+import { fingerprintOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { refuse, withFieldNames } from '../../shared/errors.ts';
 import { balancePaymentIdFor } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import { newBalancePlace, presentPaid } from './balance-payment.ts';
-import { fingerprintOf, type StoredAnswer } from './idempotency.ts';
 import { type GatheredKind, moveTogether, type PayTogether } from './pay-from-balance.ts';
 import { type Asking, deadlineOf, payUnderKey } from './pay-under-key.ts';
 
@@ -62,7 +62,7 @@ export async function transferBetweenPockets(
       ['destination_account_id', destinationAccountId],
     ]) {
       const account = accounts.find(({ id }) => id === accountId);
-      if (account === undefined) refuse('NOT_FOUND', 'no such account', { field });
+      if (account === undefined) refuse('NOT_FOUND', 'the account was not found', { field });
       if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
     }
     const payment = {

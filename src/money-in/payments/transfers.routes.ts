@@ -3,11 +3,17 @@ import { allow } from '../../platform/http/access.ts';
 import { moneyString, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { sendStored } from '../../platform/idempotency/replay.ts';
 import { PaidShape } from './paid-shape.ts';
-import { sendStored } from './replay.ts';
+import type { PayTogether } from './pay-from-balance.ts';
 import { transferBetweenPockets } from './transfer-between-pockets.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Accounts' });
+/** What these routes work with. */
+interface Ports {
+  payTogether: PayTogether;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/accounts', tag: 'Accounts' });
 
 routes.post(
   '/:account_id/transfers',

@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Gateway } from '../../platform/gateway/gateway.ts';
 import { partner } from '../../platform/http/access.ts';
 import { nameAtBank, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { accountCheckStatuses, mostChecksOfAccount, mostChecksOfDay, nameMatches } from './account-check.ts';
 import { checkBankAccount } from './check-bank-account.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners/bank-account-checks', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  gateway: Pick<Gateway, 'checkBankAccount'>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/bank-account-checks', tag: 'Partner API' });
 
 const AccountCheckShape = z
   .object({

@@ -4,9 +4,8 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { carryOut, whyVoid } from './carry-out.ts';
+import { carryOut, tellWithdrawal, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import { tellWithdrawal } from './disbursing.ts';
 import { endDecision, judgingAgain, lockDecision, requireOperator } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
 
@@ -22,15 +21,17 @@ interface Deciding {
  * Approves another operator's proposal and has it carried out. Returns the ended decision: carried out, `refused` by
  * the subject's own checks, or `lapsed`. Once its approval is recorded, it is carried out once, however often that is
  * requested, and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it
- * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it or has no second factor, UNAUTHENTICATED when the
+ * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it, was not admitted or has no second factor, UNAUTHENTICATED when the
  * session has ended meanwhile, REQUEST_INVALID when the decision has ended, and SERVICE_UNAVAILABLE when it is approved
  * but not carried out yet.
  */
 export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
   const { decisionId: id } = deciding;
-  const decision = await decide(em, deciding, async (tx, pending) => {
+  const decision = await decide(em, ports, deciding, async (tx, pending) => {
     if (pending.approved_by) return;
     const { userId } = deciding.caller;
+    const whyNot = await ports.decisionKinds[pending.kind].whyNotBy?.(tx, pending, userId);
+    if (whyNot) refuse('FORBIDDEN', whyNot, { field: 'id' });
     if (pending.first_approved_by === userId) {
       refuse('FORBIDDEN', 'Another person has to give the second approval', { field: 'id' });
     }
@@ -47,6 +48,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
       requestId,
       data: { kind },
     });
+    await noteFirstApproval(tx, { userId, decisionId: id, requestId });
   });
   await failpoint('approve-decision.approved');
   if (decision.status !== 'pending' || !decision.approved_by) return tellWithdrawal(ports, decision);
@@ -57,14 +59,35 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
   });
 }
 
+/** The first approval of an approver is an event of its own, and an alarm: whoever was admitted begins to decide. */
+async function noteFirstApproval(
+  tx: EntityManager,
+  { userId, decisionId, requestId }: { userId: string; decisionId: string; requestId: string },
+): Promise<void> {
+  const isFirst = await tx.execute<unknown[]>(
+    'update users set first_approval_at = clock_timestamp() where id = ? and first_approval_at is null returning 1',
+    [userId],
+  );
+  if (isFirst.length === 0) return;
+  await recordEvent(tx, {
+    event: 'APPROVER_FIRST_APPROVED',
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: userId,
+    requestId,
+    data: { decision_id: decisionId },
+  });
+}
+
 /** Rejects another operator's proposal, which needs no second factor. Returns and throws as `approveDecision`. */
 export async function rejectDecision(
   em: EntityManager,
-  ports: Pick<DecisionPorts, 'workflows'>,
+  ports: Pick<DecisionPorts, 'workflows' | 'decisionKinds'>,
   deciding: Omit<Deciding, 'needsSecondFactor'>,
 ): Promise<Decision> {
   const { caller, requestId } = deciding;
-  const decision = await decide(em, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
+  const decision = await decide(em, ports, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
     endDecision(tx, pending, { status: 'rejected', actorId: caller.userId, requestId }),
   );
   return tellWithdrawal(ports, decision);
@@ -73,6 +96,7 @@ export async function rejectDecision(
 /** A second person's step on a pending decision, under its lock; a decision that has become void lapses instead. */
 async function decide(
   em: EntityManager,
+  ports: Pick<DecisionPorts, 'decisionKinds'>,
   { caller, decisionId, needsSecondFactor, requestId }: Deciding,
   step: (tx: EntityManager, pending: Decision) => Promise<void>,
 ): Promise<Decision> {
@@ -89,7 +113,7 @@ async function decide(
     if (decision.status !== 'pending') {
       refuse('REQUEST_INVALID', `the decision is ${decision.status}, not pending`, { field: 'id' });
     }
-    const why = await whyVoid(tx, decision);
+    const why = await whyVoid(tx, ports, decision);
     if (why === null) await step(tx, decision);
     else await endDecision(tx, decision, { status: 'lapsed', reason: why, actorId: caller.userId, requestId });
   };

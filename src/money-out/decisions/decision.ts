@@ -1,6 +1,10 @@
 import type { Money } from '../../shared/money.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
+/** How a payout may be ended by hand. */
+export const payoutOutcomes = ['succeeded', 'failed'] as const;
+export type PayoutOutcome = (typeof payoutOutcomes)[number];
+
 /**
  * Pure facts about operators' decisions (docs/contract.md 11): what the provider's status does not prove takes two
  * people. One that cannot be carried out is `refused`; one too late, or whose subject has changed, `lapsed`.
@@ -29,6 +33,7 @@ export const decisionKinds = [
   'refund_donation',
   'erase_person',
   'book_transfer',
+  'admit_approver',
 ] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
@@ -49,6 +54,8 @@ export type Proposal =
   | { kind: 'book_external'; amount: Money; reference: string; account_id?: string | undefined }
   | { kind: 'refund_donation'; donation_id: string }
   | { kind: 'erase_person'; user_id: string }
+  /** Somebody with the permission, who from then on may use it. */
+  | { kind: 'admit_approver'; user_id: string }
   /** A payout that failed here and left; or our reference, or the provider's id, of a transfer beyond ours. */
   | { kind: 'book_transfer'; payout_id?: string | undefined; provider_reference?: string | undefined };
 export type ProposalOf<Kind extends ProposedKind> = Extract<Proposal, { kind: Kind }>;

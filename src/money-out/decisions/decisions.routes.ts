@@ -1,19 +1,25 @@
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { nonZeroMoneyString, text, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { payoutOutcomes } from '../payouts/payout.ts';
 import { approveDecision, rejectDecision } from './approve-decision.ts';
 import type { Decision } from './decision.entity.ts';
-import { decisionKinds, decisionLaw, longestExternalReference } from './decision.ts';
+import { decisionKinds, decisionLaw, longestExternalReference, payoutOutcomes } from './decision.ts';
 import { noteOfDecision } from './decision-note.ts';
 import { findDecisions, getDecision } from './find-decisions.ts';
+import type { DecisionPorts } from './handling.ts';
 import { DecisionAnswer, presentDecision as present } from './present-decision.ts';
 import { proposeDecision } from './propose-decision.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports extends DecisionPorts {
+  config: Pick<Config, 'NODE_ENV'>;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/decisions',
   tag: 'Operations',
   description: "Two people decide what the provider's word does not prove: one proposes, another approves.",
@@ -81,6 +87,13 @@ const Body = z.discriminatedUnion('kind', [
     note,
   }),
   z.strictObject({
+    kind: z.literal('admit_approver'),
+    user_id: uuid().describe(
+      'A user with `approve-decision`, invited by neither of the two who admit them: from then on they may approve.',
+    ),
+    note,
+  }),
+  z.strictObject({
     kind: z.literal('refund_donation'),
     donation_id: uuid().describe('One that its donor could have refunded now: `POST /v1/donations/:id/refund`.'),
     note,
@@ -124,12 +137,13 @@ routes.get(
     query: listQuery().extend({
       status: z.enum(decisionLaw.statuses).optional(),
       kind: z.enum(decisionKinds).optional(),
+      payout_id: uuid().optional().meta({ description: 'About this payout, settled or booked.' }),
     }),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(DecisionAnswer), ...pageFields }) }) },
   },
   async ({ em, query }) => {
-    const { status, kind, ...window } = query;
-    const { items, ...listed } = await findDecisions(em, { status, kind }, window);
+    const { status, kind, payout_id, ...window } = query;
+    const { items, ...listed } = await findDecisions(em, { status, kind, payout_id }, window);
     return { message: 'Decisions found', data: { items: items.map(present), ...presentPage(query, listed) } };
   },
 );

@@ -10,7 +10,7 @@ import { type DecisionKind, decisionLivesHours } from './decision.ts';
 /** The decision with this id, locked until the transaction ends, before its subject is. Throws NOT_FOUND. */
 export async function lockDecision(tx: EntityManager, id: string): Promise<Decision> {
   const decision = await tx.findOne(Decision, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  return decision ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });
+  return decision ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
 }
 
 /** The same for a workflow that is to carry it out: throws REQUEST_INVALID for another kind or subject. */
@@ -41,15 +41,34 @@ async function holdOperator(tx: EntityManager, userId: string, permission: Decid
 
 /**
  * For an operator who has waited, for a lock or for the provider: throws FORBIDDEN when they have lost the permission
- * meanwhile, and UNAUTHENTICATED when their session has ended.
+ * meanwhile or were not admitted to approve, and UNAUTHENTICATED when their session has ended.
  */
 export async function requireOperator(
   tx: EntityManager,
   caller: Pick<Caller, 'userId' | 'token'>,
   permission: DecidingPermission,
 ): Promise<void> {
-  if (!(await holdOperator(tx, caller.userId, permission))) refuse('FORBIDDEN', 'You may no longer decide');
+  const mayDecide = await holdOperator(tx, caller.userId, permission);
+  if (!mayDecide) await refuseUnlessAdmitted(tx, caller, permission);
+  if (!mayDecide) refuse('FORBIDDEN', 'You may no longer decide');
   await refuseEnded(tx, caller);
+}
+
+/** Whoever is suspended is told so, and not of the session, which ended with it; whoever is active is first told of that. */
+async function refuseUnlessAdmitted(
+  tx: EntityManager,
+  caller: Pick<Caller, 'userId' | 'token'>,
+  permission: DecidingPermission,
+): Promise<void> {
+  const [user] = await tx.execute<{ is_active: boolean; is_admitted: boolean }[]>(
+    "select status = 'active' as is_active, approver_since is not null as is_admitted from users where id = ?",
+    [caller.userId],
+  );
+  if (user?.is_active !== true) refuse('FORBIDDEN', 'You may no longer decide');
+  await refuseEnded(tx, caller);
+  if (permission === 'approve-decision' && !user.is_admitted) {
+    refuse('FORBIDDEN', 'Two approvers have to admit you first, by a decision admit_approver');
+  }
 }
 
 /**

@@ -7,14 +7,19 @@ import type { DecisionKind, DecisionStatus } from './decision.ts';
 
 /** The decision with this id. Throws NOT_FOUND. */
 export async function getDecision(em: EntityManager, id: string): Promise<Decision> {
-  return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'there is no such decision', { field: 'id' });
+  return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
 }
 
 /** Decisions of operators, newest first unless asked otherwise. */
 export function findDecisions(
   em: EntityManager,
-  { status, kind }: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined },
+  {
+    status,
+    kind,
+    payout_id,
+  }: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined; payout_id?: string | undefined },
   window: ListWindow,
 ): Promise<Listed & { items: Decision[] }> {
-  return findPage(em, Decision, { ...(status && { status }), ...(kind && { kind }) }, window, { within: {} });
+  const where = { ...(status && { status }), ...(kind && { kind }), ...(payout_id && { payout_id }) };
+  return findPage(em, Decision, where, window, { within: {} });
 }

@@ -1,18 +1,25 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ErasureWorkflows } from '../../control/erasure/erasure.ts';
-import type { ReceiptWorkflows } from '../../money-in/payments/payment-contract.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateway } from '../../platform/gateway/gateway.ts';
-import type { PayoutWorkflows } from '../payouts/payout.ts';
+import type { Sweep } from '../../platform/housekeeping/sweep-rows.ts';
 import type { Decision } from './decision.entity.ts';
 import type { Evidence, ProposalOf, ProposedKind } from './decision.ts';
+
+/** The workflows that look after what is decided about; each kind knows its own. */
+interface DecisionWorkflows {
+  hintPayout(payout: { id: string; kind: string }): Promise<void>;
+  openUnmatchedReceipt(stray: object): Promise<void>;
+  lookAfterErasure(erasureId: string): Promise<void>;
+}
 
 /** What decisions need in addition to the database. */
 export interface DecisionPorts {
   gateway: Gateway;
   sealer: Sealer;
+  /** The kinds, which their domains keep. */
+  decisionKinds: DecisionKinds;
   /** Woken afterwards; what they miss their sweeps see. */
-  workflows: Pick<PayoutWorkflows, 'hintPayout'> & ReceiptWorkflows & ErasureWorkflows;
+  workflows: DecisionWorkflows;
 }
 
 /** What was found at the time of proposal. */
@@ -31,10 +38,20 @@ export interface CarryingOut {
   carryOut(em: EntityManager, ports: DecisionPorts, decision: Decision): Promise<unknown>;
   /** Why it has become void through a change of its subject; null if it has not. */
   whyMoved(tx: EntityManager, decision: Decision): Promise<string | null>;
+  /** Why this person may not approve it, though others may; null if nothing is against it. */
+  whyNotBy?(tx: EntityManager, decision: Decision, userId: string): Promise<string | null>;
+  /** Looks after what such decisions have begun. */
+  sweep?(workflows: DecisionWorkflows): Sweep;
 }
 
 /** A kind of decision that operators propose: the checks at its proposal, and how it is carried out. */
 export interface DecisionHandling<Kind extends ProposedKind> extends CarryingOut {
-  /** Throws NOT_FOUND or REQUEST_INVALID when it cannot be carried out as things are; then nothing is written. */
-  look(em: EntityManager, gateway: Gateway, proposal: ProposalOf<Kind>): Promise<Look>;
+  /**
+   * Throws NOT_FOUND or REQUEST_INVALID when it cannot be carried out as things are, and FORBIDDEN when the proposer may
+   * have no part in it; then nothing is written.
+   */
+  look(em: EntityManager, gateway: Gateway, proposal: ProposalOf<Kind>, proposerId: string): Promise<Look>;
 }
+
+/** The handling of each kind; a kind without one does not compile. */
+export type DecisionKinds = { [Kind in ProposedKind]: DecisionHandling<Kind> } & { disburse: CarryingOut };

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
-import { payoutOutcomes } from '../payouts/payout.ts';
 import type { Decision } from './decision.entity.ts';
-import { decisionKinds, decisionLaw } from './decision.ts';
+import { decisionKinds, decisionLaw, payoutOutcomes } from './decision.ts';
 
 const Side = z.record(z.string(), z.unknown());
 /** A decision as every answer shows one. */

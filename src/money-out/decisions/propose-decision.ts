@@ -8,7 +8,6 @@ import { Decision } from './decision.entity.ts';
 import type { ProposalOf, ProposedKind } from './decision.ts';
 import { requireOperator } from './end-decision.ts';
 import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
-import { proposable } from './handlings.ts';
 
 interface Proposing<Kind extends ProposedKind> {
   caller: Caller;
@@ -29,8 +28,9 @@ export async function proposeDecision<Kind extends ProposedKind>(
   proposing: Proposing<Kind>,
 ): Promise<Decision> {
   const kind: Kind = proposing.proposal.kind as Kind;
+  const proposable: { [One in ProposedKind]: DecisionHandling<One> } = ports.decisionKinds;
   const handling: DecisionHandling<Kind> = proposable[kind];
-  const look = await handling.look(em.fork(), ports.gateway, proposing.proposal);
+  const look = await handling.look(em.fork(), ports.gateway, proposing.proposal, proposing.caller.userId);
   const id = await write(em, proposing, look);
   if (!look.isProven) return em.fork().findOneOrFail(Decision, { id });
   try {

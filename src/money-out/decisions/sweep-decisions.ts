@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { erasureSweep } from '../../control/erasure/sweep-erasures.ts';
 import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import { carryOut } from './carry-out.ts';
-import type { DecisionPorts } from './handling.ts';
+import type { CarryingOut, DecisionPorts } from './handling.ts';
 
 const due = `select d.id, d.created_at as since from decisions d
   left join payouts p on p.id = d.payout_id
@@ -19,14 +18,14 @@ const due = `select d.id, d.created_at as since from decisions d
 
 /**
  * Lapses void decisions, and carries out those that were approved, or needed one person only, when the API process that
- * should have done so died; and looks after the erasures that decisions have begun. Returns how many it looked at.
+ * should have done so died; and looks after what decisions have begun. Returns how many it looked at.
  */
 export const sweepDecisions = (em: EntityManager, ports: DecisionPorts, failed: SweepFailure): Promise<number> =>
   sweepRows(
     em,
     [
       { kind: 'decision', due, longestWaitMinutes: 60, wake: (id) => carryOut(em, ports, id) },
-      erasureSweep(ports.workflows),
+      ...Object.values<CarryingOut>(ports.decisionKinds).flatMap((kind) => kind.sweep?.(ports.workflows) ?? []),
     ],
     failed,
   );

@@ -1,17 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { refuseField } from '../../partners/refuse-field.ts';
 import { sealForOrder } from '../../partners/seal-for-order.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { openOnce } from '../../platform/openings/open-once.ts';
 import type { KeyedRequest } from '../../platform/openings/opening.ts';
 import { must } from '../../shared/assert.ts';
-import { batchPayoutIdFor, payoutBatchIdFor } from '../../shared/ids.ts';
+import { batchPayoutIdFor, payoutBatchIdFor, payoutReferenceOf } from '../../shared/ids.ts';
 import type { Metadata } from '../../shared/metadata.ts';
 import { addMoney, formatMoney, type Money } from '../../shared/money.ts';
-import { type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
+import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { type BatchItemRequest, type JudgedItem, judgeItems } from './judge-items.ts';
 import { PayoutBatch } from './payout-batch.entity.ts';
 import { batchLivesHours, batchMetadataPlace, mostOpenBatches, type PayoutBatchWorkflows } from './payout-batch.ts';
@@ -44,7 +44,16 @@ export async function createPayoutBatch(
   const items = await Promise.all(judged.map((item, place) => writeItem(sealer, batchPayoutIdFor(id, place), item)));
   const { metadata } = creation.body;
   const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
-  const batch = await em.transactional((tx) => insertBatch(tx, { id, creation, judged, items, metadataSealed }));
+  const { keyHash, fingerprint, stamp } = idempotency;
+  const claim = { partnerId, keyHash, fingerprint };
+  const batch = await openOnce(
+    em,
+    { resourceId: id, kind: 'payout_batch', claim, stamp },
+    {
+      find: (tx) => tx.findOne(PayoutBatch, { id }),
+      make: (tx) => insertBatch(tx, { id, creation, judged, items, metadataSealed }),
+    },
+  );
   void workflows.wakePayoutBatch(id);
   return batch;
 }
@@ -92,12 +101,8 @@ async function insertBatch(
   },
 ): Promise<PayoutBatch> {
   const { id, creation, judged, items, metadataSealed } = written;
-  const { partnerId, keyId, body, idempotency, requestId } = creation;
-  await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'payout_batch', resourceId: id });
+  const { partnerId, keyId, body, requestId } = creation;
   await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
-  // A twin in another process was first.
-  const existing = await tx.findOne(PayoutBatch, { id });
-  if (existing !== null) return existing;
   const open = await tx.count(PayoutBatch, { partner_id: partnerId, look_again_at: { $ne: null } });
   if (open >= mostOpenBatches) refuseField('items', `${mostOpenBatches} batches are open already, the maximum`);
   const now = await readDatabaseClock(tx);

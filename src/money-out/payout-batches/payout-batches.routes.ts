@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
+import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { externalRef, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { metadata } from '../../platform/http/metadata.ts';
 import { nullsAsAbsent } from '../../platform/http/nulls-as-absent.ts';
@@ -11,6 +13,7 @@ import { NewPayout } from '../payouts/payouts.routes.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
 import { approvePayoutBatch, rejectPayoutBatch } from './decide-payout-batch.ts';
 import { findBatchItems, findPayoutBatches, getPayoutBatch } from './find-payout-batches.ts';
+import type { PayoutBatchWorkflows } from './payout-batch.ts';
 import { mostItems, mostOpenBatches, payoutBatchLaw, payoutBatchPath } from './payout-batch.ts';
 import {
   PayoutBatchItemShape,
@@ -19,7 +22,13 @@ import {
   presentPayoutBatch,
 } from './present-payout-batch.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners/payout-batches', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/payout-batches', tag: 'Partner API' });
 const params = z.object({ id: uuid() });
 
 const NewItem = nullsAsAbsent(
@@ -49,6 +58,7 @@ routes.post(
       'one answer has every complaint about them (`items.0.amount`); limits and balance are judged when it is approved. ' +
       `A partner has at most ${mostOpenBatches} open batches.`,
     access: partner('request-payout'),
+    bodyLimit: bodyLimitBytes.list,
     body: z.strictObject({
       items: z.array(item).min(1).max(mostItems).meta({ description: 'The payouts.' }),
       external_ref: externalRef().optional(),

@@ -5,7 +5,6 @@ import { failpoint } from '../../shared/failpoint.ts';
 import { compareMoney } from '../../shared/money.ts';
 import { closeAttempt, findMadeAttempts } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
-import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, noReasonGiven, type ProviderReport, restOf } from './payout.ts';
 import { arePayoutsHeld } from './payout-switch.ts';
@@ -71,7 +70,7 @@ async function keepUnsent(
   payout: Payout,
   { heard, at }: { heard: ProviderReport; at: Date },
 ): Promise<ProviderReport> {
-  const { heldBy } = handlings[payout.kind];
+  const { heldBy } = sending.payoutKinds[payout.kind];
   const before = await heldBy?.(tx, payout);
   if (before?.isHeld) {
     await lookAgainLater(tx, payout, await readDatabaseClock(tx), restOf(heard));
@@ -88,7 +87,7 @@ async function keepUnsent(
   }
   await recordProviderStatus(tx, payout, report, at);
   const held = report.said === 'not known' ? await heldBy?.(tx, payout) : undefined;
-  if (held?.failureCode) await fail(tx, sending.sealer, payout, held.failureCode);
+  if (held?.failureCode) await fail(tx, sending, payout, held.failureCode);
   return report;
 }
 
@@ -113,7 +112,7 @@ async function concludeFromIgnorance(
     return { said: 'refused', failureCode: last.failureCode ?? noReasonGiven };
   }
   if (made.length > 0 && !isFrozen(payout)) return nothing;
-  const held = await handlings[payout.kind].heldBy?.(tx, payout);
+  const held = await sending.payoutKinds[payout.kind].heldBy?.(tx, payout);
   if (held?.isBarred || held?.failureCode) return nothing;
   if ((await buildRequest(sending, payout)) === null) return { said: 'request differs' };
   const repeats = mayRepeat(made, sending.resendHours) && !(await arePayoutsHeld(tx));

@@ -37,6 +37,7 @@ export async function createPayout(
     {
       resourceId: payoutId,
       kind: 'payout',
+      claim: { partnerId, ...idempotency },
       stamp: idempotency.stamp,
       turnOf: partnerId,
       isKeyed: true,

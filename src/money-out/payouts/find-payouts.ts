@@ -82,7 +82,7 @@ async function withOwners(em: EntityManager, payouts: readonly Payout[]): Promis
 /** A partner's payout. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */
 export async function getPayout(em: EntityManager, partnerId: string, id: string): Promise<Payout> {
   const payout = await em.findOne(Payout, { id, partner_id: partnerId, kind: 'partner_payout' });
-  return payout ?? refuse('RESOURCE_NOT_FOUND', 'There is no such payout');
+  return payout ?? refuse('RESOURCE_NOT_FOUND', 'The payout was not found');
 }
 
 /** Reads the payouts whose ids these rows have; returns a function from a row to its payout. */

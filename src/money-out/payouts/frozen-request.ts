@@ -1,6 +1,7 @@
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateway, RefundRequest, TransferRequest } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
+import type { PayoutKinds } from './handling.ts';
 import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import type { PayoutTexts } from './payout.ts';
@@ -9,6 +10,7 @@ import type { PayoutTexts } from './payout.ts';
 export interface Sending {
   gateway: Gateway;
   sealer: Sealer;
+  payoutKinds: PayoutKinds;
   /** `PAYOUT_RESEND_HOURS`. */
   resendHours: number;
 }

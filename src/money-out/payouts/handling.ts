@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { TimelineItem } from '../../partners/timeline.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Payout } from './payout.entity.ts';
+import type { PayoutKind } from './payout.ts';
 
 /** What keeps a payout from being sent. */
 export interface Held {
@@ -26,8 +27,6 @@ export interface ToldPayout {
 
 /** What differs for one kind of payout once its money is reserved. */
 export interface PayoutHandling {
-  /** Its resource type in events and webhooks. */
-  resourceType: 'payout' | 'withdrawal' | 'refund';
   /** Whether a payout waits for the decision of people before it is sent, or has to fail because they said no. */
   heldBy?(tx: EntityManager, payout: Payout): Promise<Held>;
   /** What its timeline tells of one that people decide about: what it is, and each step of the decision. Null of others. */
@@ -39,4 +38,13 @@ export interface PayoutHandling {
   moved(tx: EntityManager, sealer: Sealer, payout: Payout, moved: { journalId: string; at: Date }): Promise<string[]>;
   /** Called once its outcome has been unknown for ten minutes; returns as `moved` does. Without it nobody is told. */
   delayed?(tx: EntityManager, sealer: Sealer, payout: Payout, delayed: { at: Date }): Promise<string[]>;
+}
+
+/** The handling of each kind, which its domain keeps. */
+export type PayoutKinds = Record<PayoutKind, PayoutHandling>;
+
+/** What moving a payout to another status needs in addition to the database. */
+export interface MovingPorts {
+  sealer: Sealer;
+  payoutKinds: PayoutKinds;
 }

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { DecidedTimelineShape } from '../../partners/timeline.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { amount, externalRef, periodEnd, periodStart, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { findAllPayouts, getAnyPayout } from './find-payouts.ts';
 import { findStuckPayouts } from './find-stuck-payouts.ts';
+import type { PayoutKinds } from './handling.ts';
 import { OperatorsPayoutShape, presentOperatorsPayout } from './operators-payout.ts';
 import { payoutKinds, payoutLaw } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
@@ -14,7 +17,14 @@ import { tellPayoutTimeline } from './payout-timeline.ts';
 const standardMinutes = 10;
 const longestMinutes = 527_040;
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+  config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
+  payoutKinds: PayoutKinds;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/payouts',
   tag: 'Operations',
   description: 'What operators look at and have to handle.',
@@ -129,8 +139,8 @@ routes.get(
   },
   async ({ em, deps, params: { id } }) => {
     const { payout } = await getAnyPayout(em, id);
-    const resendHours = deps.config.PAYOUT_RESEND_HOURS;
-    return { message: 'Timeline found', data: await tellPayoutTimeline(em, payout, { resendHours }) };
+    const facts = { resendHours: deps.config.PAYOUT_RESEND_HOURS, payoutKinds: deps.payoutKinds };
+    return { message: 'Timeline found', data: await tellPayoutTimeline(em, payout, facts) };
   },
 );
 

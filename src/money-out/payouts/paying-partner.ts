@@ -9,7 +9,6 @@ import { presentWholePayout } from './present-payout.ts';
 
 /** A partner's payout: the partner is sent a webhook about its end, and, if it asks for that event, about a delay. */
 export const payingPartner: PayoutHandling = {
-  resourceType: 'payout',
   moved: (tx, sealer, payout, { at }) =>
     tell(tx, sealer, payout, { type: `payout.${payout.status}` as WebhookEvent, version: payout.version, at }),
   async delayed(tx, sealer, payout, { at }) {

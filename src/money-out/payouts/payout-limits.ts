@@ -64,7 +64,7 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
      where p.id = ?`,
     [partnerId],
   );
-  if (row === undefined) refuse('NOT_FOUND', 'no such partner');
+  if (row === undefined) refuse('NOT_FOUND', 'The partner was not found');
   const { max_payout_amount, max_daily_amount, max_hourly_count, daily_amount, hourly_count } = row;
   return {
     activity: { status: row.status, organizationStatus: row.organization_status },

@@ -7,7 +7,7 @@ import { addMoney } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { findMadeAttempts, firstSentAt } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
-import { handlings } from './handlings.ts';
+import type { PayoutKinds } from './handling.ts';
 import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type PayoutStatus,
   type ProviderStatus,
   payoutFamilyOf,
+  resourceTypeOf,
   settledByOperator,
 } from './payout.ts';
 import { arePayoutsHeld } from './payout-switch.ts';
@@ -60,11 +61,12 @@ const namesOf: Record<PayoutKind, { name: string; source: string }> = {
 export async function tellPayoutTimeline(
   em: EntityManager,
   payout: Payout,
-  { resendHours, sealer }: { resendHours: number; sealer?: Sealer },
+  { resendHours, payoutKinds, sealer }: { resendHours: number; payoutKinds: PayoutKinds; sealer?: Sealer },
 ) {
   const { id, created_at: at, reference } = payout;
   const reserved = addMoney(payout.net_amount, payout.fee);
-  const { resourceType, tell } = handlings[payout.kind];
+  const resourceType = resourceTypeOf[payout.kind];
+  const { tell } = payoutKinds[payout.kind];
   const told = (await tell?.(em, payout)) ?? null;
   const { source } = namesOf[payout.kind];
   const name = told?.name ?? namesOf[payout.kind].name;
@@ -84,7 +86,7 @@ export async function tellPayoutTimeline(
     ...(await findLedgerItems(em, payout, name)),
     ...(resourceType === 'withdrawal' ? [] : await findWebhookItems(em, resourceType, id)),
   ];
-  return presentTimeline(items, told?.next ?? (await findNext(em, payout, { resendHours, name })));
+  return presentTimeline(items, told?.next ?? (await findNext(em, payout, { resendHours, payoutKinds, name })));
 }
 
 /** Where its money goes, in words. */
@@ -93,7 +95,7 @@ const placeOf = ({ bank_code }: Payout): string => bank_code ?? 'the wallet that
 async function findNext(
   em: EntityManager,
   payout: Payout,
-  { resendHours, name }: { resendHours: number; name: string },
+  { resendHours, payoutKinds, name }: { resendHours: number; payoutKinds: PayoutKinds; name: string },
 ) {
   const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
   if (payout.contradicted_at) {
@@ -102,7 +104,7 @@ async function findNext(
   }
   if (status !== 'pending') return null;
   const it = askedOf(payout);
-  if ((await handlings[payout.kind].heldBy?.(em, payout))?.isBarred) {
+  if ((await payoutKinds[payout.kind].heldBy?.(em, payout))?.isBarred) {
     const asked = asked_at ? 'The provider is asked again, and the ' : 'The ';
     return {
       at: look_again_at ?? null,

@@ -4,6 +4,7 @@ import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Metadata } from '../../shared/metadata.ts';
 import type { Money } from '../../shared/money.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
+import type { PayoutOutcome } from '../decisions/decision.ts';
 
 /**
  * Pure facts about payouts: money that leaves for a bank account, or for the wallet that paid. All kinds share one life
@@ -55,15 +56,6 @@ export const noReasonGiven = 'NO_REASON_GIVEN';
 
 /** The path of a payout's detail. */
 export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
-
-const referencePrefixes: Record<PayoutKind, string> = { partner_payout: 'PO', withdrawal: 'WD', payment_refund: 'RF' };
-
-/**
- * The platform's own reference, for people; the provider gets the id itself. Made of the end of the id, as ids of one
- * millisecond begin alike.
- */
-export const payoutReferenceOf = (id: string, kind: PayoutKind = 'partner_payout'): string =>
-  `${referencePrefixes[kind]}-${id.replaceAll('-', '').slice(-20).toUpperCase()}`;
 
 /** Where the money goes, and the partner's own reference: sent and stored sealed, as one text. */
 export interface PayoutTexts {
@@ -172,9 +164,12 @@ const unknowing: readonly ProviderStatus[] = [
 ];
 export const isUnknown = (said: ProviderStatus): boolean => unknowing.includes(said);
 
-/** How a payout may be ended by hand. */
-export const payoutOutcomes = ['succeeded', 'failed'] as const;
-export type PayoutOutcome = (typeof payoutOutcomes)[number];
+/** The type of the resource, in events and webhooks, that a kind of payout is. */
+export const resourceTypeOf = {
+  partner_payout: 'payout',
+  withdrawal: 'withdrawal',
+  payment_refund: 'refund',
+} as const satisfies Record<PayoutKind, string>;
 
 /** The final outcome that the provider's status gives; null while it gives none. */
 export function finalOutcomeOf({ said }: Pick<ProviderReport, 'said'>): PayoutOutcome | null {

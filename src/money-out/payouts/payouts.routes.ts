@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { aboutPayouts } from '../../partners/reference-tags.ts';
 import { TimelineShape } from '../../partners/timeline.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import {
   externalRef,
@@ -18,6 +20,8 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
 import { createPayout } from './create-payout.ts';
 import { findPayouts, getPayout } from './find-payouts.ts';
+import type { PayoutKinds } from './handling.ts';
+import type { PayoutWorkflows } from './payout.ts';
 import { payoutLaw, payoutPath } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
 import {
@@ -44,7 +48,15 @@ export const NewPayout = z.strictObject({
   metadata: metadata(),
 });
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  payoutKinds: PayoutKinds;
+  config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
+  sealer: Sealer;
+  workflows: Pick<PayoutWorkflows, 'startPartnerPayout'>;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/partners/payouts',
   tag: 'Partner API',
   description: aboutPayouts,
@@ -126,6 +138,7 @@ routes.get(
   async ({ em, deps, caller, params: { id } }) =>
     tellPayoutTimeline(em, await getPayout(em, caller.partnerId, id), {
       resendHours: deps.config.PAYOUT_RESEND_HOURS,
+      payoutKinds: deps.payoutKinds,
       sealer: deps.sealer,
     }),
 );

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type FeeRule, freeOfCharge, type Price, priceCollection } from '../../partners/fee.ts';
+import { type FeeRule, freeOfCharge, leastPayout, type Price, priceCollection } from '../../partners/fee.ts';
 import type { FeeMode } from '../../partners/partner.ts';
 import { refuseField } from '../../partners/refuse-field.ts';
 import {
@@ -7,6 +7,7 @@ import {
   complainOfAccountNumber,
   complainOfBankAmount,
   type PayoutBank,
+  refuseUnknownBank,
 } from '../../people/bank-accounts/payout-bank.ts';
 import { must } from '../../shared/assert.ts';
 import { isDomainError } from '../../shared/errors.ts';
@@ -46,7 +47,8 @@ interface ContextRow extends PayoutBank {
 /** What a payout costs, by the table of banks and the most specific fee rule (bank before method). */
 export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
   const { partnerId, bankCode } = question;
-  return priceWith((await readPriceContexts(em, { partnerId, bankCodes: [bankCode] })).get(bankCode), question);
+  const context = (await readPriceContexts(em, { partnerId, bankCodes: [bankCode] })).get(bankCode);
+  return context === undefined ? refuseUnknownBank(em, bankCode) : priceWith(context, question);
 }
 
 type Question = Omit<PayoutQuestion, 'partnerId'>;
@@ -91,14 +93,18 @@ function complainOfAmount(
   context: PriceContext,
   { bankCode, amount }: Pick<Question, 'bankCode' | 'amount'>,
 ): string | null {
-  let net: Money;
+  const { feeMode, rule, minimum } = context;
+  let price: Price;
   try {
-    net = priceCollection(context.feeMode, formatMoney(amount), context.rule).net;
+    price = priceCollection(feeMode, formatMoney(amount), rule);
   } catch (error) {
     if (!isDomainError(error)) throw error;
     return error.complaint;
   }
-  if (compareMoney(net, '0') <= 0) return 'does not cover the fee';
+  const { net, fee } = price;
+  if (compareMoney(net, '0') <= 0) {
+    return `does not cover the fee of IDR ${fee}: the least is IDR ${leastPayout(feeMode, rule, minimum) ?? 'unknown'}`;
+  }
   if (!isWholeRupiah(net)) return `what reaches the bank, ${net}, is not a whole IDR amount`;
   return complainOfBankAmount(net, bankCode, context);
 }

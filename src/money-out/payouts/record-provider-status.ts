@@ -6,7 +6,6 @@ import { must } from '../../shared/assert.ts';
 import { answerAttempt, findMadeAttempts, openAttempt, readAskedSince } from './attempts.ts';
 import { noteFurtherTransfers, noteGone } from './beyond-ours.ts';
 import { takeBackBooking } from './booked-transfers.ts';
-import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -16,6 +15,7 @@ import {
   lastingStatus,
   type ProviderReport,
   type ProviderStatus,
+  resourceTypeOf,
   restOf,
 } from './payout.ts';
 
@@ -116,7 +116,7 @@ async function noteContradiction(tx: EntityManager, payout: Payout, said: Provid
   await recordEvent(tx, {
     event: 'PAYOUT_CONTRADICTED',
     impact: 'HIGH',
-    resourceType: handlings[payout.kind].resourceType,
+    resourceType: resourceTypeOf[payout.kind],
     resourceId: payout.id,
     actorId: null,
     requestId: null,

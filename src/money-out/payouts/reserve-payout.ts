@@ -1,19 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { openForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
+import { payoutReferenceOf } from '../../shared/ids.ts';
 import { addMoney } from '../../shared/money.ts';
 import { Payout } from './payout.entity.ts';
-import {
-  type PayoutOpening,
-  type PayoutStanding,
-  type PayoutTexts,
-  payoutReferenceOf,
-  payoutTextsPlace,
-} from './payout.ts';
+import { type PayoutOpening, type PayoutStanding, type PayoutTexts, payoutTextsPlace } from './payout.ts';
 import { lockPayoutHeadroom, refuseBeyondHeadroom } from './payout-limits.ts';
 import { standingOf } from './standing-of.ts';
 import { reserveMoney, writePayout } from './write-payout.ts';
@@ -44,7 +38,8 @@ async function reserveOnce(
   find: (tx: EntityManager) => Promise<Payout | null>,
 ): Promise<Payout> {
   const texts = await openForOrder<PayoutTexts>(sealer, payoutTextsPlace(payoutId), opening.textsSealed);
-  const place = { resourceId: payoutId, kind: 'payout', stamp: opening.stamp } as const;
+  const { stamp, idempotency, partnerId } = opening;
+  const place = { resourceId: payoutId, kind: 'payout', claim: { ...idempotency, partnerId }, stamp } as const;
   return openOnce(em, place, { find, make: (tx) => reserve(tx, payoutId, opening, texts.read()) });
 }
 
@@ -55,7 +50,6 @@ async function reserve(
   texts: Pick<PayoutTexts, 'external_ref'>,
 ): Promise<Payout> {
   const { partnerId, amount, fee, net } = opening;
-  await claimPartnerKey(tx, { ...opening.idempotency, partnerId, resourceType: 'payout', resourceId: payoutId });
   const headroom = await lockPayoutHeadroom(tx, partnerId);
   refuseBeyondHeadroom(headroom, { amount, reserved: addMoney(net, fee) });
   const payout = await writePayout(tx, {

@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../ledger/account.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { type Posting, postJournal } from '../../ledger/post-journal.ts';
 import { findPendingWebhooks } from '../../partners/webhooks/record-webhook.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { nextPayoutLookAt, operatorsAfterMs } from '../../shared/asking-intervals.ts';
 import { assert, must } from '../../shared/assert.ts';
@@ -13,7 +12,7 @@ import { addMoney, negateMoney } from '../../shared/money.ts';
 import { canMove } from '../../shared/status-law.ts';
 import { readAskedSince } from './attempts.ts';
 import { takeBackBooking } from './booked-transfers.ts';
-import { handlings } from './handlings.ts';
+import type { MovingPorts } from './handling.ts';
 import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import {
@@ -25,6 +24,7 @@ import {
   type PayoutStatus,
   payoutFamilyOf,
   payoutLaw,
+  resourceTypeOf,
 } from './payout.ts';
 import { lockPayout } from './record-provider-status.ts';
 import { standingOf } from './standing-of.ts';
@@ -37,7 +37,7 @@ import { standingOf } from './standing-of.ts';
  */
 export async function resolvePayout(
   em: EntityManager,
-  sealer: Sealer,
+  ports: MovingPorts,
   { payoutId }: { payoutId: string },
 ): Promise<PayoutStanding> {
   await failpoint('resolve-payout.before');
@@ -49,13 +49,13 @@ export async function resolvePayout(
     if (payout.status === 'pending' && outcome !== null) {
       const ended =
         outcome === 'succeeded'
-          ? await succeed(tx, sealer, payout)
-          : await fail(tx, sealer, payout, await readFailureCode(tx, payout));
+          ? await succeed(tx, ports, payout)
+          : await fail(tx, ports, payout, await readFailureCode(tx, payout));
       deliveryIds.push(...ended);
     }
-    const held = await handlings[payout.kind].heldBy?.(tx, payout);
-    deliveryIds.push(...(await reverseIfReturned(tx, sealer, payout)));
-    deliveryIds.push(...(await tellDelay(tx, sealer, payout)));
+    const held = await ports.payoutKinds[payout.kind].heldBy?.(tx, payout);
+    deliveryIds.push(...(await reverseIfReturned(tx, ports, payout)));
+    deliveryIds.push(...(await tellDelay(tx, ports, payout)));
     const reservedAt = (await readAskedSince(tx, payout)).toISOString();
     return { ...standingOf(payout, deliveryIds), reservedAt, ...(held?.isHeld && { isHeld: true }) };
   });
@@ -64,21 +64,21 @@ export async function resolvePayout(
 }
 
 /** Reports once that the outcome has been unknown for ten minutes. If the answer is lost, a sweep finds the webhook. */
-async function tellDelay(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
+async function tellDelay(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   const { status, unknown_since: since, delay_told_at: told } = payout;
-  const { delayed } = handlings[payout.kind];
+  const { delayed } = ports.payoutKinds[payout.kind];
   if (status !== 'pending' || !since || told || !delayed) return [];
   const at = await readDatabaseClock(tx);
   if (at.getTime() - since.getTime() < operatorsAfterMs) return [];
   payout.delay_told_at = at;
-  const ids = await delayed(tx, sealer, payout, { at });
+  const ids = await delayed(tx, ports.sealer, payout, { at });
   await tx.flush();
   return ids;
 }
 
 /** The webhooks about a payout that are written but not delivered yet. */
 export async function findUntold(tx: EntityManager, { id, kind }: Payout): Promise<string[]> {
-  const { resourceType } = handlings[kind];
+  const resourceType = resourceTypeOf[kind];
   return resourceType === 'withdrawal' ? [] : findPendingWebhooks(tx, { resourceType, resourceId: id });
 }
 
@@ -95,9 +95,9 @@ async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Pr
  * Spends the reservation: the net has left through the gateway, the fee stays with us, and the provider also took its
  * own cost, which it keeps when the bank returns the net.
  */
-export async function succeed(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
+export async function succeed(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   payout.provider_cost = payout.provider_fee;
-  return move(tx, sealer, payout, 'succeeded', {
+  return move(tx, ports, payout, 'succeeded', {
     step: 'spent',
     postings: [
       { accountId: payout.reserved_account_id, amount: negateMoney(addMoney(payout.net_amount, payout.fee)) },
@@ -109,10 +109,15 @@ export async function succeed(tx: EntityManager, sealer: Sealer, payout: Payout)
 }
 
 /** Returns the whole reservation, including the fee. */
-export async function fail(tx: EntityManager, sealer: Sealer, payout: Payout, failureCode: string): Promise<string[]> {
+export async function fail(
+  tx: EntityManager,
+  ports: MovingPorts,
+  payout: Payout,
+  failureCode: string,
+): Promise<string[]> {
   const reserved = addMoney(payout.net_amount, payout.fee);
   payout.failure_code = failureCode;
-  return move(tx, sealer, payout, 'failed', {
+  return move(tx, ports, payout, 'failed', {
     step: 'returned',
     postings: [
       { accountId: payout.reserved_account_id, amount: negateMoney(reserved) },
@@ -125,9 +130,9 @@ export async function fail(tx: EntityManager, sealer: Sealer, payout: Payout, fa
  * If the provider's last status is that the bank returned a payout that had succeeded: a new journal returns the net to
  * where it came from; the fee stays.
  */
-export async function reverseIfReturned(tx: EntityManager, sealer: Sealer, payout: Payout): Promise<string[]> {
+export async function reverseIfReturned(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   if (!isReturnUnbooked(payout)) return [];
-  return move(tx, sealer, payout, 'reversed', {
+  return move(tx, ports, payout, 'reversed', {
     step: 'reversed',
     postings: [
       { accountId: systemAccounts.gatewayClearing, amount: negateMoney(payout.net_amount) },
@@ -138,16 +143,16 @@ export async function reverseIfReturned(tx: EntityManager, sealer: Sealer, payou
 
 async function move(
   tx: EntityManager,
-  sealer: Sealer,
+  ports: MovingPorts,
   payout: Payout,
   status: PayoutStatus,
   { step, postings }: { step: 'spent' | 'returned' | 'reversed'; postings: Posting[] },
 ): Promise<string[]> {
   assert(canMove(payoutLaw, payout.status, status), `a payout goes from ${payout.status} to ${status}`);
   const family = payoutFamilyOf(payout.kind);
-  const handling = handlings[payout.kind];
+  const handling = ports.payoutKinds[payout.kind];
   // What is told of it names its beneficiary: the key is looked for before accounts are locked that others wait for.
-  if (payout.partner_id) await showPayoutTexts(sealer, payout);
+  if (payout.partner_id) await showPayoutTexts(ports.sealer, payout);
   if (status === 'succeeded' && payout.provider_transfer_id) {
     await takeBackBooking(tx, payout.provider_transfer_id, { keepsCost: false });
   }
@@ -169,11 +174,11 @@ async function move(
   );
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',
-    resourceType: handling.resourceType,
+    resourceType: resourceTypeOf[payout.kind],
     resourceId: payout.id,
     actorId: null,
     requestId: payout.request_id ?? null,
     data: { status, journal_id: journalId, failure_code: payout.failure_code },
   });
-  return handling.moved(tx, sealer, payout, { journalId, at: now });
+  return handling.moved(tx, ports.sealer, payout, { journalId, at: now });
 }

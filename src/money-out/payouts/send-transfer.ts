@@ -15,7 +15,6 @@ import { compareMoney } from '../../shared/money.ts';
 import { askTransfer, hearProvider } from './ask-transfer.ts';
 import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
-import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
 import { isFinalPayout, isUnknown, type PayoutAttemptOutcome, type ProviderReport, restOf } from './payout.ts';
 import { arePayoutsHeld } from './payout-switch.ts';
@@ -35,7 +34,7 @@ export async function sendTransfer(
   { payoutId, at, signal }: { payoutId: string; at: string; signal: AbortSignal },
 ): Promise<ProviderReport> {
   await failpoint('send-transfer.before');
-  if (await mayNotLeave(em.fork(), payoutId)) return askTransfer(em.fork(), sending, { payoutId, at, signal });
+  if (await mayNotLeave(em.fork(), sending, payoutId)) return askTransfer(em.fork(), sending, { payoutId, at, signal });
   if (await arePayoutsHeld(em.fork())) return holdBack(em, sending, { payoutId, at, signal });
   const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
   if (earlier !== null && earlier.said !== 'not known') return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
@@ -58,9 +57,9 @@ export async function sendTransfer(
 }
 
 /** Whether it fails, as people said no or its owner may not move money: once the provider has said that it has nothing. */
-async function mayNotLeave(em: EntityManager, payoutId: string): Promise<boolean> {
+async function mayNotLeave(em: EntityManager, { payoutKinds }: Sending, payoutId: string): Promise<boolean> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
-  return Boolean((await handlings[payout.kind].heldBy?.(em, payout))?.failureCode);
+  return Boolean((await payoutKinds[payout.kind].heldBy?.(em, payout))?.failureCode);
 }
 
 /**
@@ -125,7 +124,7 @@ async function beginAttempt(
 ): Promise<Begun | ProviderReport | 'ask' | 'held'> {
   const payout = await lockPayout(tx, payoutId);
   if (isFinalPayout(payout.status)) return 'ask';
-  const decided = await handlings[payout.kind].heldBy?.(tx, payout);
+  const decided = await sending.payoutKinds[payout.kind].heldBy?.(tx, payout);
   if (decided?.isHeld) return { said: 'unsent' };
   if (decided?.isBarred || decided?.failureCode) return 'ask';
   const made = await findMadeAttempts(tx, payoutId);

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Gateway } from '../../platform/gateway/gateway.ts';
 import { assert, must } from '../../shared/assert.ts';
@@ -7,19 +6,20 @@ import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { isNote, notANote } from '../../shared/note.ts';
 import type { Decision } from '../decisions/decision.entity.ts';
+import type { PayoutOutcome } from '../decisions/decision.ts';
 import { actorOf, endDecision, lockDecisionAbout, whyPowerless } from '../decisions/end-decision.ts';
 import { hearProvider } from './ask-transfer.ts';
 import { findMadeAttempts } from './attempts.ts';
-import { handlings } from './handlings.ts';
+import type { MovingPorts } from './handling.ts';
 import { Payout } from './payout.entity.ts';
 import {
   finalOutcomeOf,
   isFinalPayout,
   lastingStatus,
-  type PayoutOutcome,
   type PayoutSettlement,
   type PayoutStanding,
   type ProviderStatus,
+  resourceTypeOf,
   settledByOperator,
 } from './payout.ts';
 import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
@@ -45,10 +45,10 @@ interface Settling {
  */
 export async function settlePayout(
   em: EntityManager,
-  { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
+  ports: MovingPorts & { gateway: Gateway },
   { payoutId, settlement, at, signal }: Settling,
 ): Promise<PayoutStanding> {
-  const report = await hearProvider(gateway, await em.findOneOrFail(Payout, { id: payoutId }), signal);
+  const report = await hearProvider(ports.gateway, await em.findOneOrFail(Payout, { id: payoutId }), signal);
   const standing = await em.fork().transactional(async (tx) => {
     const decision = await decisionOf(tx, payoutId, settlement);
     const payout = await lockPayout(tx, payoutId);
@@ -57,8 +57,8 @@ export async function settlePayout(
     if (!wasFinal) await recordProviderStatus(tx, payout, report, new Date(at));
     const deliveries =
       decision === null
-        ? await settleAsProven(tx, sealer, payout, { settlement, said })
-        : await carryOut(tx, sealer, payout, { decision, said });
+        ? await settleAsProven(tx, ports, payout, { settlement, said })
+        : await carryOut(tx, ports, payout, { decision, said });
     // The payout may be final because this step is repeated, with its webhooks written but not started.
     return standingOf(payout, wasFinal ? await findUntold(tx, payout) : deliveries);
   });
@@ -74,7 +74,7 @@ async function decisionOf(tx: EntityManager, payoutId: string, settlement: Payou
 /** Without a decision: only as the provider's final status says. */
 async function settleAsProven(
   tx: EntityManager,
-  sealer: Sealer,
+  ports: MovingPorts,
   payout: Payout,
   { settlement, said }: { settlement: PayoutSettlement; said: ProviderStatus },
 ): Promise<string[]> {
@@ -92,13 +92,13 @@ async function settleAsProven(
         'decision of two people: POST /v1/decisions',
     );
   }
-  return end(tx, sealer, payout, { outcome, note, said, actorId: null, decisionId: null });
+  return end(tx, ports, payout, { outcome, note, said, actorId: null, decisionId: null });
 }
 
 /** Carries a decision out, and ends it in the same transaction. */
 async function carryOut(
   tx: EntityManager,
-  sealer: Sealer,
+  ports: MovingPorts,
   payout: Payout,
   { decision, said }: { decision: Decision; said: ProviderStatus },
 ): Promise<string[]> {
@@ -117,7 +117,7 @@ async function carryOut(
     return [];
   }
   const actorId = actorOf(decision);
-  const deliveries = await end(tx, sealer, payout, {
+  const deliveries = await end(tx, ports, payout, {
     outcome,
     note: decision.note,
     said,
@@ -145,23 +145,23 @@ export function whyDecisionMoved(
 /** Returns the ids of the webhooks it wrote. */
 async function end(
   tx: EntityManager,
-  sealer: Sealer,
+  ports: MovingPorts,
   payout: Payout,
   by: { outcome: PayoutOutcome; note: string; said: ProviderStatus; actorId: string | null; decisionId: string | null },
 ): Promise<string[]> {
   const { outcome, note, said, actorId, decisionId } = by;
   const ended =
-    outcome === 'succeeded' ? await succeed(tx, sealer, payout) : await fail(tx, sealer, payout, settledByOperator);
+    outcome === 'succeeded' ? await succeed(tx, ports, payout) : await fail(tx, ports, payout, settledByOperator);
   await recordEvent(tx, {
     event: 'PAYOUT_SETTLED',
     impact: 'HIGH',
-    resourceType: handlings[payout.kind].resourceType,
+    resourceType: resourceTypeOf[payout.kind],
     resourceId: payout.id,
     actorId,
     requestId: null,
     data: { outcome, note, decision_id: decisionId, provider_says: said },
   });
-  const reversed = await reverseIfReturned(tx, sealer, payout);
+  const reversed = await reverseIfReturned(tx, ports, payout);
   return [...ended, ...reversed];
 }
 
@@ -174,7 +174,7 @@ async function isSettledSo(
   const found = await tx.execute<unknown[]>(
     `select 1 from events where resource_type = ? and resource_id = ? and event = 'PAYOUT_SETTLED'
        and data @> ?::jsonb limit 1`,
-    [handlings[kind].resourceType, id, JSON.stringify({ ...settlement, decision_id: null })],
+    [resourceTypeOf[kind], id, JSON.stringify({ ...settlement, decision_id: null })],
   );
   return found.length > 0;
 }

@@ -5,9 +5,8 @@ import { overdueGraceMs } from '../../shared/asking-intervals.ts';
 import { must } from '../../shared/assert.ts';
 import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, negateMoney } from '../../shared/money.ts';
-import { handlings } from './handlings.ts';
 import { Payout } from './payout.entity.ts';
-import { type PayoutKind, type PayoutOpening, payoutFamilyOf } from './payout.ts';
+import { type PayoutKind, type PayoutOpening, payoutFamilyOf, resourceTypeOf } from './payout.ts';
 
 /** The initial fields of a payout; amounts are IDR, scale 4. */
 export interface NewPayout
@@ -79,7 +78,7 @@ export async function reserveMoney(
   );
   await recordEvent(tx, {
     event: 'RESOURCE_CREATED',
-    resourceType: handlings[kind].resourceType,
+    resourceType: resourceTypeOf[kind],
     resourceId: id,
     actorId,
     requestId: payout.request_id ?? null,

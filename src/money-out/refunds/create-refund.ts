@@ -39,6 +39,7 @@ export async function createRefund(
     {
       resourceId: refundId,
       kind: 'payment_refund',
+      claim: { partnerId, ...idempotency },
       stamp: idempotency.stamp,
       turnOf: partnerId,
       isKeyed: true,

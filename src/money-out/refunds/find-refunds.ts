@@ -25,7 +25,7 @@ export async function getRefund(
   { partnerId, paymentId, id }: { partnerId: string; paymentId: string; id: string },
 ): Promise<WholeRefund> {
   const refund = await findRefund(em, { partnerId, id });
-  return refund?.paymentId === paymentId ? refund : refuse('RESOURCE_NOT_FOUND', 'There is no such refund');
+  return refund?.paymentId === paymentId ? refund : refuse('RESOURCE_NOT_FOUND', 'The refund was not found');
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   complainOfAccountNumber,
   complainOfBankAmount,
   findPayoutBank,
+  refuseUnknownBank,
 } from '../../people/bank-accounts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Metadata } from '../../shared/metadata.ts';
@@ -95,7 +96,7 @@ async function requireBank(
   if (code === undefined) return refuseField('bank_code', why);
   if (accountNumber === undefined) return refuseField('bank_account_number', why);
   const bank = await findPayoutBank(em, code);
-  if (bank === null) return refuseField('bank_code', 'no bank of this code is served');
+  if (bank === null) return refuseUnknownBank(em, code);
   const ofNumber = complainOfAccountNumber(accountNumber, code, bank);
   if (ofNumber !== null) refuseField('bank_account_number', ofNumber);
   const ofAmount = complainOfBankAmount(amount, code, bank);

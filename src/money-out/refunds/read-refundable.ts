@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { PaymentOrderStatus } from '../../money-in/payments/payment-order.ts';
 import { refuse } from '../../shared/errors.ts';
 import { compareMoney, isAboveZero, type Money, subtractMoney } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
 
 /** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
 export interface Refundable {
-  status: PaymentOrderStatus;
+  /** That of the payment. */
+  status: string;
   external_ref: string | null;
   amount: Money;
   /** What can still be refunded. */
@@ -47,7 +47,7 @@ export async function readRefundable(
      where p.id = ? and p.partner_id = ?`,
     [paymentId, partnerId],
   );
-  if (row === undefined) return refuse('RESOURCE_NOT_FOUND', 'There is no such payment');
+  if (row === undefined) return refuse('RESOURCE_NOT_FOUND', 'The payment was not found');
   if (row.status !== 'PAID') refuse('PAYMENT_NOT_PAID', 'The payment is not paid, so there is nothing to refund');
   return row;
 }

@@ -11,7 +11,6 @@ import { shownRefundStatuses } from './refund.ts';
  * about, and not sent again.
  */
 export const refundingPayer: PayoutHandling = {
-  resourceType: 'refund',
   async heldBy(tx, { id }) {
     const [row] = await tx.execute<{ standing: 'fits' | 'void' | 'barred' }[]>(
       'select standing_of_refund(?) as standing',

@@ -1,20 +1,34 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
-import { getPartnerPayment } from '../../money-in/collections/find-partner-payments.ts';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { TimelineShape } from '../../partners/timeline.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import { moneyString, nameAtBank, prose, text, uuid } from '../../platform/http/fields.ts';
 import { metadata } from '../../platform/http/metadata.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
+import type { PayoutKinds } from '../payouts/handling.ts';
 import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { createRefund } from './create-refund.ts';
 import { findRefunds, getRefund } from './find-refunds.ts';
 import { presentNewRefund, presentRefund, RefundShape } from './present-refund.ts';
+import type { RefundWorkflows } from './refund.ts';
 import { refundPath } from './refund.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners/payments', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  /** Throws RESOURCE_NOT_FOUND unless the payment is this partner's. */
+  getPartnerPayment(em: EntityManager, of: { partnerId: string; paymentId: string }): Promise<unknown>;
+  payoutKinds: PayoutKinds;
+  config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;
+  sealer: Sealer;
+  workflows: RefundWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/payments', tag: 'Partner API' });
 const paymentParams = z.object({ id: uuid() });
 const params = z.object({ id: uuid(), refund_id: uuid() });
 
@@ -64,7 +78,7 @@ routes.get(
     refusals: [404],
   },
   async ({ em, deps, caller, params: { id: paymentId }, query }) => {
-    await getPartnerPayment(em, { partnerId: caller.partnerId, paymentId });
+    await deps.getPartnerPayment(em, { partnerId: caller.partnerId, paymentId });
     const { items, ...listed } = await findRefunds(em, paymentId, query);
     const shown = await Promise.all(items.map((refund) => presentRefund(deps.sealer, refund)));
     return { items: shown, ...presentPage(query, listed) };
@@ -95,7 +109,7 @@ routes.get(
   },
   async ({ em, deps, caller: { partnerId }, params: { id: paymentId, refund_id: id } }) => {
     const { payout } = await getRefund(em, { partnerId, paymentId, id });
-    return tellPayoutTimeline(em, payout, { resendHours: deps.config.PAYOUT_RESEND_HOURS, sealer: deps.sealer });
+    return tellPayoutTimeline(em, payout, { ...deps, resendHours: deps.config.PAYOUT_RESEND_HOURS });
   },
 );
 

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { claimPartnerKey } from '../../partners/idempotency.ts';
 import { refuseInactive } from '../../partners/inactive.ts';
 import { openForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
+import { payoutReferenceOf } from '../../shared/ids.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { type PayoutStanding, type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
+import { type PayoutStanding, type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { lockPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
 import { readProviderFee } from '../payouts/provider-fee.ts';
 import { standingOf } from '../payouts/standing-of.ts';
@@ -43,7 +43,9 @@ async function reserveOnce(
   find: (tx: EntityManager) => Promise<Payout | null>,
 ): Promise<Payout> {
   const texts = await openForOrder<PayoutTexts>(sealer, payoutTextsPlace(refundId), opening.textsSealed);
-  const place = { resourceId: refundId, kind: 'payment_refund', stamp: opening.stamp } as const;
+  const { stamp, idempotency, partnerId } = opening;
+  const claim = { ...idempotency, partnerId };
+  const place = { resourceId: refundId, kind: 'payment_refund', claim, stamp } as const;
   const make = (tx: EntityManager) => {
     // Where nobody can read whom it pays, nothing is reserved for it.
     texts.read();
@@ -53,8 +55,7 @@ async function reserveOnce(
 }
 
 async function reserve(tx: EntityManager, id: string, opening: RefundOpening): Promise<Payout> {
-  const { partnerId, paymentId, amount, bankCode, idempotency } = opening;
-  await claimPartnerKey(tx, { ...idempotency, partnerId, resourceType: 'refund', resourceId: id });
+  const { partnerId, paymentId, amount, bankCode } = opening;
   const headroom = await lockPayoutHeadroom(tx, partnerId);
   const { activity, availableAccountId, reservedAccountId, at } = headroom;
   refuseInactive(activity);

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { sendStored } from '../../money-in/payments/replay.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { moneyString, prose, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { sendStored } from '../../platform/idempotency/replay.ts';
 import { createWithdrawal } from './create-withdrawal.ts';
 import { WithdrawalShape } from './present-withdrawal.ts';
+import type { WithdrawalTerms, WithdrawalWorkflows } from './withdrawal.ts';
 import { purposeNoteLimits } from './withdrawal.ts';
 
 const { shortest, longest } = purposeNoteLimits;
@@ -25,7 +27,14 @@ const Body = z
     ctx.addIssue({ code: 'custom', path: [path], message });
   });
 
-const routes = createRouteGroup({ prefix: '/v1/accounts', tag: 'Withdrawals' });
+/** What these routes work with. */
+interface Ports {
+  config: WithdrawalTerms;
+  sealer: Sealer;
+  workflows: WithdrawalWorkflows;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/accounts', tag: 'Withdrawals' });
 
 routes.post(
   '/:account_id/withdrawals',

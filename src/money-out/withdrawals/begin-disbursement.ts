@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Account } from '../../ledger/account.entity.ts';
+import { startCause } from '../../giving/causes/cause-of-disbursement.ts';
+import type { Account } from '../../ledger/accounts/account.entity.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { overdueGraceMs } from '../../shared/asking-intervals.ts';
@@ -8,7 +9,6 @@ import { compareMoney } from '../../shared/money.ts';
 import { longestNote } from '../../shared/note.ts';
 import { decisionLivesHours } from '../decisions/decision.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
-import { startCause } from './cause-of-disbursement.ts';
 import { judgeDisbursement } from './judge-disbursement.ts';
 import type { Withdrawal } from './withdrawal.entity.ts';
 import { placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';

@@ -1,6 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../../money-in/payments/idempotency.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import {
+  findFirstAnswer,
+  fingerprintOf,
+  keepFirstAnswer,
+  type StoredAnswer,
+} from '../../platform/idempotency/idempotency.ts';
+import { hashKey } from '../../platform/openings/idempotency-keys.ts';
+import { claimOfUser } from '../../platform/openings/opening.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { withdrawalIdFor } from '../../shared/ids.ts';
 import { formatMoney } from '../../shared/money.ts';
@@ -36,14 +43,19 @@ export async function createWithdrawal(
   const asked = { ...body, amount: formatMoney(body.amount) };
   const fingerprint = fingerprintOf('POST', `/v1/accounts/${accountId}/withdrawals`, asked);
   const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
-  /** The first answer under the key; throws for the key of another request. */
-  const findAnswer = async () =>
-    idempotency === null ? null : findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
-  const first = await findAnswer();
+  const claim = claimOfUser({ userId: caller.userId, idempotency });
+  const first = claim && (await findFirstAnswer(em.fork(), claim));
   if (first !== null) return { ...first, replayed: true };
   const found = await reserveInTurn(
     em,
-    { resourceId: id, kind: 'withdrawal', turnOf: accountId, isKeyed: key !== undefined, unavailable: notInTime },
+    {
+      resourceId: id,
+      kind: 'withdrawal',
+      claim,
+      turnOf: accountId,
+      isKeyed: claim !== null,
+      unavailable: notInTime,
+    },
     {
       find: (place) => findWithdrawal(place, id),
       prepare: () => prepareWithdrawal(em, ports, { id, caller, accountId, body, idempotency, requestId }),
@@ -51,5 +63,9 @@ export async function createWithdrawal(
     },
   );
   // We may have joined another request's withdrawal under the same key: that must not be returned as this one.
-  return { ...((await findAnswer()) ?? answerWithdrawal(found)), replayed: false };
+  const replayed = found.payout.request_id !== requestId;
+  const { status, body: text } = claim
+    ? await keepFirstAnswer(em.fork(), claim, answerWithdrawal(found))
+    : answerWithdrawal(found);
+  return { status, body: text, replayed };
 }

@@ -80,7 +80,7 @@ const readWithdrawals = (
 
 /** A withdrawal. Throws NOT_FOUND, and FORBIDDEN when it belongs to somebody else. */
 export async function getWithdrawal(em: EntityManager, caller: Caller, id: string): Promise<WholeWithdrawal> {
-  const found = (await findWithdrawal(em, id)) ?? refuse('NOT_FOUND', 'no such withdrawal', { field: 'id' });
+  const found = (await findWithdrawal(em, id)) ?? refuse('NOT_FOUND', 'the withdrawal was not found', { field: 'id' });
   const { user_id: userId, organization_id: organizationId = null } = found.withdrawal;
   const isOwn =
     organizationId === null

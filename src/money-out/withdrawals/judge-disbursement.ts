@@ -40,7 +40,7 @@ export async function judgeDisbursement(
     [accountId, causeId],
   );
   const field = 'cause_id';
-  if (cause === undefined) return refuse('NOT_FOUND', 'no such charitable cause', { field });
+  if (cause === undefined) return refuse('NOT_FOUND', 'the charitable cause was not found', { field });
   if (!cause.own) refuse('FORBIDDEN', 'the charitable cause is not yours', { field });
   if (cause.account_id !== accountId) refuse('REQUEST_INVALID', 'its money is in another account', { field });
   if (cause.stopped) refuse('REQUEST_INVALID', 'the platform has stopped the charitable cause', { field });

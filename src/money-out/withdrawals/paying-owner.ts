@@ -1,9 +1,9 @@
+import { completeClosedCause, receiveLateMoney } from '../../giving/causes/cause-of-disbursement.ts';
 import { recordTransactions } from '../../ledger/post-journal.ts';
 import type { PayoutHandling } from '../payouts/handling.ts';
 import { isReturnUnbooked } from '../payouts/payout.ts';
-import { completeClosedCause, receiveLateMoney } from './cause-of-disbursement.ts';
+import { readDecision } from '../payouts/undecided.ts';
 import { tellDisbursement } from './tell-disbursement.ts';
-import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
@@ -12,7 +12,6 @@ import { transactionsOf } from './withdrawal-transactions.ts';
  * complete its cause, and its return by the bank opens that again.
  */
 export const payingOwner: PayoutHandling = {
-  resourceType: 'withdrawal',
   heldBy: readDecision,
   tell: tellDisbursement,
   async moved(tx, _, payout, { journalId }) {

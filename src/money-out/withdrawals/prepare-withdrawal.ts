@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-account.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
@@ -41,7 +41,7 @@ export async function prepareWithdrawal(
   const { id, caller, accountId, body, idempotency, requestId } = input;
   const { cause_id: causeId, purpose_note: note } = body;
   const account = await em.findOne(Account, { id: accountId });
-  if (account === null) refuse('NOT_FOUND', 'no such account', { field: 'account_id' });
+  if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
   if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
   const bankAccount = await getOwnBankAccount(em, caller, body.bank_account_id, { field: 'bank_account_id' });
   refuseOtherOwner(account, bankAccount);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StoredAnswer } from '../../money-in/payments/idempotency.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import type { StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { payoutLaw } from '../payouts/payout.ts';
 import type { WholeWithdrawal } from './find-withdrawals.ts';
 

@@ -1,29 +1,28 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../ledger/account.entity.ts';
+import { Account } from '../../ledger/accounts/account.entity.ts';
+import { openAccount } from '../../ledger/accounts/open-account.ts';
+import { lockSource } from '../../ledger/lock-source.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
-import { openAccount } from '../../ledger/open-account.ts';
 import { recordTransactions } from '../../ledger/post-journal.ts';
-import { lockSource } from '../../money-in/payments/balance-payment.ts';
-import { claimIdempotencyKey, keepFirstAnswer } from '../../money-in/payments/idempotency.ts';
 import { type BankAccountDetails, placeOfBankDetails } from '../../people/bank-accounts/bank-account.ts';
 import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-account.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
+import { claimOfUser } from '../../platform/openings/opening.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { newId } from '../../shared/ids.ts';
+import { newId, payoutReferenceOf } from '../../shared/ids.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { type PayoutStanding, type PayoutTexts, payoutReferenceOf, payoutTextsPlace } from '../payouts/payout.ts';
+import { type PayoutStanding, type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { readProviderFee } from '../payouts/provider-fee.ts';
 import { standingOf } from '../payouts/standing-of.ts';
+import { readDecision } from '../payouts/undecided.ts';
 import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
 import { beginDisbursement, openDisbursement } from './begin-disbursement.ts';
 import { refuseOtherOwner } from './prepare-withdrawal.ts';
-import { answerWithdrawal } from './present-withdrawal.ts';
 import { refuseUnusable } from './price-withdrawal.ts';
-import { readDecision } from './undecided.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 import type { WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
 import { readWithdrawalHeadroom } from './withdrawal-headroom.ts';
@@ -52,7 +51,7 @@ export async function reserveWithdrawal(
       ? await find(em)
       : await openOnce(
           em,
-          { resourceId: id, kind: 'withdrawal', stamp: opening.stamp },
+          { resourceId: id, kind: 'withdrawal', claim: claimOfUser(opening), stamp: opening.stamp },
           { find, make: (tx) => reserve(tx, ports, id, opening) },
         );
   if (payout === null) refuse('NOT_FOUND', `no withdrawal ${id}`);
@@ -62,9 +61,9 @@ export async function reserveWithdrawal(
 }
 
 async function reserve(tx: EntityManager, ports: Ports, id: string, opening: WithdrawalOpening): Promise<Payout> {
-  const { userId, accountId, idempotency } = opening;
+  const { userId, accountId } = opening;
   const payer = await readPayer(tx, userId);
-  const account = (await tx.findOne(Account, { id: accountId })) ?? refuse('NOT_FOUND', 'no such account');
+  const account = (await tx.findOne(Account, { id: accountId })) ?? refuse('NOT_FOUND', 'The account was not found');
   if (!mayUseAccount(payer, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
   await lockSource(tx, { payer, sourceAccountId: accountId });
   // The daily limit is shared by all accounts of the user.
@@ -72,7 +71,6 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   const { bankCode, textsSealed } = await openDestination(tx, ports.sealer, { id, payer, account, opening });
   const headroom = await readWithdrawalHeadroom(tx, { userId, accountId });
   const disbursement = await openDisbursement(tx, ports, headroom, { id, account, opening });
-  if (idempotency !== null) await claimIdempotencyKey(tx, { ...idempotency, userId, resourceId: id });
   const payout = await writePayout(tx, {
     id,
     kind: 'withdrawal',
@@ -105,8 +103,6 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   const journalId = await reserveMoney(tx, payout, { actorId: userId, data: { amount: opening.amount } });
   await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, 'reserved'));
   if (disbursement !== null) await beginDisbursement(tx, { withdrawal, payout, disbursement });
-  if (idempotency !== null)
-    await keepFirstAnswer(tx, { ...idempotency, userId }, answerWithdrawal({ withdrawal, payout }));
   return payout;
 }
 

@@ -3,7 +3,7 @@ import type { TimelineItem } from '../../partners/timeline.ts';
 import { decisionLivesHours } from '../decisions/decision.ts';
 import type { ToldPayout } from '../payouts/handling.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
-import { readDecision } from './undecided.ts';
+import { readDecision } from '../payouts/undecided.ts';
 
 interface DisbursementRow {
   cause: string;

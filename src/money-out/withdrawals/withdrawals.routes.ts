@@ -1,17 +1,27 @@
 import { z } from 'zod';
 import { DecidedTimelineShape } from '../../partners/timeline.ts';
 import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-account.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { amount, moneyString, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import type { PayoutKinds } from '../payouts/handling.ts';
 import { payoutLaw } from '../payouts/payout.ts';
 import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { findWithdrawals, getWithdrawal } from './find-withdrawals.ts';
 import { presentWithdrawal, WithdrawalShape } from './present-withdrawal.ts';
 import { priceWithdrawal } from './price-withdrawal.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  payoutKinds: PayoutKinds;
+  config: Pick<Config, 'PAYOUT_RESEND_HOURS' | 'WITHDRAWAL_FEE'>;
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/withdrawals',
   tag: 'Withdrawals',
   description:
@@ -98,7 +108,10 @@ routes.get(
   async ({ em, deps, caller, params: { id } }) => {
     const { payout } = await getWithdrawal(em, caller, id);
     const resendHours = deps.config.PAYOUT_RESEND_HOURS;
-    return { message: 'Timeline found', data: await tellPayoutTimeline(em, payout, { resendHours }) };
+    return {
+      message: 'Timeline found',
+      data: await tellPayoutTimeline(em, payout, { payoutKinds: deps.payoutKinds, resendHours }),
+    };
   },
 );
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import { periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
@@ -10,9 +12,17 @@ import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { readDelivery } from './read-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { replayDeliveries } from './replay-deliveries.ts';
+import type { DeliveryWorkflows } from './webhook-delivery.ts';
 import { webhookDeliveryLaw } from './webhook-delivery.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partners/webhook-deliveries', tag: 'Partner API' });
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'NODE_ENV'>;
+  sealer: Sealer;
+  workflows: Pick<DeliveryWorkflows, 'hastenWebhookDelivery' | 'hastenWebhookDeliveries'>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/webhook-deliveries', tag: 'Partner API' });
 
 routes.get(
   '/',

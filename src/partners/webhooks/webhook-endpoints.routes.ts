@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
 import { text, uuid } from '../../platform/http/fields.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
@@ -22,9 +23,17 @@ import { findEndpoints } from './find-endpoints.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { testEndpoint } from './test-endpoint.ts';
 import { deleteEndpoint, rotateEndpointSecret, updateEndpoint } from './update-endpoint.ts';
+import type { DeliveryWorkflows } from './webhook-delivery.ts';
 import { targetRules } from './webhook-target.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  config: Parameters<typeof targetRules>[0];
+  sealer: Sealer;
+  workflows: Pick<DeliveryWorkflows, 'hastenWebhookDeliveries'>;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/partners/webhook-endpoints',
   tag: 'Partner API',
   description: aboutWebhooks,

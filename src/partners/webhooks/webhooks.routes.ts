@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { text, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
@@ -9,10 +10,18 @@ import { askedEvents } from '../present-endpoint.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
+import type { DeliveryWorkflows } from './webhook-delivery.ts';
 import { webhookDeliveryLaw } from './webhook-delivery.ts';
 import { targetRules } from './webhook-target.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
+/** What these routes work with. */
+interface Ports {
+  config: Parameters<typeof targetRules>[0];
+  sealer: Sealer;
+  workflows: Pick<DeliveryWorkflows, 'hastenWebhookDelivery'>;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
 
 const message = z.string();
 const partnerId = z.object({ id: uuid() });
@@ -66,12 +75,15 @@ routes.get(
     summary: 'List webhook deliveries, newest first',
     access: managesPartners,
     params: partnerId,
-    query: listQuery().extend({ status: z.enum(webhookDeliveryLaw.statuses).optional() }),
+    query: listQuery().extend({
+      status: z.enum(webhookDeliveryLaw.statuses).optional(),
+      resource_id: uuid().optional().meta({ description: 'Of this payment, payout or refund.' }),
+    }),
     answers: { 200: answerOf(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
-  async ({ params, query, em }) => {
+  async ({ params, query: { resource_id: resourceId, ...query }, em }) => {
     const { id } = await getPartner(em, params.id);
-    const { items, ...listed } = await findDeliveries(em, { partnerId: id, ...query });
+    const { items, ...listed } = await findDeliveries(em, { partnerId: id, resourceId, ...query });
     return {
       message: 'Webhook deliveries found',
       data: { items: items.map(presentDelivery), ...presentPage(query, listed) },

@@ -4,7 +4,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { User } from '../identity/user.entity.ts';
+import { User } from '../members/user.entity.ts';
 import { lockRole } from './find-role.ts';
 import { Role } from './role.entity.ts';
 import { requireFittingRole, requireGrantable, requireVisibleRole } from './role.ts';
@@ -57,7 +57,7 @@ export async function unassignRole(em: EntityManager, input: Omit<AssignRoleInpu
 
 async function lockUser(tx: EntityManager, caller: Caller, userId: string): Promise<User> {
   const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  if (!user) refuse('NOT_FOUND', 'The user does not exist');
+  if (!user) refuse('NOT_FOUND', 'The user was not found');
   if (!isPlatform(caller) && (user.organization_id ?? null) !== caller.organizationId) {
     refuse('FORBIDDEN', 'The user belongs to another organization');
   }

@@ -4,7 +4,7 @@ import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
-import { Organization } from '../organizations/organization.entity.ts';
+import { Organization } from '../members/organization.entity.ts';
 import { Role } from './role.entity.ts';
 import { displayNameOf, requireGrantable } from './role.ts';
 import { replacePermissions, requireKnownPermissions } from './role-permissions.ts';
@@ -28,7 +28,7 @@ async function organizationFor(em: EntityManager, caller: Caller, organizationId
   }
   if (organizationId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'organization_id' });
   const organization = await em.findOne(Organization, organizationId);
-  if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+  if (!organization) refuse('NOT_FOUND', 'The organization was not found');
   return organizationId;
 }
 

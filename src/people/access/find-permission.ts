@@ -11,7 +11,7 @@ export async function getPermission(em: EntityManager, permissionId: string): Pr
     `select ${permissionColumns} from permissions row where row.id = ?`,
     [permissionId],
   );
-  return permission ?? refuse('NOT_FOUND', 'The permission does not exist');
+  return permission ?? refuse('NOT_FOUND', 'The permission was not found');
 }
 
 /** A page of all permissions. */

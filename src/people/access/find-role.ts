@@ -13,7 +13,7 @@ import { type RoleType, requireVisibleRole } from './role.ts';
 /** The role, unless deleted; throws 404. */
 export async function getRole(em: EntityManager, roleId: string): Promise<Role> {
   const role = await em.findOne(Role, { id: roleId, deleted_at: null });
-  return role ?? refuse('NOT_FOUND', 'The role does not exist');
+  return role ?? refuse('NOT_FOUND', 'The role was not found');
 }
 
 /** The role as this caller may see it: 404 when missing, 403 when another organization's. */
@@ -30,7 +30,7 @@ export async function getVisibleRole(em: EntityManager, caller: Caller, roleId: 
 export async function lockRole(tx: EntityManager, roleId: string, purpose: 'change' | 'hold'): Promise<Role> {
   const lockMode = purpose === 'change' ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_READ;
   const role = await tx.findOne(Role, { id: roleId, deleted_at: null }, { lockMode, refresh: true });
-  return role ?? refuse('NOT_FOUND', 'The role does not exist');
+  return role ?? refuse('NOT_FOUND', 'The role was not found');
 }
 
 /** A default role by its name. */

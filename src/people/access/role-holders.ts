@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Actor, type Caller, isPlatform, superAdminRoleName } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { User } from '../identity/user.entity.ts';
+import type { User } from '../members/user.entity.ts';
 import { Role } from './role.entity.ts';
 import { findPermissionNames } from './role-permissions.ts';
 

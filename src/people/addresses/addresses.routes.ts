@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { clearable, prose, text, uuidV4 } from '../../platform/http/fields.ts';
@@ -10,7 +11,12 @@ import { getAddress, listAddresses } from './find-addresses.ts';
 import { AddressAnswer, presentAddress } from './present-address.ts';
 import { updateAddress } from './update-address.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/addresses',
   tag: 'Addresses',
   description: 'Postal addresses of users and organizations, encrypted at rest.',

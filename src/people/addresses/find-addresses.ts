@@ -25,7 +25,7 @@ export async function openAddress(sealer: Sealer, address: Address): Promise<Ope
   return (await unsealAddress(sealer, address)) ?? missing();
 }
 
-const missing = (): never => refuse('NOT_FOUND', 'no such address', { field: 'address_id' });
+const missing = (): never => refuse('NOT_FOUND', 'the address was not found', { field: 'address_id' });
 
 /** One address. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an event. */
 export async function getAddress(

@@ -29,7 +29,7 @@ export async function updateAddress(
   return em.transactional(async (tx) => {
     const address = await tx.findOne(Address, { id: addressId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (address === null || !mayUseAddress(caller, address))
-      refuse('NOT_FOUND', 'no such address', { field: 'address_id' });
+      refuse('NOT_FOUND', 'the address was not found', { field: 'address_id' });
     const { details: before } = await openAddress(sealer, address);
     const changes = changesTo<AddressDetails>(before, asked);
     const changed: string[] = Object.keys(changes);

@@ -4,6 +4,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
+import { recordMail } from '../mail/record-mail.ts';
 import { BankAccount } from './bank-account.entity.ts';
 import { type BankAccountDetails, ownerOf, placeOfBankDetails } from './bank-account.ts';
 import type { OpenedBankAccount } from './find-bank-accounts.ts';
@@ -38,6 +39,8 @@ export async function addBankAccount(
       actorId: caller.userId,
       requestId,
     });
+    const facts = { bank: bankCode, ending: details.account_number.slice(-4) };
+    await recordMail(tx, sealer, { userId: caller.userId, kind: 'bank_account_added', facts });
     return tx.findOneOrFail(BankAccount, { id });
   });
   return { account, details };

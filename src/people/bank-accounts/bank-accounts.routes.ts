@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { nameAtBank, text, uuid } from '../../platform/http/fields.ts';
@@ -9,7 +11,13 @@ import { deleteBankAccount } from './delete-bank-account.ts';
 import { listBankAccounts } from './find-bank-accounts.ts';
 import { BankAccountShape, presentBankAccount } from './present-bank-account.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'BANK_ACCOUNT_WAIT_HOURS'>;
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/bank-accounts',
   tag: 'Bank accounts',
   description: 'Accounts at banks that belong to people and organizations. Encrypted at rest, shown masked.',

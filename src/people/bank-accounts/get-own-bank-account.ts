@@ -16,8 +16,8 @@ export async function getOwnBankAccount(
   { field, lockMode }: { field: string; lockMode?: LockMode },
 ): Promise<BankAccount> {
   const account = await em.findOne(BankAccount, { id }, { refresh: true, ...(lockMode !== undefined && { lockMode }) });
-  if (account === null) refuse('NOT_FOUND', 'no such bank account', { field });
+  if (account === null) refuse('NOT_FOUND', 'the bank account was not found', { field });
   if (!mayUseBankAccount(caller, account)) refuse('FORBIDDEN', 'the bank account is not yours', { field });
-  if (account.deleted_at != null) refuse('NOT_FOUND', 'no such bank account', { field });
+  if (account.deleted_at != null) refuse('NOT_FOUND', 'the bank account was not found', { field });
   return account;
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuseField } from '../../partners/refuse-field.ts';
 import { compareMoney, formatMoney, type Money } from '../../shared/money.ts';
 
 /** What a bank takes: account numbers of so many digits, and transfers of IDR `minimum` to `maximum` (scale 4). */
@@ -20,6 +21,18 @@ export async function findPayoutBank(em: EntityManager, bankCode: string): Promi
     [bankCode],
   );
   return bank ?? null;
+}
+
+/** Refuses a bank that is not served, naming the one that was meant where its code was written in another case. */
+export async function refuseUnknownBank(em: EntityManager, bankCode: string): Promise<never> {
+  const [meant] = await em.execute<{ code: string }[]>(
+    'select bank_code as code from payout_banks where lower(bank_code) = lower(?) and active',
+    [bankCode.trim()],
+  );
+  return refuseField(
+    'bank_code',
+    `no supported bank has this code${meant === undefined ? '' : `: write ${meant.code}`}`,
+  );
 }
 
 /** What is wrong with an account number at a bank, for the field that has it; null when the bank can have it. */

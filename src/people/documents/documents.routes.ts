@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
 import { recordRead } from '../../platform/events/record-event.ts';
 import { allow, open } from '../../platform/http/access.ts';
 import { answer, created } from '../../platform/http/answer.ts';
@@ -7,14 +8,17 @@ import { listQuery, pageFields, presentPage } from '../../platform/http/paging.t
 import { receiveFile } from '../../platform/http/receive-file.ts';
 import { createRouteGroup, type RouteGroup } from '../../platform/http/route-group.ts';
 import { validate } from '../../platform/http/validate.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { deleteDocument } from './delete-document.ts';
 import { documentTypes, maximumFileBytes, productTypes, visibilities } from './document.ts';
 import { getDocument, getPublicDocument, listDocuments } from './find-documents.ts';
+import type { DocumentView } from './present-document.ts';
 import { DocumentAnswer, presentDocument } from './present-document.ts';
 import { registerDocument } from './register-document.ts';
+import type { ProductOwners } from './require-product.ts';
 import { storeDocument } from './store-document.ts';
 import { updateDocument } from './update-document.ts';
 import { createUploadSlots } from './upload-slots.ts';
@@ -43,10 +47,17 @@ const UploadShape = UploadFields.extend({
   file: z.string().meta({ override: { type: 'string', format: 'binary' }, description: 'At most 52,428,800 bytes.' }),
 });
 
+/** What these routes work with. */
+interface Ports extends DocumentView {
+  config: DocumentView['config'] & Pick<Config, 'UPLOADS_PER_USER' | 'UPLOADS_IN_ALL' | 'STORED_BYTES_PER_USER'>;
+  storage: Storage;
+  productOwners: ProductOwners;
+}
+
 /** The documents routes. An upload that sends nothing for `stallTimeoutMs` is ended. */
-export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled } = {}): RouteGroup {
+export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled } = {}): RouteGroup<Ports> {
   const slots = createUploadSlots();
-  const routes = createRouteGroup({
+  const routes = createRouteGroup<Ports>({
     prefix: '/v1/documents',
     tag: 'Documents',
     description: 'Files of product records in object storage. A profile picture is not a document.',
@@ -190,7 +201,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
       answers: { 302: 'Redirects to the file.' },
     },
     async ({ em, deps, params: { id } }) => {
-      if (!isUuid(id)) refuse('NOT_FOUND', 'no such document', { field: 'id' });
+      if (!isUuid(id)) refuse('NOT_FOUND', 'the document was not found', { field: 'id' });
       const { viewUrl } = await viewDocument(deps, await getPublicDocument(em, id));
       // Any page may embed the file: browsers check this header on the redirect too.
       const anyPage = { 'Cross-Origin-Resource-Policy': 'cross-origin' };

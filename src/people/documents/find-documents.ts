@@ -55,7 +55,7 @@ export interface DocumentFilter {
   product_id?: string | undefined;
 }
 
-const missing = (): never => refuse('NOT_FOUND', 'no such document', { field: 'id' });
+const missing = (): never => refuse('NOT_FOUND', 'the document was not found', { field: 'id' });
 
 /** One document. One that the caller may not see looks like a missing one (NOT_FOUND). */
 export async function getDocument(em: EntityManager, caller: Caller, id: string): Promise<Document> {

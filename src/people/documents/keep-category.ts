@@ -36,7 +36,7 @@ export function updateCategory(
     em.transactional(async (tx) => {
       const lockMode = LockMode.PESSIMISTIC_WRITE;
       const category = await tx.findOne(DocumentCategory, { id }, { lockMode, refresh: true });
-      if (category === null) refuse('NOT_FOUND', 'no such category', { field: 'id' });
+      if (category === null) refuse('NOT_FOUND', 'the category was not found', { field: 'id' });
       if (name === undefined || name === category.name) return category;
       tx.assign(category, { name, updated_at: await readDatabaseClock(tx) });
       await tx.flush();

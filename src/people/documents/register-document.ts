@@ -8,7 +8,7 @@ import { Document } from './document.entity.ts';
 import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
 import { sealFileName } from './file-name.ts';
 import { requireCategory } from './keep-category.ts';
-import { requireProduct } from './product-owners.ts';
+import { type ProductOwners, requireProduct } from './require-product.ts';
 import { guardStoredBytes } from './stored-bytes.ts';
 import { getOwnObject, hashOfUrl, lockOwnObject } from './stored-url.ts';
 
@@ -31,10 +31,10 @@ export interface RegisterDocumentInput {
  */
 export async function registerDocument(
   em: EntityManager,
-  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  { storage, sealer, productOwners }: { storage: Storage; sealer: Sealer; productOwners: ProductOwners },
   { caller, requestId, url, documentType, productType, productId, categoryId, ...input }: RegisterDocumentInput,
 ): Promise<Document> {
-  await requireProduct(em, caller, { productType, productId });
+  await requireProduct(em, { productOwners, caller }, { productType, productId });
   await requireCategory(em, categoryId);
   await getOwnObject(storage, caller, url);
   const id = newId();

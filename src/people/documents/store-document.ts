@@ -12,7 +12,7 @@ import { Document } from './document.entity.ts';
 import { type DocumentType, newStorageKey, type ProductType, placeOfUrl, type Visibility } from './document.ts';
 import { sealFileName } from './file-name.ts';
 import { requireCategory } from './keep-category.ts';
-import { requireProduct } from './product-owners.ts';
+import { type ProductOwners, requireProduct } from './require-product.ts';
 import { guardStoredBytes, refuseBeyondStoredBytes } from './stored-bytes.ts';
 import { hashOfUrl } from './stored-url.ts';
 
@@ -41,11 +41,11 @@ export interface StoreDocumentInput {
  */
 export async function storeDocument(
   em: EntityManager,
-  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  { storage, sealer, productOwners }: { storage: Storage; sealer: Sealer; productOwners: ProductOwners },
   input: StoreDocumentInput,
 ): Promise<Document> {
   const { caller, productType, productId, object } = input;
-  await requireProduct(em, caller, { productType, productId });
+  await requireProduct(em, { productOwners, caller }, { productType, productId });
   await requireCategory(em, input.categoryId);
   await refuseBeyondStoredBytes(em, additionOf(input));
   const id = newId();

@@ -29,7 +29,7 @@ const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this file is not y
  */
 export async function getOwnObject(storage: Storage, caller: Caller, key: string): Promise<StoredObject> {
   if (!isInSpaceOf(caller, key)) refuseForeign();
-  return (await storage.find(key)) ?? refuse('NOT_FOUND', 'there is no such file', { field: 'url' });
+  return (await storage.find(key)) ?? refuse('NOT_FOUND', 'the file was not found', { field: 'url' });
 }
 
 /** An object in storage, and the name under which it was uploaded. */

@@ -11,7 +11,7 @@ import { type DocumentType, mayChangeDocument, type ProductType, placeOfUrl } fr
 import { sealFileName } from './file-name.ts';
 import { getOwnDocument } from './find-documents.ts';
 import { requireCategory } from './keep-category.ts';
-import { requireProduct } from './product-owners.ts';
+import { type ProductOwners, requireProduct } from './require-product.ts';
 import { guardStoredBytes } from './stored-bytes.ts';
 import { getOwnObject, hashOfUrl, lockObject, lockOwnObject, openUrl } from './stored-url.ts';
 
@@ -37,7 +37,7 @@ export interface UpdateDocumentInput {
  */
 export async function updateDocument(
   em: EntityManager,
-  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  { storage, sealer, productOwners }: { storage: Storage; sealer: Sealer; productOwners: ProductOwners },
   { caller, requestId, documentId, changes: { url, ...rest }, maximumStoredBytes }: UpdateDocumentInput,
 ): Promise<Document> {
   if (url !== undefined) await requireObject(em, { storage, sealer }, { caller, documentId, url });
@@ -52,7 +52,7 @@ export async function updateDocument(
     // An unchanged product is not checked: it may belong to the creator and not to the caller.
     if (changes.product_id !== undefined || changes.product_type !== undefined) {
       const { product_type: productType = null, product_id: productId = null } = document;
-      await requireProduct(tx, caller, { productType, productId });
+      await requireProduct(tx, { productOwners, caller }, { productType, productId });
     }
     const carried = await openUrl(sealer, document);
     if (url !== undefined && url !== carried) {

@@ -5,12 +5,12 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
+import { User } from '../members/user.entity.ts';
 import { openFirstAccount } from './create-user.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { openProfile } from './profile.ts';
-import { User } from './user.entity.ts';
 
 export interface AcceptInvitationInput {
   token: string;
@@ -33,7 +33,9 @@ export async function acceptInvitation(em: EntityManager, sealer: Sealer, input:
     const invitation = await findWaiting(tx, tokenHash);
     if (!user || !invitation) refuseInvitation();
     await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
-    tx.assign(user, { password_hash: passwordHash, status: 'active', updated_at: await readDatabaseClock(tx) });
+    const now = await readDatabaseClock(tx);
+    // Whoever has the token reads what is sent to the address.
+    tx.assign(user, { password_hash: passwordHash, status: 'active', email_confirmed_at: now, updated_at: now });
     await tx.flush();
     const { requestId } = input;
     await recordEvent(tx, {

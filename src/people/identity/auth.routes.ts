@@ -1,23 +1,38 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { open, signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { email, password, text, verbatimText } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
 import { passwordMaximumCharacters } from '../../shared/user.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
+import { locales } from '../mail/mail.ts';
+import { User } from '../members/user.entity.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
 import { changePassword } from './change-password.ts';
-import { type LoggedIn, logIn } from './log-in.ts';
+import { logIn } from './log-in.ts';
 import { logOut, logOutEverywhere } from './log-out.ts';
-import { presentUser, UserAnswer } from './present-user.ts';
+import { MeAnswer, presentMe, presentUser, UserAnswer } from './present-user.ts';
+import { openSession, refreshSession, type Session, subjectOf } from './refresh-tokens.ts';
 import { signUp } from './sign-up.ts';
+import type { SignedToken, Tokens } from './tokens.ts';
 import { updateMe } from './update-me.ts';
-import { User } from './user.entity.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/auth', tag: 'Authentication', description: 'Logging in and out.' });
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'NODE_ENV' | 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
+  sealer: Sealer;
+  tokens: Tokens;
+}
+
+const routes = createRouteGroup<Ports>({
+  prefix: '/v1/auth',
+  tag: 'Authentication',
+  description: 'Logging in and out.',
+});
 
 function setAccessCookie(ctx: Context, environment: string, token: string, maxAgeSeconds: number): void {
   const secure = environment !== 'development';
@@ -33,22 +48,25 @@ function setAccessCookie(ctx: Context, environment: string, token: string, maxAg
   });
 }
 
-/** Signs a token for an authenticated user, and sets the cookie. */
-async function giveToken(ctx: Context, { tokens, config }: Dependencies, { user, ...proof }: LoggedIn) {
-  const { token, expiresInSeconds } = await tokens.sign({
-    userId: user.id,
-    userType: user.user_type,
-    organizationId: user.organization_id ?? null,
-    ...proof,
-  });
+/** Shows an access token, and sets its cookie. */
+function showToken(ctx: Context, { config }: Ports, { token, expiresInSeconds }: SignedToken) {
   setAccessCookie(ctx, config.NODE_ENV, token, expiresInSeconds);
   return { access_token: token, token_type: 'Bearer' as const, expires_in: expiresInSeconds };
 }
 
+/** Shows a new session: as `showToken`, with its refresh token. */
+const showSession = (ctx: Context, deps: Ports, { access, refreshToken }: Session) => ({
+  ...showToken(ctx, deps, access),
+  refresh_token: refreshToken,
+});
+
 const knownPassword = z.string().min(1).max(passwordMaximumCharacters).meta({ format: 'password' });
 const code = text(40).meta({ description: 'From the authenticator app, or a recovery code; each works once.' });
 const LogIn = z.strictObject({ email: text(254), password: knownPassword, totp_code: code.nullish() });
-const Token = z.object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() });
+const AccessToken = z.object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() });
+const Token = AccessToken.extend({
+  refresh_token: z.string().meta({ description: 'Takes a new pair at `/v1/auth/refresh`, once, within 30 days.' }),
+});
 
 routes.post(
   '/login',
@@ -74,7 +92,7 @@ routes.post(
     const loggedIn = await logIn(em, deps.sealer, { email, password, totpCode, address: ctx.ip, requestId });
     // First, because it may fail: no session begins with a 503.
     const user = await presentUser(deps.sealer, loggedIn.user);
-    const data = { ...(await giveToken(ctx, deps, loggedIn)), user };
+    const data = { ...showSession(ctx, deps, await openSession(em.fork(), deps.tokens, loggedIn)), user };
     return { message: 'Logged in', data };
   },
 );
@@ -82,7 +100,7 @@ routes.post(
 routes.post(
   '/logout',
   {
-    summary: 'Log out: clears the cookie and revokes the token',
+    summary: 'Log out: clears the cookie and ends the session with its tokens',
     access: signedIn({ scope: 'own token', whenReadOnly: true }),
     answers: { 200: z.object({ message: z.string() }) },
   },
@@ -114,11 +132,11 @@ routes.put(
   {
     summary: 'Change your password',
     description:
-      'Every earlier token ends; the answer carries a new one. A wrong `current_password` is a 400 and counts as a ' +
+      'Every earlier token ends, refresh tokens too; the answer carries a new access token. A wrong `current_password` is a 400 and counts as a ' +
       'failed login.',
-    access: signedIn({ scope: 'own user' }),
+    access: signedIn({ scope: 'own user', whenReadOnly: true }),
     body: z.strictObject({ current_password: knownPassword, new_password: password() }),
-    answers: { 200: z.object({ message: z.string(), data: Token }) },
+    answers: { 200: z.object({ message: z.string(), data: AccessToken }) },
     refusals: [429],
   },
   async ({ body, em, deps, ctx, caller, requestId }) => {
@@ -130,7 +148,8 @@ routes.put(
       newPassword: body.new_password,
     });
     const { token_generation: generation } = user;
-    const data = await giveToken(ctx, deps, { user, generation, secondFactor });
+    const access = await deps.tokens.sign({ ...subjectOf(user), generation, secondFactor });
+    const data = showToken(ctx, deps, access);
     return { message: 'Password changed', data };
   },
 );
@@ -143,7 +162,7 @@ routes.get(
     answers: {
       200: z.object({
         message: z.string(),
-        data: UserAnswer.extend({
+        data: MeAnswer.extend({
           role: z.object({ id: z.guid(), name: z.string() }).nullable(),
           permissions: z.array(z.string()),
         }),
@@ -156,7 +175,7 @@ routes.get(
     const role = roleId && roleName ? { id: roleId, name: roleName } : null;
     return {
       message: 'Found',
-      data: { ...(await presentUser(deps.sealer, user)), role, permissions: [...permissions].sort() },
+      data: { ...(await presentMe(deps.sealer, user)), role, permissions: [...permissions].sort() },
     };
   },
 );
@@ -169,12 +188,17 @@ routes.patch(
     body: z.strictObject({
       name: text(200).optional(),
       profile_picture: verbatimText(500).nullable().optional().meta({ description: 'A plain string; null clears it.' }),
+      locale: z.enum(locales).optional().meta({ description: 'The language of mails, `id` by default.' }),
+      notices: z
+        .strictObject({ receipts: z.boolean().optional(), reminders: z.boolean().optional() })
+        .optional()
+        .meta({ description: 'Which mails are sent; notices of security always are.' }),
     }),
-    answers: { 200: z.object({ message: z.string(), data: UserAnswer }) },
+    answers: { 200: z.object({ message: z.string(), data: MeAnswer }) },
   },
   async ({ body, em, deps, caller, requestId }) => {
     const user = await updateMe(em, deps.sealer, { caller, requestId, changes: body });
-    return { message: 'User updated', data: await presentUser(deps.sealer, user) };
+    return { message: 'User updated', data: await presentMe(deps.sealer, user) };
   },
 );
 
@@ -201,13 +225,35 @@ routes.post(
   '/invitations/accept',
   {
     summary: 'Accept an invitation by its one-time token',
+    description: 'Confirms the address that it was sent to, and logs in.',
     access: open('the token is the proof'),
     body: z.strictObject({ token: text(200), password: password() }),
-    answers: { 200: z.object({ message: z.string(), data: UserAnswer }) },
+    answers: { 200: z.object({ message: z.string(), data: UserAnswer.extend(Token.shape) }) },
   },
   async ({ body, em, deps, ctx, requestId }) => {
     const user = await acceptInvitation(em, deps.sealer, { ...body, address: ctx.ip, requestId });
-    return { message: 'Invitation accepted', data: await presentUser(deps.sealer, user) };
+    const loggedIn = { user, generation: user.token_generation, secondFactor: null };
+    const session = showSession(ctx, deps, await openSession(em.fork(), deps.tokens, loggedIn));
+    return { message: 'Invitation accepted', data: { ...(await presentUser(deps.sealer, user)), ...session } };
+  },
+);
+
+routes.post(
+  '/refresh',
+  {
+    summary: 'Take a new access token for a refresh token',
+    description:
+      'Each refresh token works once and is replaced by the one in the answer. One that is used a second time ends its ' +
+      'session with all its tokens (401), as does whatever ends all sessions.',
+    access: open('the refresh token is the proof'),
+    body: z.strictObject({ refresh_token: text(200) }),
+    answers: { 200: z.object({ message: z.string(), data: Token.extend({ user: UserAnswer }) }) },
+    refusals: [401],
+  },
+  async ({ body, em, deps, ctx, requestId }) => {
+    const { user, session } = await refreshSession(em, deps, { refreshToken: body.refresh_token, requestId });
+    const shown = await presentUser(deps.sealer, user);
+    return { message: 'Refreshed', data: { ...showSession(ctx, deps, session), user: shown } };
   },
 );
 

@@ -1,7 +1,9 @@
 import type { Context } from 'koa';
+import type { Origins } from '../../platform/http/security.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
+import type { FindCaller } from './find-caller.ts';
+import type { Tokens } from './tokens.ts';
 
 /** The cookie that carries an access token for browsers. */
 export const accessCookie = 'access_token';
@@ -28,12 +30,12 @@ export function presentedToken(ctx: Context): PresentedToken | null {
  * changes something by cookie from a foreign origin (docs/contract.md 1).
  */
 export async function authenticate(
-  { ctx, deps }: { ctx: Context; deps: Pick<Dependencies, 'tokens' | 'findCaller'> },
-  origins: ReadonlySet<string>,
+  { ctx }: { ctx: Context },
+  { tokens, findCaller, origins }: { tokens: Tokens; findCaller: FindCaller; origins: Origins },
 ): Promise<Caller> {
   const presented = presentedToken(ctx);
   if (!presented) refuse('UNAUTHENTICATED', 'A token is required');
-  const caller = await deps.findCaller(await deps.tokens.verify(presented.token));
+  const caller = await findCaller(await tokens.verify(presented.token));
   if (!caller) refuse('UNAUTHENTICATED', 'The token is not valid');
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(ctx.method);
   if (presented.by === 'cookie' && changes && !origins.has(ctx.get('origin'))) {

@@ -3,6 +3,7 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
+import { recordMail } from '../mail/record-mail.ts';
 import { lockOwnRow } from './end-tokens.ts';
 import { guardGuesses } from './login-failures.ts';
 import { openProfile } from './profile.ts';
@@ -65,6 +66,7 @@ export async function confirmTotp(
       ]);
     }
     await record(tx, factor.id, 'confirmed', requestId);
+    await recordMail(tx, sealer, { userId: factor.id, kind: 'second_factor_on' });
     return codes;
   });
 }

@@ -5,13 +5,14 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
+import { recordMail } from '../mail/record-mail.ts';
+import { User } from '../members/user.entity.ts';
 import { endTokens, lockOwnRow } from './end-tokens.ts';
 import { countPassword, loginAttempt, refuseThrottled } from './login-failures.ts';
 import { hashPassword, normalizePassword, verifyPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { openProfile } from './profile.ts';
 import { hasSecondFactor } from './second-factor.ts';
-import { User } from './user.entity.ts';
 
 export interface ChangePasswordInput {
   caller: Caller;
@@ -59,6 +60,7 @@ export async function changePassword(
       requestId,
       data: { changed: ['password'] },
     });
+    await recordMail(tx, sealer, { userId: user.id, kind: 'password_changed' });
     return { user, secondFactor: (await hasSecondFactor(tx, caller)) ? caller.secondFactor : null };
   });
 }

@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openAccount } from '../../ledger/open-account.ts';
+import { openAccount } from '../../ledger/accounts/open-account.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
 import type { UserStatus, UserType } from '../../shared/user.ts';
+import { User } from '../members/user.entity.ts';
 import type { NewPerson } from './profile.ts';
 import { freeExpiredAddress } from './take-back-invitation.ts';
-import { User } from './user.entity.ts';
 
 export interface NewUser {
   /** From `preparePerson`. */
@@ -16,6 +17,8 @@ export interface NewUser {
   roleId: string;
   status: UserStatus;
   passwordHash: string | null;
+  /** Whether the user counts at once as one who may approve decisions. */
+  isApprover?: boolean;
   actorId: string | null;
   requestId: string | null;
 }
@@ -33,6 +36,7 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
     role_id: input.roleId,
     status: input.status,
     password_hash: input.passwordHash,
+    approver_since: input.isApprover ? await readDatabaseClock(tx) : null,
   });
   try {
     await tx.flush();

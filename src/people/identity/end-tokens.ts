@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { User } from './user.entity.ts';
+import { User } from '../members/user.entity.ts';
 
 /** Ends every token of the user for good, in the caller's transaction, which has locked the user's row. */
 export async function endTokens(tx: EntityManager, user: User): Promise<void> {

@@ -6,7 +6,7 @@ import { recordReadOfOthers } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { UserStatus, UserType } from '../../shared/user.ts';
-import { User } from './user.entity.ts';
+import { User } from '../members/user.entity.ts';
 
 /**
  * The user as this caller may see it: the platform any (recorded as an event), others themselves and users of their
@@ -17,7 +17,7 @@ export async function getVisibleUser(
   { caller, userId, requestId }: { caller: Caller; userId: string; requestId: string },
 ): Promise<User> {
   const user = await em.findOne(User, userId);
-  if (!user) refuse('NOT_FOUND', 'The user does not exist');
+  if (!user) refuse('NOT_FOUND', 'The user was not found');
   const isColleague = caller.organizationId !== null && user.organization_id === caller.organizationId;
   if (!isPlatform(caller) && !isColleague && userId !== caller.userId) {
     refuse('FORBIDDEN', 'The user belongs to another organization');

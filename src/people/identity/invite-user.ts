@@ -13,12 +13,13 @@ import { getDefaultRole, lockRole } from '../access/find-role.ts';
 import { defaultRoleNames, requireFittingRole, requireGrantable, requireVisibleRole } from '../access/role.ts';
 import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
-import { Organization } from '../organizations/organization.entity.ts';
+import { recordMail } from '../mail/record-mail.ts';
+import { Organization } from '../members/organization.entity.ts';
+import { User } from '../members/user.entity.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
 import { type NewPerson, openProfile, preparePerson, sealProfile } from './profile.ts';
 import { freeExpiredAddress, requireRightOverInvited } from './take-back-invitation.ts';
-import { User } from './user.entity.ts';
 
 export interface InviteUserInput {
   caller: Caller;
@@ -58,7 +59,7 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
     return null;
   }
   const organization = await em.findOne(Organization, organizationId);
-  if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+  if (!organization) refuse('NOT_FOUND', 'The organization was not found');
   return organizationId;
 }
 
@@ -110,6 +111,7 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
        values (?, ?, ?, ?, ?, ?)`,
       [id, user.id, sha256(token), expiresAt, caller.userId, caller.isSuperAdmin],
     );
+    await recordInvitationMail(tx, sealer, user, token);
     await recordEvent(tx, {
       event: 'RESOURCE_CREATED',
       resourceType: 'invitation',
@@ -120,6 +122,14 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
     });
     return { token, expiresAt, user };
   });
+}
+
+/** Writes the mail with the token, in the place of one not yet sent whose token is void now. */
+async function recordInvitationMail(tx: EntityManager, sealer: Sealer, user: User, token: string): Promise<void> {
+  await tx.execute("delete from mails where user_id = ? and kind = 'invitation' and status = 'pending'", [user.id]);
+  const organization = user.organization_id ? await tx.findOne(Organization, user.organization_id) : null;
+  const facts = { token, ...(organization && { organization: organization.name }) };
+  await recordMail(tx, sealer, { userId: user.id, kind: 'invitation', facts });
 }
 
 /** Gives an already invited user the name and role of the new invitation; an event names what changed. */

@@ -3,6 +3,8 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { UserStatus } from '../../shared/user.ts';
+import { recordMail } from '../mail/record-mail.ts';
+import type { User } from '../members/user.entity.ts';
 import { holdUserRow, lockUserRow } from './end-tokens.ts';
 import {
   countPassword,
@@ -15,7 +17,6 @@ import {
 import { hashPassword, verifyPassword } from './password.ts';
 import { emailDigest, openProfile } from './profile.ts';
 import { findSecondFactor, type SecondFactor, spendCode } from './second-factor.ts';
-import type { User } from './user.entity.ts';
 
 export interface LogInInput {
   email: string;
@@ -82,7 +83,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
       }
       secondFactor = current.mark;
     } else if (current?.confirmed_at) refuseWithoutCode();
-    await enter(tx, { attempt, userId: entered.id, factor, requestId });
+    await enter(tx, sealer, { attempt, userId: entered.id, factor, requestId });
     return user;
   });
   if (user === null) refuse('UNAUTHENTICATED', 'is wrong or already used', { field: 'totp_code' });
@@ -114,8 +115,14 @@ interface Entering {
   requestId: string;
 }
 
-async function enter(tx: EntityManager, { attempt, userId, factor, requestId }: Entering): Promise<void> {
-  await rememberLogin(tx, attempt);
+async function enter(
+  tx: EntityManager,
+  sealer: Sealer,
+  { attempt, userId, factor, requestId }: Entering,
+): Promise<void> {
+  if (await rememberLogin(tx, attempt)) {
+    await recordMail(tx, sealer, { userId, kind: 'new_login', facts: { from: attempt.address } });
+  }
   await recordEvent(tx, {
     event: 'USER_LOGGED_IN',
     impact: 'LOW',

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
+import { endSessionOf } from './refresh-tokens.ts';
 import { revokeToken } from './revoke-token.ts';
 
 interface LogOutInput {
@@ -8,12 +9,13 @@ interface LogOutInput {
   requestId: string;
 }
 
-/** Ends this one token, which would have expired at `expiresAt`. */
+/** Ends this one token, which would have expired at `expiresAt`, and the session that it is of. */
 export async function logOut(
   em: EntityManager,
   { userId, requestId, tokenId, expiresAt }: LogOutInput & { tokenId: string; expiresAt: Date },
 ): Promise<void> {
   await em.transactional(async (tx) => {
+    await endSessionOf(tx, tokenId);
     await revokeToken(tx, tokenId, expiresAt);
     await recordLogOut(tx, { userId, requestId }, false);
   });

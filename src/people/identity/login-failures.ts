@@ -122,14 +122,23 @@ export async function countPassword(em: EntityManager, failure: LoginFailure, is
   });
 }
 
-/** Remembers that the account logged in from this address, and deletes entries older than `knownDays`. */
-export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<void> {
+/**
+ * Remembers that the account logged in from this address, and deletes entries older than `knownDays`. Returns whether the
+ * account is known from other addresses only.
+ */
+export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<boolean> {
+  const [known] = await tx.execute<[{ here: boolean; elsewhere: boolean }]>(
+    `select coalesce(bool_or(address = ?), false) as here, count(*) > 0 as elsewhere from known_logins
+     where account_hash = ? and logged_in_at > clock_timestamp() - interval '${knownDays} days'`,
+    [address, account],
+  );
   await tx.execute(
     `insert into known_logins (account_hash, address) values (?, ?)
      on conflict (account_hash, address) do update set logged_in_at = excluded.logged_in_at`,
     [account, address],
   );
   await forgetRows(tx, 'known_logins', `${knownDays} days`, 100);
+  return known.elsewhere && !known.here;
 }
 
 /**

@@ -5,13 +5,13 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from '../../shared/user.ts';
 import { getDefaultRole } from '../access/find-role.ts';
+import { User } from '../members/user.entity.ts';
 import { createUser } from './create-user.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
 import { hashPassword, normalizePassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { emailDigest, preparePerson } from './profile.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
-import { User } from './user.entity.ts';
 
 /** Creates a platform user from the command line, where there is no caller, e.g. the first super admin. */
 export async function createPlatformUser(
@@ -32,6 +32,7 @@ export async function createPlatformUser(
       roleId: role.id,
       status: 'active',
       passwordHash,
+      isApprover: input.role === 'platform_super_admin',
       actorId: null,
       requestId: null,
     });
@@ -46,7 +47,7 @@ export async function getUserByEmail(em: EntityManager, sealer: Sealer, email: s
   return row ? em.findOneOrFail(User, row.id) : refuseNobody();
 }
 
-const refuseNobody = (): never => refuse('NOT_FOUND', 'There is no user with this address');
+const refuseNobody = (): never => refuse('NOT_FOUND', 'The user was not found');
 
 /** The same, locked by this transaction; 404 also for one who was erased meanwhile. */
 async function lockByEmail(tx: EntityManager, sealer: Sealer, email: string): Promise<User> {

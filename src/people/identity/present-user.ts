@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { timestamp } from '../../platform/http/fields.ts';
 import { userLaw, userTypes } from '../../shared/user.ts';
+import { locales } from '../mail/mail.ts';
+import type { User } from '../members/user.entity.ts';
 import { showProfile } from './profile.ts';
-import type { User } from './user.entity.ts';
 
 /** A user as every answer shows one: never the password's hash. */
 export const UserAnswer = z
@@ -20,6 +21,23 @@ export const UserAnswer = z
     updated_at: timestamp(),
   })
   .meta({ id: 'User' });
+
+/** One's own user. */
+export const MeAnswer = UserAnswer.extend({
+  locale: z.enum(locales),
+  notices: z.object({ receipts: z.boolean(), reminders: z.boolean() }),
+  email_confirmed_at: timestamp().nullable(),
+});
+
+/** One's own user, with what only they see. Throws KeysAway. */
+export async function presentMe(sealer: Sealer, user: User): Promise<z.input<typeof MeAnswer>> {
+  return {
+    ...(await presentUser(sealer, user)),
+    locale: user.locale,
+    notices: { receipts: user.takes_receipts, reminders: user.takes_reminders },
+    email_confirmed_at: user.email_confirmed_at?.toISOString() ?? null,
+  };
+}
 
 /** A user with name and address unsealed; of several at once the keys are looked up together. Throws KeysAway. */
 export async function presentUser(sealer: Sealer, user: User): Promise<z.input<typeof UserAnswer>> {

@@ -3,7 +3,7 @@ import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { mayChangeThings } from '../../shared/organization.ts';
 import type { UserStatus, UserType } from '../../shared/user.ts';
-import { holdStatus } from '../organizations/hold-status.ts';
+import { holdStatus } from '../members/hold-status.ts';
 
 interface PayerRow {
   status: UserStatus;

@@ -3,6 +3,7 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
+import { recordMail } from '../mail/record-mail.ts';
 import { guardGuesses } from './login-failures.ts';
 import { findSecondFactor, spendCode } from './second-factor.ts';
 
@@ -21,6 +22,7 @@ export async function removeTotp(
     if (!factor?.confirmed_at) refuse('REQUEST_INVALID', 'There is no second factor');
     if (!(await spendCode(tx, sealer, factor, code))) return null;
     await forgetSecondFactor(tx, { userId, actorId: userId, requestId });
+    await recordMail(tx, sealer, { userId, kind: 'second_factor_off' });
     return true;
   });
 }

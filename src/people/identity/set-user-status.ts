@@ -5,8 +5,8 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Actor } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { keepSuperAdmin, requireRightOverHolder } from '../access/role-holders.ts';
+import { User } from '../members/user.entity.ts';
 import { endTokens } from './end-tokens.ts';
-import { User } from './user.entity.ts';
 
 export interface SetUserStatusInput {
   caller: Actor;
@@ -23,7 +23,7 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
   const { caller, requestId, userId, status } = input;
   return em.transactional(async (tx) => {
     const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (!user) refuse('NOT_FOUND', 'The user does not exist');
+    if (!user) refuse('NOT_FOUND', 'The user was not found');
     if (userId === caller.userId && status === 'suspended') {
       refuse('REQUEST_INVALID', 'you cannot suspend yourself', { field: 'status' });
     }

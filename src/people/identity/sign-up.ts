@@ -2,13 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { getDefaultRole } from '../access/find-role.ts';
+import { recordTokenMail } from '../mail/record-mail.ts';
+import type { User } from '../members/user.entity.ts';
 import { createUser, openFirstAccount } from './create-user.ts';
 import { countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { preparePerson } from './profile.ts';
-import type { User } from './user.entity.ts';
 
 export interface SignUpInput {
   name: string;
@@ -46,6 +47,7 @@ export async function signUp(
       requestId,
     });
     await openFirstAccount(tx, { userId: user.id }, { actorId: user.id, requestId });
+    await recordTokenMail(tx, sealer, { userId: user.id, kind: 'confirm_address' });
     return user;
   });
 }

@@ -4,8 +4,8 @@ import { recordEvents } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform, requirePermission } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { textArray } from '../../shared/postgres.ts';
+import { User } from '../members/user.entity.ts';
 import { invitePermissions } from './invitation.ts';
-import { User } from './user.entity.ts';
 
 /** Throws FORBIDDEN when a super admin sent the user's invitation and the caller is no super admin. */
 export async function requireRightOverInvited(tx: EntityManager, caller: Caller, userId: string): Promise<void> {
@@ -24,7 +24,7 @@ export async function takeBackInvitation(
 ): Promise<void> {
   await em.transactional(async (tx) => {
     const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    if (!user) refuse('NOT_FOUND', 'The user does not exist');
+    if (!user) refuse('NOT_FOUND', 'The user was not found');
     const isColleague = caller.organizationId !== null && user.organization_id === caller.organizationId;
     if (!isPlatform(caller) && (user.user_type === 'platform' || !isColleague)) {
       refuse('FORBIDDEN', 'The user belongs to another organization');
@@ -86,13 +86,13 @@ interface Removal {
   why: 'taken back' | 'expired';
 }
 
-/** Deletes invited users, who have done nothing yet: only the invitations and `cause_managers` refer to them. */
+/** Deletes invited users, who have done nothing yet: only invitations, mails and `cause_managers` refer to them. */
 async function removeInvited(
   tx: EntityManager,
   userIds: readonly string[],
   { actorId, requestId, why }: Removal,
 ): Promise<void> {
-  for (const table of ['invitations', 'cause_managers']) {
+  for (const table of ['invitations', 'mails', 'cause_managers']) {
     await tx.execute(`delete from ${table} where user_id = any(?::uuid[])`, [textArray(userIds)]);
   }
   await tx.execute('delete from users where id = any(?::uuid[])', [textArray(userIds)]);

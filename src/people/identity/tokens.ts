@@ -37,9 +37,16 @@ export interface TokenSubject {
   secondFactor?: string | null;
 }
 
+export interface SignedToken {
+  token: string;
+  /** Its `jti`, by which it is revoked. */
+  tokenId: string;
+  expiresInSeconds: number;
+}
+
 export interface Tokens {
   /** Signs an access token for a user, valid for `AUTH_TOKEN_TTL_SECONDS`. */
-  sign(subject: TokenSubject): Promise<{ token: string; expiresInSeconds: number }>;
+  sign(subject: TokenSubject): Promise<SignedToken>;
   /** Verifies a token of ours or of the trusted external issuer; throws UNAUTHENTICATED for anything else. */
   verify(token: string): Promise<TokenClaims>;
   /** The public keys, as `/.well-known/jwks.json` publishes them. */
@@ -128,6 +135,7 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   return {
     async sign({ userId, userType, organizationId, generation = 0, secondFactor = null }) {
       const { id, key } = await keys.signer();
+      const tokenId = newId();
       const token = await new SignJWT({
         user_type: userType,
         organization_id: organizationId,
@@ -139,11 +147,11 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
         .setIssuer(config.AUTH_ISSUER)
         .setAudience(config.AUTH_AUDIENCE)
         .setSubject(userId)
-        .setJti(newId())
+        .setJti(tokenId)
         .setIssuedAt()
         .setExpirationTime(`${ttlSeconds}s`)
         .sign(key);
-      return { token, expiresInSeconds: ttlSeconds };
+      return { token, tokenId, expiresInSeconds: ttlSeconds };
     },
     async verify(token) {
       try {

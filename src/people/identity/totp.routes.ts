@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { text } from '../../platform/http/fields.ts';
@@ -6,7 +7,12 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { beginTotp, confirmTotp } from './begin-totp.ts';
 import { removeTotp } from './remove-totp.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/auth/totp',
   tag: 'Authentication',
   description: 'A second factor: one-time codes of an authenticator app (SHA-1, six digits, 30 seconds).',

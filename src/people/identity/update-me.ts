@@ -4,19 +4,25 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
+import type { Locale } from '../mail/mail.ts';
+import type { User } from '../members/user.entity.ts';
 import { lockOwnRow } from './end-tokens.ts';
 import { openProfile, type Profile, sealProfile } from './profile.ts';
-import type { User } from './user.entity.ts';
 
 export interface UpdateMeInput {
   caller: Caller;
   requestId: string;
   /** Null clears the picture. */
-  changes: { name?: string | undefined; profile_picture?: string | null | undefined };
+  changes: {
+    name?: string | undefined;
+    profile_picture?: string | null | undefined;
+    locale?: Locale | undefined;
+    notices?: { receipts?: boolean | undefined; reminders?: boolean | undefined } | undefined;
+  };
 }
 
 /**
- * Changes the caller's own profile. Unchanged values leave no event. Throws UNAUTHENTICATED when the token has ended since
+ * Changes the caller's own profile, and what mails they get in which language. Unchanged values leave no event. Throws UNAUTHENTICATED when the token has ended since
  * it was checked.
  */
 export async function updateMe(
@@ -27,11 +33,18 @@ export async function updateMe(
   return em.transactional(async (tx) => {
     const user = await lockOwnRow(tx, caller);
     const profile = await openProfile(sealer, user);
-    const { name = profile.name, profile_picture = profile.profile_picture } = changes;
-    const changed = Object.keys(changesTo<Profile>(profile, { name, profile_picture }));
+    const { name = profile.name, profile_picture = profile.profile_picture, locale, notices = {} } = changes;
+    const named = changesTo<Profile>(profile, { name, profile_picture });
+    const settings = changesTo<Settings>(settingsOf(user), {
+      locale: locale ?? user.locale,
+      takes_receipts: notices.receipts ?? user.takes_receipts,
+      takes_reminders: notices.reminders ?? user.takes_reminders,
+    });
+    const changed = [...Object.keys(named), ...Object.keys(settings)];
     if (changed.length === 0) return user;
-    const sealed = await sealProfile(sealer, user.id, { ...profile, name, profile_picture });
-    tx.assign(user, { ...sealed, updated_at: await readDatabaseClock(tx) });
+    const sealed =
+      Object.keys(named).length === 0 ? {} : await sealProfile(sealer, user.id, { ...profile, name, profile_picture });
+    tx.assign(user, { ...sealed, ...settings, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -44,3 +57,11 @@ export async function updateMe(
     return user;
   });
 }
+
+type Settings = Pick<User, 'locale' | 'takes_receipts' | 'takes_reminders'>;
+
+const settingsOf = ({ locale, takes_receipts, takes_reminders }: User): Settings => ({
+  locale,
+  takes_receipts,
+  takes_reminders,
+});

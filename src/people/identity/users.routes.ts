@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow, signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { email, text, timestamp, uuid } from '../../platform/http/fields.ts';
@@ -12,7 +14,17 @@ import { presentUser, UserAnswer } from './present-user.ts';
 import { setUserStatus } from './set-user-status.ts';
 import { takeBackInvitation } from './take-back-invitation.ts';
 
-const routes = createRouteGroup({ prefix: '/v1/users', tag: 'Users', description: 'Users, invitations, suspension.' });
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'NODE_ENV'>;
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
+  prefix: '/v1/users',
+  tag: 'Users',
+  description: 'Users, invitations, suspension.',
+});
 
 const message = z.string();
 const ownOrganization = { scope: 'platform: all; others: users of their own organization' };
@@ -22,7 +34,7 @@ routes.post(
   {
     summary: 'Invite a user',
     description:
-      'The answer has the user, whose `id` takes the invitation back, and the one-time token. The token is shown once and valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type.',
+      'The one-time token is sent to the invited address, and stands in the answer only outside production. The `id` of the user in the answer takes the invitation back. The token is valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
@@ -37,7 +49,7 @@ routes.post(
     answers: {
       201: z.object({
         message,
-        data: z.object({ id: z.guid(), token: z.string(), expires_at: timestamp(), user: UserAnswer }),
+        data: z.object({ id: z.guid(), token: z.string().optional(), expires_at: timestamp(), user: UserAnswer }),
       }),
     },
     refusals: [404],
@@ -53,7 +65,8 @@ routes.post(
       roleId: body.role_id,
     });
     const shown = await presentUser(deps.sealer, user);
-    const data = { id: user.id, token, expires_at: expiresAt.toISOString(), user: shown };
+    const told = deps.config.NODE_ENV === 'production' ? {} : { token };
+    const data = { id: user.id, ...told, expires_at: expiresAt.toISOString(), user: shown };
     return created({ message: 'User invited', data });
   },
 );

@@ -2,8 +2,14 @@ import { z } from 'zod';
 import { open } from '../../platform/http/access.ts';
 import { answer } from '../../platform/http/answer.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import type { Tokens } from './tokens.ts';
 
-const routes = createRouteGroup({ prefix: '/.well-known', tag: 'Authentication' });
+/** What these routes work with. */
+interface Ports {
+  tokens: Tokens;
+}
+
+const routes = createRouteGroup<Ports>({ prefix: '/.well-known', tag: 'Authentication' });
 
 routes.get(
   '/jwks.json',

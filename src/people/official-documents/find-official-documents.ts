@@ -26,7 +26,7 @@ export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument
   return (await unsealDocument(sealer, row)) ?? missing();
 }
 
-const missing = (): never => refuse('NOT_FOUND', 'no such official document', { field: 'id' });
+const missing = (): never => refuse('NOT_FOUND', 'the official document was not found', { field: 'id' });
 
 /**
  * One official document. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { isoDate, text, uuid } from '../../platform/http/fields.ts';
@@ -11,7 +12,12 @@ import { officialDocumentKinds, verificationLaw } from './official-document.ts';
 import { OfficialDocumentAnswer, presentOfficialDocument } from './present-official-document.ts';
 import { requirePeriod, updateOfficialDocument } from './update-official-document.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/official-documents',
   tag: 'Official documents',
   description: 'Identity documents. The number is encrypted at rest and masked for everybody but its owner.',

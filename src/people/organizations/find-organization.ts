@@ -5,7 +5,7 @@ import type { Listed } from '../../platform/database/position.ts';
 import { recordRead } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { Organization } from './organization.entity.ts';
+import { Organization } from '../members/organization.entity.ts';
 
 /** The organization as this caller may see it: the platform any, others their own only. Throws 403, 404. */
 export async function getVisibleOrganization(
@@ -17,7 +17,7 @@ export async function getVisibleOrganization(
     refuse('FORBIDDEN', 'The organization is not your own');
   }
   const organization = await em.findOne(Organization, organizationId);
-  return organization ?? refuse('NOT_FOUND', 'The organization does not exist');
+  return organization ?? refuse('NOT_FOUND', 'The organization was not found');
 }
 
 export interface ListOrganizationsInput extends ListWindow {

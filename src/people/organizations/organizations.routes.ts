@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow, open } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { clearable, email, password, text, uuid, verbatimText } from '../../platform/http/fields.ts';
@@ -10,7 +12,13 @@ import { OrganizationAnswer, presentOrganization } from './present-organization.
 import { signUpOrganization } from './sign-up-organization.ts';
 import { updateOrganization } from './update-organization.ts';
 
-const routes = createRouteGroup({
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
+  sealer: Sealer;
+}
+
+const routes = createRouteGroup<Ports>({
   prefix: '/v1/organizations',
   tag: 'Organizations',
   description: 'Organizations, their sizes and industries.',

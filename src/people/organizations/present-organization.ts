@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../../platform/http/fields.ts';
 import { organizationLaw } from '../../shared/organization.ts';
-import type { Organization } from './organization.entity.ts';
+import type { Organization } from '../members/organization.entity.ts';
 
 /** An organization in answers. */
 export const OrganizationAnswer = z

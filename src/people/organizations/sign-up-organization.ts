@@ -10,8 +10,9 @@ import { countedAddress } from '../identity/login-failures.ts';
 import { hashPassword } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
 import { preparePerson } from '../identity/profile.ts';
-import type { User } from '../identity/user.entity.ts';
-import { Organization } from './organization.entity.ts';
+import { recordTokenMail } from '../mail/record-mail.ts';
+import { Organization } from '../members/organization.entity.ts';
+import type { User } from '../members/user.entity.ts';
 
 export interface SignUpOrganizationInput {
   name: string;
@@ -72,6 +73,7 @@ export async function signUpOrganization(
       requestId,
     });
     const owner = { organizationId: organization.id };
+    await recordTokenMail(tx, sealer, { userId: admin.id, kind: 'confirm_address' });
     const accountId = await openFirstAccount(tx, owner, { actorId: admin.id, requestId });
     return { organization, admin, accountId };
   });

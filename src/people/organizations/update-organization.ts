@@ -6,7 +6,7 @@ import { type Actor, isOrganizationAdmin } from '../../shared/caller.ts';
 import { type Changes, changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { OrganizationStatus } from '../../shared/organization.ts';
-import { Organization } from './organization.entity.ts';
+import { Organization } from '../members/organization.entity.ts';
 
 export interface UpdateOrganizationInput {
   caller: Actor;
@@ -37,7 +37,7 @@ export async function updateOrganization(em: EntityManager, input: UpdateOrganiz
   return em.transactional(async (tx) => {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const organization = await tx.findOne(Organization, organizationId, { lockMode });
-    if (!organization) refuse('NOT_FOUND', 'The organization does not exist');
+    if (!organization) refuse('NOT_FOUND', 'The organization was not found');
     const changes = changesTo<OrganizationChange>(organization, input.changes);
     if (Object.keys(changes).length === 0) return organization;
     if (changes.status !== undefined) requireStatusChange(caller, changes.status);

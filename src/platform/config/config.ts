@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { must } from '../../shared/assert.ts';
-import { ConfigError } from '../../shared/errors.ts';
+import { ConfigError, errorCodeOf } from '../../shared/errors.ts';
 import { isMoney } from '../../shared/money.ts';
 import { complainOfDatabaseUrl, databaseVariables } from '../database/database-tls.ts';
 import { complaintsAbout, type TemporalEnvironment } from './connection-options.ts';
@@ -53,9 +53,20 @@ const storage = {
   S3_PUBLIC_ENDPOINT: z.url().optional(),
   S3_REGION: z.string().min(1).default('us-east-1'),
   S3_BUCKET: z.string().min(3),
-  S3_ACCESS_KEY_ID: z.string().min(1),
-  S3_SECRET_ACCESS_KEY: z.string().min(1),
+  /** Without a key the SDK's own credential chain is used: the role of the pod or machine, a profile, its variables. */
+  S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
 };
+
+/** Half a key would be ignored, and the process would use another identity. */
+function complainAboutStorage(
+  env: { S3_ACCESS_KEY_ID?: string | undefined; S3_SECRET_ACCESS_KEY?: string | undefined },
+  ctx: Complaints,
+): void {
+  if ((env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined)) return;
+  const missing = env.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
+  ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
+}
 
 /** Where Temporal is, and the TLS and credentials for reaching it; see `connection-options.ts`. */
 const temporalServer = {
@@ -151,6 +162,12 @@ const schema = z
     /** Newest first. */
     DATA_ENCRYPTION_KEYS: namedKeys,
     ...sealing,
+    /** The mail server; without one mails wait. Its password, if it has one, stands in the URL. */
+    SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+    MAIL_FROM: z
+      .string()
+      .regex(/^([^<>@\r\n]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, 'is an address, or Name <address>')
+      .optional(),
     WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
     WEBHOOK_PORTS: list.pipe(z.array(z.coerce.number<string>().int().min(1).max(65_535))).default([]),
     RATE_LIMIT_REQUESTS_PER_10S: z.coerce.number().int().min(1).default(2000),
@@ -180,7 +197,11 @@ const schema = z
         message: 'is needed with AUTH_EXTERNAL_JWKS_URL',
       });
     }
+    if (env.SMTP_URL && !env.MAIL_FROM) {
+      ctx.addIssue({ code: 'custom', path: ['MAIL_FROM'], message: 'is needed with SMTP_URL' });
+    }
     complainAboutTls(env, ctx);
+    complainAboutStorage(env, ctx);
     if (env.DATABASE_READ_URL !== undefined && placeOf(env.DATABASE_READ_URL) === placeOf(env.DATABASE_URL)) {
       ctx.addIssue({ code: 'custom', path: ['DATABASE_READ_URL'], message: 'names the database of DATABASE_URL' });
     }
@@ -230,17 +251,21 @@ const secretVariables = [
 /**
  * Reports what a production deployment must not run with: plain http, all-zero keys, the `null` origin, sample secrets.
  */
-function refuseUnsafe(env: Checked & Record<(typeof secretVariables)[number], string>, ctx: Complaints): void {
+function refuseUnsafe(
+  env: Checked & Partial<Record<(typeof secretVariables)[number], string | undefined>>,
+  ctx: Complaints,
+): void {
   const complain = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: [name], message });
   for (const name of ['AUTH_EXTERNAL_JWKS_URL', 'AUTH_EXTERNAL_ISSUER', 'XENDIT_URL'] as const) {
     if (env[name] && /^http:/i.test(env[name])) complain(name, 'must be https in production');
   }
   if (env.ALLOWED_ORIGINS.includes('null')) complain('ALLOWED_ORIGINS', 'must not name null, which is any file');
+  if (env.ALLOWED_ORIGINS.some((origin) => origin.endsWith(':*'))) complain('ALLOWED_ORIGINS', 'must name its ports');
   for (const name of ['DATA_ENCRYPTION_KEYS', 'SEAL_SIGNING_KEY'] as const) {
     if (env[name]?.some(({ key }) => key.every((byte) => byte === 0))) complain(name, 'a key of zeros is none');
   }
   for (const name of secretVariables) {
-    if (sampleValues.test(env[name])) complain(name, 'is the sample of .env.example');
+    if (sampleValues.test(env[name] ?? '')) complain(name, 'is the sample of .env.example');
   }
 }
 
@@ -250,11 +275,33 @@ export const configVariables: readonly string[] = Object.keys(schema.shape);
 export type Config = z.infer<typeof schema>;
 
 /**
+ * An environment in which the values of files stand: of each variable that a process reads, `<name>_FILE` may name a file
+ * that holds it, as container platforms mount secrets; the line feed at its end does not count. Throws ConfigError for a
+ * file that cannot be read, and for a variable that is also set itself.
+ */
+export function withFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const complaints: string[] = [];
+  const whole = { ...env };
+  for (const name of new Set([...configVariables, ...databaseVariables])) {
+    const path = env[`${name}_FILE`];
+    if (!path) continue;
+    try {
+      if (env[name]) complaints.push(`${name} and ${name}_FILE are both set`);
+      else whole[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    } catch (error) {
+      complaints.push(`${name}_FILE cannot be read: ${String(errorCodeOf(error))}`);
+    }
+  }
+  if (complaints.length > 0) throw new ConfigError(`The configuration cannot be used: ${complaints.join('; ')}.`);
+  return whole;
+}
+
+/**
  * Reads and checks the whole environment at once. `needed` names optional variables that this process requires. Throws
  * ConfigError naming everything wrong.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env, needed: readonly (keyof Config)[] = []): Config {
-  return parse(schema, env, needed);
+  return parse(schema, withFiles(env), needed);
 }
 
 function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: readonly string[] = []): z.infer<S> {
@@ -310,7 +357,7 @@ export interface MigrationConfig {
  * MIGRATION_KEYS_DATABASE_URL, or else KEYS_DATABASE_URL.
  */
 export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
-  const config = parse(migrationSchema, env);
+  const config = parse(migrationSchema, withFiles(env));
   const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
   if (owner === undefined) {
     throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
@@ -342,8 +389,9 @@ const reconciliationSchema = z
  * when it names a database, otherwise from the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
  */
 export function readReconciliationConfig(): z.infer<typeof reconciliationSchema> {
-  if (process.env.DATABASE_URL) return parse(reconciliationSchema, process.env);
-  const { LOG_LEVEL } = process.env;
+  const env = withFiles(process.env);
+  if (env.DATABASE_URL) return parse(reconciliationSchema, env);
+  const { LOG_LEVEL } = env;
   return parse(reconciliationSchema, { ...readRunning(), ...(LOG_LEVEL && { LOG_LEVEL }) });
 }
 
@@ -369,10 +417,15 @@ export type OperatorConfig = z.infer<typeof operatorSchema>;
  * What operators' commands need that use the database alone: the database, and for some the encryption keys. Read from
  * the environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
  */
-export const readOperatorConfig = (): OperatorConfig =>
-  parse(operatorSchema, process.env.DATABASE_URL ? process.env : readRunning());
+export function readOperatorConfig(): OperatorConfig {
+  const env = withFiles(process.env);
+  return parse(operatorSchema, env.DATABASE_URL ? env : readRunning());
+}
 
-const verificationSchema = z.object({ ...databases, ...storage, ...sealing }).partial({ DATABASE_URL: true });
+const verificationSchema = z
+  .object({ ...databases, ...storage, ...sealing })
+  .partial({ DATABASE_URL: true })
+  .superRefine(complainAboutStorage);
 
 /** The names of all variables that `npm run verify` reads. */
 export const verificationVariables: readonly string[] = Object.keys(verificationSchema.shape);
@@ -387,8 +440,8 @@ export interface VerificationConfig extends z.infer<typeof verificationSchema> {
  * environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
  */
 export function readVerificationConfig(): VerificationConfig {
-  const { READER_DATABASE_URL, DATABASE_URL } = process.env;
-  const config = parse(verificationSchema, READER_DATABASE_URL || DATABASE_URL ? process.env : readRunning());
+  const env = withFiles(process.env);
+  const config = parse(verificationSchema, env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning());
   const database = must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
   return { ...config, database };
 }
@@ -403,7 +456,8 @@ const archiveSchema = z
     FAILPOINTS: schema.shape.FAILPOINTS,
   })
   .partial({ DATABASE_URL: true })
-  .superRefine(refuseFailpoints);
+  .superRefine(refuseFailpoints)
+  .superRefine(complainAboutStorage);
 
 export interface ArchiveConfig extends z.infer<typeof archiveSchema> {
   /** URL of the schema's owner. */
@@ -412,7 +466,7 @@ export interface ArchiveConfig extends z.infer<typeof archiveSchema> {
 
 /** What archiving and restoring months need, and nothing else: the database as its owner, and the object store. */
 export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
-  const config = parse(archiveSchema, env);
+  const config = parse(archiveSchema, withFiles(env));
   const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
   if (owner === undefined) {
     throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
@@ -422,8 +476,9 @@ export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): Archive
 
 /** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */
 export function readDatabaseToRead(): string {
+  const env = withFiles(process.env);
   const { NODE_ENV, READER_DATABASE_URL, DATABASE_URL } =
-    process.env.READER_DATABASE_URL || process.env.DATABASE_URL ? process.env : readRunning();
+    env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning();
   const config = parse(z.object(databases).partial(), { NODE_ENV, READER_DATABASE_URL, DATABASE_URL });
   return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
 }

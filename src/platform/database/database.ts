@@ -1,8 +1,6 @@
-import { Migrator } from '@mikro-orm/migrations';
-import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
-import { migrations, type NamedMigration } from '../../migrations/index.ts';
+import { type Migration, Migrator } from '@mikro-orm/migrations';
+import { defineConfig, type Options } from '@mikro-orm/postgresql';
 import { budgets } from '../../shared/budgets.ts';
-import { entities } from '../../wiring/entities.ts';
 import { askByCallback } from './ask-by-callback.ts';
 import { tlsOf, withoutParameters } from './database-tls.ts';
 import { releaseWhenLost } from './lost-connections.ts';
@@ -22,31 +20,38 @@ function prepareConnection(client: LimitedClient): void {
   keepLimits(client);
 }
 
+/** A migration under the name by which a database knows that it has been made. */
+export interface NamedMigration {
+  name: string;
+  class: new (...args: ConstructorParameters<typeof Migration>) => Migration;
+}
+
+/** What lies in a database. */
+export interface Contents {
+  entities: NonNullable<Options['entities']>;
+  migrations: readonly NamedMigration[];
+}
+
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
   /** How long to wait for a connection, in milliseconds; the default of the product's processes unless given. */
   connectWithinMs?: number;
-  /** The product's own unless given. */
-  migrations?: readonly NamedMigration[];
   /** Called with the ORM's own warnings, e.g. of a lost connection. */
   log?: (message: string) => void;
 }
 
-/** The ORM's options for one database; shared by the processes and by the command line of MikroORM. */
-export function databaseConfig({
-  url,
-  poolSize,
-  connectWithinMs,
-  log,
-  migrations: list = migrations,
-}: DatabaseOptions) {
+/** The ORM's options for one database with what lies in it. */
+export function connectionTo(
+  { entities, migrations }: Contents,
+  { url, poolSize, connectWithinMs, log }: DatabaseOptions,
+) {
   return defineConfig({
     clientUrl: withoutParameters(url),
-    entities,
+    entities: [...entities],
     extensions: [Migrator],
     migrations: {
-      migrationsList: [...list],
+      migrationsList: [...migrations],
       tableName: 'schema_migrations',
       // Each in a transaction of its own, except those that declare that they cannot be.
       transactional: true,
@@ -67,9 +72,4 @@ export function databaseConfig({
     allowGlobalContext: false,
     ...(log === undefined ? {} : { logger: log }),
   });
-}
-
-/** Opens the database (lazily: the first query connects). Close it with `orm.close()`. */
-export function openDatabase(options: DatabaseOptions): Promise<MikroORM> {
-  return MikroORM.init(databaseConfig(options));
 }

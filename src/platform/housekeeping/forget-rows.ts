@@ -5,15 +5,15 @@ export type ForgottenKind =
   | 'read_events'
   | 'callback_bodies'
   | 'webhook_bodies'
-  | 'idempotency_keys'
-  | 'refused_balance_payments'
-  | 'openings'
+  | 'requests'
   | 'payout_tallies'
   | 'bank_account_checks'
   | 'known_logins'
   | 'token_signing_keys'
   | 'revoked_tokens'
+  | 'refresh_tokens'
   | 'sign_ups'
+  | 'mails'
   | 'used_signatures'
   | 'login_failures';
 

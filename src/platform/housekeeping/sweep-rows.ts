@@ -11,6 +11,7 @@ export const sweptKinds = [
   'decision',
   'donation_subscription',
   'erasure',
+  'mail',
   'partner_instrument',
   'partner_payment',
   'partner_payment_instrument',

@@ -1,6 +1,9 @@
 import { isPartnerPath } from './errors.ts';
 import type { Route } from './route-group.ts';
 
+/** The version of the partner API: the day of the last change that partners had to prepare for. */
+export const partnerApiVersion = '2026-01-14';
+
 /** The id of the request in every example of the document. */
 export const exampleRequestId = '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11';
 
@@ -9,6 +12,11 @@ const headerTexts = {
   'x-request-id': ['Names the request; the one that was sent, if it was usable.', exampleRequestId],
   'Idempotency-Replayed': ['`true` if the answer was made for an earlier request under the same key.', 'true'],
   'Retry-After': ['Seconds after which a retry may succeed.', '2'],
+  'Amanah-Version': [
+    'The version of the API: the day of its last change that had to be prepared for. Such a change is announced six ' +
+      'months before, by `Deprecation` and `Sunset`.',
+    partnerApiVersion,
+  ],
   'RateLimit-Limit': ['How many requests this key may make in ten seconds.', '2000'],
   'RateLimit-Remaining': ['How many of them are left.', '1999'],
   'RateLimit-Reset': ['Seconds until the oldest of them no longer counts.', '10'],
@@ -22,7 +30,7 @@ export function headersOf({ path, idempotent }: Pick<Route, 'path' | 'idempotent
   // Partners' keys also keep the provider's refusal.
   if (idempotent && (status < 400 || (isPartners && status === 502))) names.push('Idempotency-Replayed');
   if (status === 429 || status === 503) names.push('Retry-After');
-  if (isPartners) names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+  if (isPartners) names.push('Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 }
 

@@ -2,22 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { DomainError, errorCodeOf, refuse } from '../../shared/errors.ts';
+import { refuseBody } from './json-body.ts';
 
-/** The most bytes of a JSON body. */
-export const jsonBodyLimitBytes = 1024 * 1024;
+const kibibyte = 1024;
+/** The most bytes of a body, as sent and once it is decompressed. */
+export const bodyLimitBytes = {
+  /** Where anybody may send one, and of all that is about a login. */
+  auth: 16 * kibibyte,
+  usual: 256 * kibibyte,
+  /** Of lists of up to a thousand things. */
+  list: 1024 * kibibyte,
+} as const;
+/** How many times its size a compressed body may have once it is decompressed. */
+export const mostGrowth = 20;
 /** How long a body may take to arrive. */
 export const bodyTimeoutMs = 30_000;
-
-/** Decodes bytes as text, without a leading byte order mark; throws on bytes that are not UTF-8. */
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** A JSON number as it was written, kept where the schema reads money from the literal digits. */
-export class NumberLiteral {
-  readonly source: string;
-  constructor(source: string) {
-    this.source = source;
-  }
-}
 
 export interface BodyLimits {
   limitBytes?: number;
@@ -27,7 +26,7 @@ export interface BodyLimits {
 
 /** The bytes of the body exactly as received. Throws 413 for more than `limitBytes`, 408 when it is too slow. */
 export async function readBody(request: IncomingMessage, limits: BodyLimits = {}): Promise<Buffer> {
-  const { limitBytes = jsonBodyLimitBytes, timeoutMs = bodyTimeoutMs } = limits;
+  const { limitBytes = bodyLimitBytes.usual, timeoutMs = bodyTimeoutMs } = limits;
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(new DomainError('REQUEST_TIMEOUT', `The body did not arrive within ${timeoutMs / 1000} seconds`));
@@ -58,11 +57,6 @@ async function receive(request: IncomingMessage, limitBytes: number): Promise<Bu
   return Buffer.concat(chunks);
 }
 
-function refuseBody(complaint: string): never {
-  const message = `The body ${complaint}`;
-  refuse('REQUEST_INVALID', message, { details: [{ field: 'body', message }] });
-}
-
 const decoders: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
   gzip: promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip),
   'x-gzip': promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip),
@@ -71,74 +65,31 @@ const decoders: Record<string, (bytes: Buffer, options: { maxOutputLength: numbe
 };
 
 /**
- * Decompresses a body sent with `Content-Encoding` gzip, deflate or br, up to `limitBytes` of output (413). Signatures
- * are over the body as sent, before this. Throws REQUEST_INVALID for another encoding or malformed bytes.
+ * Decompresses a body sent with `Content-Encoding` gzip, deflate or br. Signatures are over the body as sent, before
+ * this. Throws PAYLOAD_TOO_LARGE for more than `limitBytes` of output or growth beyond `mostGrowth`, REQUEST_INVALID for
+ * another encoding or malformed bytes.
  */
-export async function decodeBody(bytes: Buffer, encoding: string, limitBytes = jsonBodyLimitBytes): Promise<Buffer> {
+export async function decodeBody(bytes: Buffer, encoding: string, limitBytes: number): Promise<Buffer> {
   const name = encoding.trim().toLowerCase();
-  if (name === '' || name === 'identity' || bytes.length === 0) return bytes;
+  if (isPlain(name) || bytes.length === 0) return bytes;
   const decode = decoders[name] ?? refuseBody('must be sent plain, or with Content-Encoding gzip, deflate or br');
+  const grown = bytes.length * mostGrowth;
   try {
-    return await decode(bytes, { maxOutputLength: limitBytes });
+    return await decode(bytes, { maxOutputLength: Math.min(limitBytes, grown) });
   } catch (error) {
-    if (errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') {
-      refuse('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes} bytes`);
-    }
-    return refuseBody(`is not well-formed ${name}`);
+    if (errorCodeOf(error) !== 'ERR_BUFFER_TOO_LARGE') return refuseBody(`is not well-formed ${name}`);
+    const complaint =
+      grown < limitBytes
+        ? `The body grows to more than ${mostGrowth} times its compressed size`
+        : `The body is larger than ${limitBytes} bytes`;
+    return refuse('PAYLOAD_TOO_LARGE', complaint);
   }
 }
 
-/**
- * The first key that an object in a JSON text has twice, or null. Parsers differ in which of the two they take, so such
- * a text is ambiguous. The text must be well-formed.
- */
-export function findDuplicateKey(text: string): string | null {
-  const open: (Set<string> | null)[] = [];
-  for (const { 0: token } of text.matchAll(/"(?:[^"\\]|\\.)*"\s*:?|[{}[\]]/g)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '[') open.push(null);
-    else if (token === '}' || token === ']') open.pop();
-    else if (token.endsWith(':')) {
-      const written = token.slice(0, token.lastIndexOf('"') + 1);
-      const key: string = written.includes('\\') ? JSON.parse(written) : written.slice(1, -1);
-      const keys = open.at(-1);
-      if (keys?.has(key)) return key;
-      keys?.add(key);
-    }
-  }
-  return null;
-}
+const isPlain = (encoding: string): boolean => encoding === '' || encoding === 'identity';
 
-/**
- * Reads a JSON body; an empty one is an empty object. Numbers under the keys in `literalKeys` stay as they were
- * written (`NumberLiteral`), so that money never becomes a double.
- */
-export function parseJson(bytes: Buffer, contentType: string, literalKeys: ReadonlySet<string>): unknown {
-  if (bytes.length === 0) return {};
-  if (contentType !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    refuseBody('must be application/json');
-  }
-  let text: string;
-  let value: unknown;
-  try {
-    text = utf8.decode(bytes);
-    value =
-      literalKeys.size === 0
-        ? JSON.parse(text)
-        : JSON.parse(text, (key, read, context?: { source?: string }) =>
-            typeof read === 'number' && literalKeys.has(key) && context?.source
-              ? new NumberLiteral(context.source)
-              : read,
-          );
-  } catch {
-    return refuseBody('is not well-formed JSON');
-  }
-  const twice = findDuplicateKey(text);
-  if (twice !== null) {
-    refuse('REQUEST_INVALID', 'appears twice', {
-      field: twice,
-      details: [{ field: twice, message: `${twice}: appears twice` }],
-    });
-  }
-  return value;
+/** Refuses a compressed body, before it is read: the work that it makes is for callers whom we know. */
+export function refuseCompressed(encoding: string): void {
+  if (isPlain(encoding.trim().toLowerCase())) return;
+  refuse('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding, as the caller is not known yet');
 }

@@ -7,17 +7,23 @@ import type { Route } from './route-group.ts';
 /** The refusals of a route by status: each once, the first as the example. */
 export type RefusalsOf = (route: Route) => Readonly<Record<number, readonly DomainError[]>>;
 
+const codes = Object.keys(errorStatuses) as ErrorCode[];
+/** Those that only the partner API has are named by what they are about. */
+const peoplesCodes = codes.filter(
+  (code) => !/^(REQUEST_(IDEMPOTENCY|RATE|INVALID_)|RESOURCE|AUTH|FUNDS|PAYMENT)/.test(code),
+);
+
 const Refusal = z
   .object({
     message: z.union([z.string(), z.array(z.string())]),
     statusCode: z.int(),
     error: z.string(),
+    code: z.enum(peoplesCodes).meta({ description: 'For programs: branch on this, not on the message.' }),
   })
   .meta({ id: 'Error' });
 
 /** Codes that partners never see. */
-const notForPartners = ['INSUFFICIENT_BALANCE', 'FOREIGN_ORGANIZATION'];
-const codes = Object.keys(errorStatuses) as ErrorCode[];
+const notForPartners = ['INSUFFICIENT_BALANCE', 'FOREIGN_ORGANIZATION', 'UNSUPPORTED_MEDIA_TYPE'];
 const partnerCodes = [...new Set(codes.map(partnerCodeOf))].filter((code) => !notForPartners.includes(code));
 
 const PartnerRefusal = z
@@ -38,7 +44,8 @@ const reasons: Record<number, string> = {
   404: 'Not found.',
   408: 'The body did not arrive in time.',
   409: 'In conflict with the present state.',
-  413: 'The body is too large.',
+  413: 'The body is too large, or grows to more than twenty times its compressed size.',
+  415: 'The body is compressed, and the caller is not known yet.',
   422: 'The funds do not allow it.',
   429: 'Too many requests; see Retry-After.',
   500: 'Internal error.',
@@ -60,6 +67,7 @@ export function statusesOfRefusals({ access, path, body, params, query, refusals
   if (access.kind === 'partner') statuses.add(400).add(408).add(413).add(429);
   if (body || params || query) statuses.add(400);
   if (body) statuses.add(413);
+  if (body && access.kind === 'open') statuses.add(415);
   // To partners a value that names nothing of theirs is not a missing resource unless it is an id.
   const names = access.kind === 'partner' ? /:(\w+_)?id\b/ : /:/;
   if (names.test(path)) statuses.add(404);

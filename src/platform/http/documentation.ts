@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import Router from '@koa/router';
+import { staticAsset } from './static-asset.ts';
 
 /**
  * The renderer, Scalar, as one file without imports, of which the package's later versions are not made
@@ -79,40 +80,36 @@ const authentication = {
 };
 `;
 
+/** A page or a file that is served as it is; read when it is asked for first. */
+export interface Asset {
+  path: string;
+  type: string;
+  read: () => Buffer | string;
+}
+
 /**
  * `/openapi.json` and `/docs`: the document and its page, all assets served by us; `/` redirects there.
- * `/openapi-partners.json` and `/docs/partners`: the partners' part of it, where "Test Request" signs requests and each
- * operation has its code samples.
- * `/docs/errors`: the errors that partners may get.
+ * `/openapi-partners.json` and `/docs/partners`: the partners' own document, where "Test Request" signs requests and each
+ * operation has its code samples. Beside them the partners' guide.
  */
-export function documentation(document: object, partnerDocument: object, errorPage: string): Router {
+export function documentation(document: object, partnerDocument: object, guide: readonly Asset[]): Router {
   const router = new Router();
-  const texts: [path: string, type: string, text: string][] = [
-    [whole.document, 'application/json', JSON.stringify(document)],
-    [forPartners.document, 'application/json', JSON.stringify(partnerDocument)],
-    ['/docs', 'text/html', pageOf(whole)],
-    ['/docs/partners', 'text/html', pageOf(forPartners)],
-    ['/docs/errors', 'text/html', errorPage],
-    ['/docs/start.js', 'text/javascript', startOf(whole)],
-    [
-      '/docs/start-partners.js',
-      'text/javascript',
-      signing + startOf(forPartners, '\n  onRequestBuilt: sign, authentication,'),
-    ],
+  const script = 'text/javascript';
+  const assets: readonly Asset[] = [
+    { path: whole.document, type: 'application/json', read: () => JSON.stringify(document) },
+    { path: forPartners.document, type: 'application/json', read: () => JSON.stringify(partnerDocument) },
+    { path: '/docs', type: 'text/html', read: () => pageOf(whole) },
+    { path: '/docs/partners', type: 'text/html', read: () => pageOf(forPartners) },
+    { path: '/docs/start.js', type: script, read: () => startOf(whole) },
+    {
+      path: '/docs/start-partners.js',
+      type: script,
+      read: () => signing + startOf(forPartners, '\n  onRequestBuilt: sign, authentication,'),
+    },
+    { path: '/docs/renderer.js', type: script, read: () => readFileSync(rendererPath()) },
+    ...guide,
   ];
-  for (const [path, type, text] of texts) {
-    router.get(path, (ctx) => {
-      ctx.type = type;
-      ctx.body = text;
-    });
-  }
+  for (const { path, type, read } of assets) router.get(path, staticAsset(type, read));
   router.get('/', (ctx) => ctx.redirect('/docs'));
-  let renderer: Buffer | undefined;
-  router.get('/docs/renderer.js', (ctx) => {
-    renderer ??= readFileSync(rendererPath());
-    ctx.type = 'text/javascript';
-    ctx.set('Cache-Control', 'public, max-age=3600');
-    ctx.body = renderer;
-  });
   return router;
 }

@@ -52,7 +52,12 @@ export function presentError(error: DomainError, path: string, requestId: string
     return { error: { code, message, ...(details === undefined ? {} : { details }) }, request_id: requestId };
   }
   const several = error.messages && error.messages.length > 1;
-  return { message: several ? error.messages : error.message, statusCode, error: STATUS_CODES[statusCode] };
+  return {
+    message: several ? error.messages : error.message,
+    statusCode,
+    error: STATUS_CODES[statusCode],
+    code: error.code,
+  };
 }
 
 /**

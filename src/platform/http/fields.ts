@@ -5,7 +5,7 @@ import { startOfWesternIndonesiaDay } from '../../shared/clock.ts';
 import { isMoney, type Money } from '../../shared/money.ts';
 import { isOneLine, isPlainText, isVisible } from '../../shared/plain-text.ts';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from '../../shared/user.ts';
-import { NumberLiteral } from './body.ts';
+import { NumberLiteral } from './json-body.ts';
 
 /** A UUID of any version; returned in lower case. */
 export const uuid = () => z.guid('must be a UUID').toLowerCase().meta({ format: 'uuid' });
@@ -94,8 +94,12 @@ const moneyPattern = '(0|[1-9]\\d{0,15})(\\.(\\d{1,2}|\\d{4}))?$';
 
 const literal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
+/** No amount is written with more characters: what follows may take the square of their number. */
+const longestLiteral = 64;
+
 /** Reads a JSON number literal as money, or says what is wrong with it. */
 function readLiteral(source: string): { amount: Money } | { complaint: string } {
+  if (source.length > longestLiteral) return { complaint: 'must have at most 15 significant digits' };
   if (hasThreeDecimals(source)) return { complaint: threeDecimals };
   const [, whole = '', fraction = '', exponent = '0'] = literal.exec(source) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '');

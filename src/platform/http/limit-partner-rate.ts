@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context, Next } from 'koa';
 import { refuse } from '../../shared/errors.ts';
+import { partnerApiVersion } from './answer-headers.ts';
 import { bearerOf } from './bearer.ts';
 import { isPartnerPath } from './errors.ts';
 
@@ -29,8 +30,8 @@ class Bucket {
 
 /**
  * Limits partners to `limit` requests in any ten seconds per API key (per address without one), in the memory of this
- * process (protection, not a quota). Every answer under the prefix carries the RateLimit headers, a refused one also
- * `Retry-After`. The window slides: a fixed one would let through twice the limit around its end.
+ * process (protection, not a quota). Every answer under the prefix carries the version and the RateLimit headers, a
+ * refused one also `Retry-After`. The window slides: a fixed one would let through twice the limit around its end.
  */
 export function limitPartnerRate(limit: number, clock: () => number = () => performance.now()) {
   const buckets = new Map<string, Bucket>();
@@ -51,6 +52,7 @@ export function limitPartnerRate(limit: number, clock: () => number = () => perf
     const { taken, remaining, resetMs } = bucketOf(name).take(clock(), limit);
     const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));
     ctx.set({
+      'Amanah-Version': partnerApiVersion,
       'RateLimit-Limit': String(limit),
       'RateLimit-Remaining': String(remaining),
       'RateLimit-Reset': String(resetSeconds),

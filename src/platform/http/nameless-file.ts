@@ -23,9 +23,6 @@ export function writeTo(handle: FileHandle): Writable {
   });
 }
 
-/** Takes everything and keeps nothing. */
-export const writeNowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
-
 /** Reads the first `sizeBytes` of the file, a chunk at a time. */
 export function readFrom(handle: FileHandle, sizeBytes: number): Readable {
   async function* chunks(): AsyncGenerator<Buffer> {

@@ -167,7 +167,7 @@ payments and payouts demand it, and a key may demand it everywhere; without an i
 **Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes a repetition safe:
 the same key with the same body answers the first answer again, with \`Idempotency-Replayed: true\`.
 
-**Errors** are \`{ message, statusCode, error }\`; under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`.
+**Errors** are \`{ message, statusCode, error, code }\`, of which programs read \`code\`; under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`.
 A 4xx is final: what it refused never happens later. A 503 carries \`Retry-After\`, and what it answered may still be
 done for two minutes; after it, after a 504, or no answer at all, ask under the same key and never under another. Where
 the key is optional and none was sent, a repetition may make a second one. A payment from a balance without a key whose
@@ -245,5 +245,21 @@ export function buildOpenApi(
   );
   if (options.partnerTexts) describeFields(document, `${partnerPrefix}/`, options.partnerTexts);
   if (options.examples) placeExamples(document, options.examples);
+  if (routeGroups.some(({ routes }) => routes.some(({ path }) => !isPartnerPath(path)))) nameApart(document);
   return addExamples(document);
+}
+
+/**
+ * In a document with the operations of people and partners, the plain names are the app's: `createPayment` of the
+ * partners' own document is `partnersCreatePayment`.
+ */
+function nameApart(document: object): void {
+  const { paths = {} } = document as { paths?: Record<string, Record<string, { operationId?: string }>> };
+  for (const [path, item] of Object.entries(paths)) {
+    if (!isPartnerPath(path)) continue;
+    for (const operation of Object.values(item)) {
+      const { operationId: id = '' } = operation;
+      operation.operationId = `partners${id.charAt(0).toUpperCase()}${id.slice(1)}`;
+    }
+  }
 }

@@ -19,12 +19,39 @@ const singular = (segment: string): string =>
 
 /** What operators read under a name that partners' routes have: ids are of one document. */
 const alsoPartners: Readonly<Record<string, string>> = { payouts: 'operators-payouts' };
+/** Operations whose paths name no thing that is made or changed. */
+const givenNames: Readonly<Record<string, string>> = {
+  'post /v1/auth/login': 'logIn',
+  'post /v1/auth/logout': 'logOut',
+  'post /v1/auth/logout-all': 'logOutEverywhere',
+  'put /v1/auth/password': 'changePassword',
+  'get /v1/auth/me': 'getMe',
+  'patch /v1/auth/me': 'updateMe',
+  'post /v1/auth/signup': 'signUp',
+  'post /v1/auth/invitations/accept': 'acceptInvitation',
+  'post /v1/auth/totp': 'beginTotp',
+  'post /v1/auth/totp/confirm': 'confirmTotp',
+  'delete /v1/auth/totp': 'removeTotp',
+  'post /v1/organizations/signup': 'signUpOrganization',
+  'post /v1/documents/upload': 'uploadDocument',
+  'post /v1/payments/gateway': 'createPayment',
+  'post /v1/payments/balance': 'payFromBalance',
+  'post /v1/saving-circles/contribute': 'contributeToSavingCircle',
+  'post /v1/users/:user_id/erasure': 'eraseUser',
+  'post /v1/users/:user_id/legal-hold': 'placeLegalHold',
+  'patch /v1/charitable-causes/:id/approve': 'approveCharitableCause',
+  'patch /v1/acl/assign-role': 'assignRole',
+  'get /v1/payouts/stuck': 'listStuckPayouts',
+  'get /.well-known/jwks.json': 'getSigningKeys',
+};
 
 /**
  * The name of an operation, as a client's method would be called: `createPayment`, `listPayments`, `getPayment`,
  * `cancelPayment`, `getPaymentTimeline`. A POST to a last segment that is no plural is an action on what precedes it.
  */
 export function operationId({ method, path }: { method: string; path: string }): string {
+  const known = givenNames[`${method} ${path}`];
+  if (known !== undefined) return known;
   const isPartners = path.startsWith('/v1/partners/');
   const segments = path
     .split('/')

@@ -1,4 +1,5 @@
 import type { RefusalsOf } from './document-refusals.ts';
+import { isPartnerPath } from './errors.ts';
 
 /** What an operation is called with, and what it answers. */
 export interface OperationExample {
@@ -9,7 +10,7 @@ export interface OperationExample {
   answer: unknown;
 }
 
-/** Examples written by hand: of operations by their id, and the bodies of webhooks by their type. */
+/** Examples written by hand: of partners' operations by their id, and the bodies of webhooks by their type. */
 export interface WrittenExamples {
   operations: Readonly<Record<string, OperationExample>>;
   webhooks: Readonly<Record<string, unknown>>;
@@ -41,7 +42,8 @@ const show = (content: Content, example: unknown): void => {
 /** Puts the examples into the document. An operation or webhook without one is left as it is. */
 export function placeExamples(built: object, { operations, webhooks, requestId }: WrittenExamples): void {
   const { paths = {}, webhooks: told = {} } = built as Document;
-  for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
+  const partners = Object.entries(paths).filter(([path]) => isPartnerPath(path));
+  for (const operation of partners.flatMap(([, item]) => Object.values(item))) {
     const written = operations[operation.operationId ?? ''];
     if (written === undefined) continue;
     for (const parameter of operation.parameters ?? []) {

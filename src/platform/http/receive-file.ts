@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { fileTypeFromBuffer } from 'file-type';
 import type { Context } from 'koa';
-import { koaBody } from 'koa-body';
 import { budgets } from '../../shared/budgets.ts';
 import { DomainError, errorCodeOf, isDomainError, refuse } from '../../shared/errors.ts';
-import { openNamelessFile, readFrom, writeNowhere, writeTo } from './nameless-file.ts';
+import { openNamelessFile, readFrom, writeTo } from './nameless-file.ts';
 import { declaredTextType, fileNameOf } from './uploaded-file.ts';
 
 export interface ReceiveOptions {
@@ -67,7 +69,7 @@ export async function receiveFile(ctx: Context, options: ReceiveOptions): Promis
     };
   } catch (error) {
     await handle.close();
-    const refusal = asRefusal(error, ctx, options);
+    const refusal = asRefusal(error, ctx);
     if (errorCodeOf(refusal) !== 'REQUEST_TIMEOUT') await drain(ctx.req);
     throw refusal;
   }
@@ -75,61 +77,131 @@ export async function receiveFile(ctx: Context, options: ReceiveOptions): Promis
 
 type Spooled = Pick<ReceivedFile, 'fields' | 'sizeBytes' | 'sha256' | 'fileName'> & { declaredType: string | null };
 
+/** What one upload has brought so far. */
+interface Arriving {
+  fields: Map<string, string>;
+  file: { stream: Readable; fileName: string | undefined; declaredType: string; spooling: Promise<Measured> } | null;
+}
+type Measured = Pick<ReceivedFile, 'sizeBytes' | 'sha256'>;
+
 async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions): Promise<Spooled> {
-  const { field, maximumBytes, stallTimeoutMs } = options;
-  const givenUp = Promise.withResolvers<never>();
-  let files = 0;
-  let declaredType: string | null = null;
-  const parse = koaBody({
-    multipart: true,
-    json: false,
-    urlencoded: false,
-    text: false,
-    formidable: {
-      maxFiles: 1,
-      maxFields: maximumFields,
-      maxFieldsSize: maximumFieldBytes,
-      maxFileSize: maximumBytes,
-      hashAlgorithm: 'sha256',
-      fileWriteStreamHandler: () => {
-        files += 1;
-        return files === 1 ? open() : writeNowhere();
-      },
-      onPart(part, handlePart) {
-        // The parser recognizes a file by its content type; clients mark it by its file name, not always with a type.
-        const isFile = part.originalFilename !== null || (part.name === field && part.mimetype !== null);
-        if (isFile) declaredType = part.mimetype;
-        part.mimetype = isFile ? 'application/octet-stream' : null;
-        if (!isFile || part.name === field) handlePart(part);
-        else {
-          const what = !part.name ? 'A file without a field name' : `${part.name}: unknown file`;
-          givenUp.reject(new DomainError('REQUEST_INVALID', `${what}; send it as ${field}`));
-        }
-      },
-    },
+  const { field, stallTimeoutMs } = options;
+  const { req } = ctx;
+  const parser = openParser(ctx, options);
+  const whole = Promise.withResolvers<void>();
+  const giveUp = (error: unknown) => whole.reject(error);
+  const arriving = collect(parser, { open, options, giveUp });
+  parser.once('finish', whole.resolve);
+  req.once('close', () => {
+    if (!req.complete) giveUp(malformed());
   });
-  const parsing = parse(ctx, async () => {});
-  parsing.catch(() => {});
-  const stopWatching = watch(ctx.req, stallTimeoutMs, () => {
+  req.once('error', giveUp);
+  const stopWatching = watch(req, stallTimeoutMs, () => {
     const message = `Nothing arrived for ${Math.ceil(stallTimeoutMs / 1000)} seconds`;
-    givenUp.reject(new DomainError('REQUEST_TIMEOUT', message));
+    giveUp(new DomainError('REQUEST_TIMEOUT', message));
   });
   try {
-    await Promise.race([parsing, givenUp.promise]);
+    req.pipe(parser);
+    await whole.promise;
+    const { fields, file } = arriving;
+    if (file === null) refuse('REQUEST_INVALID', 'exactly one file is required', { field });
+    const measured = await file.spooling;
+    if (measured.sizeBytes > options.maximumBytes) throw tooBig(options);
+    if (measured.sizeBytes === 0) refuse('REQUEST_INVALID', 'must not be empty', { field });
+    const { declaredType, fileName = null } = file;
+    return { ...measured, fields: Object.fromEntries(fields), fileName: fileNameOf(fileName), declaredType };
+  } catch (error) {
+    req.unpipe(parser);
+    arriving.file?.stream.destroy();
+    await arriving.file?.spooling.catch(() => undefined);
+    throw error;
   } finally {
     stopWatching();
   }
-  const file = ctx.request.files?.[field];
-  if (file === undefined || Array.isArray(file)) refuse('REQUEST_INVALID', 'exactly one file is required', { field });
-  const { body } = ctx.request;
-  return {
-    fields: typeof body === 'object' ? { ...body } : {},
-    sizeBytes: file.size,
-    sha256: String(file.hash),
-    fileName: fileNameOf(file.originalFilename),
-    declaredType,
-  };
 }
+
+/** The parser holds what it found, and no more than that of each head; throws REQUEST_INVALID where it cannot begin. */
+function openParser(ctx: Context, { field, maximumBytes }: ReceiveOptions): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { ...ctx.req.headers, 'content-type': ctx.get('content-type') },
+      preservePath: true,
+      // Clients mark a file by its file name, not always with a type, or by a type alone: without one it counts as text.
+      isPartAFile: (name, type, fileName) => fileName !== undefined || (name === field && type !== 'text/plain'),
+      limits: {
+        files: 1,
+        fields: maximumFields,
+        parts: maximumFields + 1,
+        fieldSize: maximumFieldBytes,
+        // Of exactly the limit a file is not too big.
+        fileSize: maximumBytes + 1,
+        headerPairs: 100,
+      },
+    });
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+/** Collects the parts as they come; whatever is wrong with one gives the whole up at once. */
+function collect(
+  parser: BusboyInstance,
+  { open, options, giveUp }: { open: () => Writable; options: ReceiveOptions; giveUp: (error: unknown) => void },
+): Arriving {
+  const { field, maximumBytes } = options;
+  const arriving: Arriving = { fields: new Map(), file: null };
+  let fieldBytes = 0;
+  parser.on('field', (name, value) => {
+    fieldBytes += Buffer.byteLength(value);
+    const refusal = fieldBytes >= maximumFieldBytes ? 'The fields beside the file are too long' : null;
+    if (refusal !== null) giveUp(new DomainError('REQUEST_INVALID', refusal));
+    else if (arriving.fields.has(name)) giveUp(new DomainError('REQUEST_INVALID', 'appears twice', { field: name }));
+    else arriving.fields.set(name, value);
+  });
+  parser.on('file', (name, stream, fileName, _, declaredType) => {
+    // It is read to its end, or destroyed: an error of it is the parser's as well.
+    stream.on('error', (error) => giveUp(malformed(error)));
+    if (name !== field) {
+      const what = !name ? 'A file without a field name' : `${name}: unknown file`;
+      giveUp(new DomainError('REQUEST_INVALID', `${what}; send it as ${field}`));
+      stream.resume();
+      return;
+    }
+    stream.once('limit', () => giveUp(tooBig(options)));
+    const spooling = measureInto(stream, open(), maximumBytes);
+    spooling.catch(giveUp);
+    arriving.file = { stream, fileName, declaredType, spooling };
+  });
+  parser.once('filesLimit', () =>
+    giveUp(new DomainError('REQUEST_INVALID', 'exactly one file is required', { field })),
+  );
+  for (const limit of ['fieldsLimit', 'partsLimit'] as const) {
+    parser.once(limit, () => giveUp(new DomainError('REQUEST_INVALID', 'There are too many fields beside the file')));
+  }
+  parser.on('error', (error) => giveUp(malformed(error)));
+  return arriving;
+}
+
+/** Writes the stream, and returns its size and digest. */
+async function measureInto(stream: Readable, file: Writable, maximumBytes: number): Promise<Measured> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  await pipeline(
+    stream,
+    async function* measure(chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        sizeBytes += chunk.length;
+        hash.update(chunk);
+        if (sizeBytes <= maximumBytes) yield chunk;
+      }
+    },
+    file,
+  );
+  return { sizeBytes, sha256: hash.digest('hex') };
+}
+
+const malformed = (cause?: unknown): DomainError =>
+  new DomainError('REQUEST_INVALID', 'The body is not well-formed multipart/form-data, or ended early', { cause });
 
 /** Calls `stalled` when no byte arrives for `stallTimeoutMs`, or the whole takes longer than `longestUploadMs`. */
 function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => void): () => void {
@@ -149,32 +221,16 @@ function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => 
 const tooBig = ({ field, maximumBytes }: ReceiveOptions) =>
   new DomainError('PAYLOAD_TOO_LARGE', `must have at most ${maximumBytes} bytes`, { field });
 
-/** The parser's own codes (FormidableError.js) as our refusals. */
-const parserRefusals: Record<number, (options: ReceiveOptions) => DomainError> = {
-  1006: () => new DomainError('REQUEST_INVALID', 'The fields beside the file are too long'),
-  1007: () => new DomainError('REQUEST_INVALID', 'There are too many fields beside the file'),
-  1008: ({ field }) => new DomainError('REQUEST_INVALID', 'must not be empty', { field }),
-  1009: tooBig,
-  1010: ({ field }) => new DomainError('REQUEST_INVALID', 'must not be empty', { field }),
-  1015: ({ field }) => new DomainError('REQUEST_INVALID', 'exactly one file is required', { field }),
-  1016: tooBig,
-};
 const diskFull = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** An error of the parser, the connection or the disk as our refusal; any other stays as it is. */
-function asRefusal(error: unknown, { req }: Context, options: ReceiveOptions): unknown {
+/** An error of the connection or the disk as our refusal; any other stays as it is. */
+function asRefusal(error: unknown, { req }: Context): unknown {
   if (isDomainError(error)) return error;
-  const code = errorCodeOf(error);
-  const refusal = typeof code === 'number' ? parserRefusals[code] : undefined;
-  if (refusal) return refusal(options);
-  if (diskFull.has(code)) {
+  if (diskFull.has(errorCodeOf(error))) {
     const message = 'There is no room for uploads for a moment; try again';
     return new DomainError('SERVICE_UNAVAILABLE', message, { cause: error, retryAfterSeconds: 10 });
   }
-  const isParsers = typeof error === 'object' && error !== null && 'httpCode' in error;
-  if (!isParsers && req.complete) return error;
-  const message = 'The body is not well-formed multipart/form-data, or ended early';
-  return new DomainError('REQUEST_INVALID', message, { cause: error });
+  return req.complete ? error : malformed(error);
 }
 
 /** Reads on and discards, within bounds: closing the connection while the client still sends would lose the answer. */

@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Caller } from '../../shared/caller.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
 import type { KeyedRequest } from '../openings/opening.ts';
 import type { Access, Open, PartnerAccess } from './access.ts';
 import type { Answer } from './answer.ts';
@@ -22,8 +21,9 @@ export interface PartnerCaller {
 /** The caller that a handler of a route with this access receives. */
 export type CallerOf<A extends Access> = A extends PartnerAccess ? PartnerCaller : A extends Open ? null : Caller;
 
-/** What a handler receives: validated input, an authorized caller, its own entity manager. */
+/** What a handler receives: validated input, an authorized caller, its own entity manager, and the ports its group declares. */
 export interface RouteContext<
+  Ports,
   A extends Access = Access,
   B extends z.ZodType = z.ZodType,
   Q extends z.ZodType = z.ZodType,
@@ -34,10 +34,10 @@ export interface RouteContext<
   params: z.output<P>;
   caller: CallerOf<A>;
   em: EntityManager;
-  deps: Dependencies;
+  deps: Ports;
   ctx: Context;
   requestId: string;
-  /** The bytes of the body as received (up to 1 MB); for signatures. */
+  /** The bytes of the body as received; for signatures. */
   bytes: () => Promise<Buffer>;
 }
 
@@ -57,31 +57,33 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   refusals?: readonly number[];
   /** Takes an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
   idempotent?: boolean;
+  /** The most bytes of the body, where it is not the usual limit (`bodyLimitBytes`). */
+  bodyLimit?: number;
   /** A body that the handler reads by itself, described here for OpenAPI only; an optional one may be missing. */
   upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
 }
 
-export type Handler = (context: RouteContext) => Promise<object | Answer>;
+export type Handler<Ports> = (context: RouteContext<Ports>) => Promise<object | Answer>;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** A declared route with its full path. */
-export interface Route extends RouteDeclaration<Access, z.ZodType, z.ZodType, z.ZodType> {
+/** A declared route with its full path. Without `Ports` it can be read but not called. */
+export interface Route<Ports = never> extends RouteDeclaration<Access, z.ZodType, z.ZodType, z.ZodType> {
   method: Method;
   /** With `:parameters`. */
   path: string;
   tag: string;
-  handler: Handler;
+  handler: Handler<Ports>;
 }
 
 /** A group of routes under one prefix; `src/wiring/app.ts` lists them. */
-export interface RouteGroup {
+export interface RouteGroup<Ports = never> {
   prefix: string;
   tag: string;
   description: string | undefined;
-  routes: readonly Route[];
+  routes: readonly Route<Ports>[];
 }
 
-type Declare = <
+type Declare<Ports> = <
   const A extends Access,
   B extends z.ZodType = z.ZodUndefined,
   Q extends z.ZodType = z.ZodObject,
@@ -89,19 +91,19 @@ type Declare = <
 >(
   path: string,
   declaration: RouteDeclaration<A, B, Q, P>,
-  handler: (context: RouteContext<A, B, Q, P>) => Promise<object | Answer>,
+  handler: (context: RouteContext<Ports, A, B, Q, P>) => Promise<object | Answer>,
 ) => void;
 
-/** A group of routes; its methods declare them. Throws where a path parameter has no schema or a route no access. */
-export function createRouteGroup(options: {
+/** A group of routes, whose handlers need `Ports`; its methods declare them. Throws where a path parameter has no schema or a route no access. */
+export function createRouteGroup<Ports = object>(options: {
   prefix: string;
   tag: string;
   description?: string;
-}): RouteGroup & Record<Method, Declare> {
+}): RouteGroup<Ports> & Record<Method, Declare<Ports>> {
   const { prefix, tag, description } = options;
-  const routes: Route[] = [];
+  const routes: Route<Ports>[] = [];
   const declare =
-    (method: Method): Declare =>
+    (method: Method): Declare<Ports> =>
     (path, declaration, handler) => {
       const whole = `${prefix}${path === '/' ? '' : path}`;
       if (!declaration.access) throw new Error(`${method} ${whole} declares no access`);
@@ -112,7 +114,14 @@ export function createRouteGroup(options: {
       // The cast is safe: the handler gets values validated by the schemas that it was declared with.
       const body =
         method === 'post' && declaration.body ? nullsAsAbsent<z.ZodType>(declaration.body) : declaration.body;
-      routes.push({ ...declaration, ...(body && { body }), method, path: whole, tag, handler: handler as Handler });
+      routes.push({
+        ...declaration,
+        ...(body && { body }),
+        method,
+        path: whole,
+        tag,
+        handler: handler as Handler<Ports>,
+      });
     };
   return {
     prefix,

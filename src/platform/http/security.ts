@@ -2,13 +2,25 @@ import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
-/** The origins that may use our cookie: that of the public URL, and those of ALLOWED_ORIGINS (docs/contract.md 1). */
-export function allowedOrigins(config: {
-  PUBLIC_URL: string;
-  ALLOWED_ORIGINS: readonly string[];
-}): ReadonlySet<string> {
-  return new Set([config.PUBLIC_URL, ...config.ALLOWED_ORIGINS].map(originOf));
+/** Which origins may use our cookie. */
+export interface Origins {
+  has(origin: string): boolean;
 }
+
+/**
+ * The origins that may use our cookie: that of the public URL, and those of ALLOWED_ORIGINS (docs/contract.md 1). One that
+ * ends in `:*` stands for every port, in development only.
+ */
+export function allowedOrigins(config: { PUBLIC_URL: string; ALLOWED_ORIGINS: readonly string[] }): Origins {
+  const ofAnyPort = config.ALLOWED_ORIGINS.filter((origin) => origin.endsWith(anyPort));
+  const named = [config.PUBLIC_URL, ...config.ALLOWED_ORIGINS].filter((origin) => !origin.endsWith(anyPort));
+  const origins = new Set(named.map(originOf));
+  const hosts = new Set(ofAnyPort.map((origin) => origin.slice(0, -anyPort.length)));
+  return { has: (origin) => origins.has(origin) || hosts.has(origin.replace(/:\d{1,5}$/, '')) };
+}
+
+/** How an origin of every port ends. */
+const anyPort = ':*';
 
 /**
  * The origin as browsers send it. An app's custom scheme stays as written: URL gives `null` for it, which any sandboxed
@@ -20,7 +32,7 @@ function originOf(text: string): string {
 }
 
 /** Security headers and CORS for the allowed origins; scripts come from our own files only, styles may be inline. */
-export function security(origins: ReadonlySet<string>): Middleware[] {
+export function security(origins: Origins): Middleware[] {
   return [
     helmet({
       contentSecurityPolicy: {
@@ -41,7 +53,7 @@ export function security(origins: ReadonlySet<string>): Middleware[] {
     cors({
       origin: (ctx) => (origins.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
       credentials: true,
-      exposeHeaders: ['x-request-id', 'Retry-After', 'Idempotency-Replayed'],
+      exposeHeaders: ['x-request-id', 'Retry-After', 'Idempotency-Replayed', 'Amanah-Version'],
       maxAge: 600,
       keepHeadersOnError: false,
     }),

@@ -1,14 +1,14 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { assert, must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { DomainError, refuse } from '../../shared/errors.ts';
 import { mayChangeThings } from '../../shared/organization.ts';
-import type { Dependencies } from '../../wiring/dependencies.ts';
 import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
-import { decodeBody, parseJson, readBody } from './body.ts';
+import { bodyLimitBytes, decodeBody, readBody, refuseCompressed } from './body.ts';
+import { parseJson } from './json-body.ts';
 import { moneyLiteralKeys } from './money-keys.ts';
 import type { PartnerCaller, Route } from './route-group.ts';
 import { validate } from './validate.ts';
@@ -17,7 +17,6 @@ import { validate } from './validate.ts';
 export interface RequestContext {
   ctx: Context;
   em: EntityManager;
-  deps: Dependencies;
   requestId: string;
   bytes: () => Promise<Buffer>;
 }
@@ -27,6 +26,8 @@ export interface PartnerRequestContext extends RequestContext {
   access: PartnerAccess;
   /** Whether the route requires an idempotency key. */
   idempotent: boolean;
+  /** The parsed body; throws for one that cannot be read. */
+  readBody: () => Promise<unknown>;
 }
 
 /** Authentication of users and of partners, passed in by `createApp`. */
@@ -83,22 +84,41 @@ function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknow
   refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: unknown, message }] });
 }
 
+/** A parameter that comes twice says two things; a framework that takes the first or the last guesses. */
+function refuseRepeatedParameters(query: Record<string, unknown>): void {
+  const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
+  if (repeated === undefined) return;
+  const message = `${repeated}: must be given once`;
+  refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: repeated, message }] });
+}
+
+/** What every route is served with. */
+export interface ServingPorts {
+  orm: MikroORM;
+}
+
 /** Calls one declared route: access check, validation, handler. */
-export async function callRoute(route: Route, deps: Dependencies, doors: Doors, call: RouteCall): Promise<Answer> {
+export async function callRoute<Ports extends ServingPorts>(
+  route: Route<Ports>,
+  deps: Ports,
+  doors: Doors,
+  call: RouteCall,
+): Promise<Answer> {
   const { access, query: querySchema = noShape, params: paramsSchema = noShape } = route;
   const { ctx, bytes, readBody } = call;
   const bodySchema = bodyOf(route);
   const { requestId } = ctx.state;
   const em = deps.orm.em.fork();
-  const request: RequestContext = { ctx, em, deps, requestId, bytes };
+  const request: RequestContext = { ctx, em, requestId, bytes };
 
   const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
     // To partners a malformed id is simply not found.
     if (access.kind === 'partner' && !paramsSchema.safeParse(call.params).success) {
-      refuse('RESOURCE_NOT_FOUND', 'There is no such resource');
+      refuse('RESOURCE_NOT_FOUND', 'The resource was not found');
     }
     const params = validate(paramsSchema, call.params);
     if (access.kind === 'partner') refuseUnknownParameters(querySchema, call.query);
+    refuseRepeatedParameters(call.query);
     const query = validate(querySchema, call.query);
     const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
     // `caller` matches the route's access, by which the declaration types the handler.
@@ -108,7 +128,7 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
   };
 
   if (access.kind === 'partner') {
-    const partnerContext = { ...request, access, idempotent: route.idempotent === true };
+    const partnerContext = { ...request, access, idempotent: route.idempotent === true, readBody };
     return must(doors.partner, 'there is a partner door')(partnerContext, proceed);
   }
   if (access.kind === 'open') return proceed(null);
@@ -118,29 +138,36 @@ export async function callRoute(route: Route, deps: Dependencies, doors: Doors, 
   return proceed(caller);
 }
 
+/** The most bytes of a route's body: few where the caller need not be known. */
+export const bodyLimitOf = ({ access, path, bodyLimit }: Pick<Route, 'access' | 'path' | 'bodyLimit'>): number =>
+  bodyLimit ?? (access.kind === 'open' || path.startsWith('/v1/auth/') ? bodyLimitBytes.auth : bodyLimitBytes.usual);
+
 /** The middleware of one declared route: calls it with the request's input and sends its answer. */
-export function serveRoute(route: Route, deps: Dependencies, doors: Doors) {
+export function serveRoute<Ports extends ServingPorts>(route: Route<Ports>, deps: Ports, doors: Doors) {
   const literalKeys = moneyLiteralKeys(route.body);
+  const limitBytes = bodyLimitOf(route);
 
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
-    let received: Promise<Buffer> | undefined;
-    const bytes = () => {
-      received ??= readBody(ctx.req);
-      return received;
-    };
+    const encoding = ctx.get('content-encoding');
+    if (route.access.kind === 'open' && !route.upload) refuseCompressed(encoding);
+    const bytes = once(() => readBody(ctx.req, { limitBytes }));
+    const readJson = once(async () => {
+      const plain = await decodeBody(await bytes(), encoding, limitBytes);
+      return parseJson(plain, ctx.get('content-type'), literalKeys);
+    });
     const { params, query } = ctx;
-    const call = { ctx, params, query: { ...query }, bytes, readBody: () => readJson(ctx, bytes, literalKeys) };
+    const call = { ctx, params, query: { ...query }, bytes, readBody: readJson };
     send(ctx, await callRoute(route, deps, doors, call));
   };
 }
 
-async function readJson(
-  ctx: Context,
-  bytes: RequestContext['bytes'],
-  literalKeys: ReadonlySet<string>,
-): Promise<unknown> {
-  const plain = await decodeBody(await bytes(), ctx.get('content-encoding'));
-  return parseJson(plain, ctx.get('content-type'), literalKeys);
+/** Reads at the first call, and returns the same to every other. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => {
+    reading ??= read();
+    return reading;
+  };
 }
 
 function send(ctx: Context, { status, body, headers }: Answer): void {

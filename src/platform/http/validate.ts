@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { mostComplaints, refuse } from '../../shared/errors.ts';
+import { cutLongLists } from './cut-long-lists.ts';
 
 /** One complaint about one field, in the words of the error envelopes. */
 export interface FieldComplaint {
@@ -66,6 +67,7 @@ export function judge<T>(
 
 /** The value as the schema reads it. Throws REQUEST_INVALID with at most 20 complaints, each naming its field. */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  cutLongLists(schema, value);
   const result = schema.safeParse(value, { error: inPlainWords });
   if (result.success) return result.data;
   const complaints = result.error.issues

@@ -1,9 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 import { budgets, type DatabaseBudget } from '../../shared/budgets.ts';
+import { busy } from '../../shared/concurrency.ts';
 import { asRefusal, DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../../shared/errors.ts';
 import { withTime } from '../database/database-time-outs.ts';
-import type { OpeningPlace, OpeningStamp } from './opening.ts';
+import { placeOf, refuseReused } from './idempotency-keys.ts';
+import type { OpeningKind, OpeningPlace, OpeningStamp } from './opening.ts';
 
 export interface StoredRefusal {
   code: ErrorCode;
@@ -13,9 +15,14 @@ export interface StoredRefusal {
   details: unknown;
 }
 
-interface OpeningRow {
+/** What is asked for: of a workflow, or (without a kind) from a balance. */
+type Asked = Omit<OpeningPlace, 'kind'> & { kind: OpeningKind | null };
+
+interface RequestRow {
   is_made: boolean;
-  /** The refusal that applies to this request, if any. */
+  /** Whether a refusal is of this request or a later one, and whether it was for the same body. */
+  is_refused: boolean;
+  is_this: boolean;
   refusal: StoredRefusal | null;
   has_lapsed: boolean;
 }
@@ -25,38 +32,53 @@ type Find<T> = (tx: EntityManager) => Promise<T | null>;
 const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(secs => ?), false)';
 const secondsOf = (livesMs: number = budgets.opening.lives): number => livesMs / 1000;
 
+const fingerprintOf = ({ claim }: Pick<Asked, 'claim'>): string => claim?.fingerprint ?? '';
+/** Where the row is: `owner_id` and `key_hash`. */
+const rowOf = ({ resourceId, claim }: Pick<Asked, 'resourceId' | 'claim'>): string[] =>
+  claim ? placeOf(claim) : [resourceId, ''];
+
+/** Says in the row for what it was decided; its parameters. */
+const ofThis = `fingerprint = ?, resource_id = ?, kind = ?, decided_at = clock_timestamp()
+  where owner_id = ? and key_hash = ?`;
+const thisOf = (asked: Asked) => [fingerprintOf(asked), asked.resourceId, asked.kind, ...rowOf(asked)];
+
 /**
- * Blocks every other attempt at this resource, and every refusal of it, until the transaction ends. A refusal has no
- * instant at which it was asked for, and does not lapse.
+ * Blocks every other attempt at this resource, every refusal of it, and whatever else is asked for under its key, until
+ * the transaction ends. A refusal has no instant at which it was asked for, and does not lapse.
  */
-async function lockOpening(
+async function lockRequest(
   tx: EntityManager,
-  { resourceId, kind }: OpeningPlace,
+  asked: Asked,
   { number, askedAt, livesMs }: Omit<OpeningStamp, 'askedAt'> & { askedAt: string | null },
-): Promise<OpeningRow> {
-  const [row] = await tx.execute<OpeningRow[]>(
-    `insert into openings (resource_id, kind) values (?, ?)
-     on conflict (resource_id) do update set kind = excluded.kind
-     returning made is not null as is_made, case when refused_upto >= ?::bigint then refusal end as refusal,
-       ${hasLapsed} as has_lapsed`,
-    [resourceId, kind, number, askedAt, secondsOf(livesMs)],
+): Promise<RequestRow> {
+  const [fingerprint, resourceId, kind, ...row] = thisOf(asked);
+  const rows = await tx.execute<RequestRow[]>(
+    `insert into requests as r (owner_id, key_hash, fingerprint, resource_id, kind) values (?, ?, ?, ?, ?)
+     on conflict (owner_id, key_hash) do update set decided_at = r.decided_at
+     returning made is not null as is_made, refused_upto >= ?::bigint as is_refused, fingerprint in ('', ?) as is_this,
+       refusal, ${hasLapsed} as has_lapsed`,
+    [...row, fingerprint, resourceId, kind, number, fingerprint, askedAt, secondsOf(livesMs)],
   );
-  return must(row, 'an upsert answers its row');
+  return must(rows[0], 'an upsert answers its row');
 }
 
-/** The resource if it exists already, read in the transaction that holds the opening's lock. */
-async function findMade<T>(
-  tx: EntityManager,
-  { resourceId }: OpeningPlace,
-  { is_made }: OpeningRow,
-  find: Find<T>,
-): Promise<T | null> {
+/** The resource if it exists already, read in the transaction that holds the row of its request. */
+async function findMade<T>(tx: EntityManager, asked: Asked, { is_made }: RequestRow, find: Find<T>): Promise<T | null> {
   const existing = await find(tx);
-  // Its opening has been deleted since.
+  // The row has been deleted since.
   if (existing !== null && !is_made) {
-    await tx.execute("update openings set made = nextval('opening_numbers') where resource_id = ?", [resourceId]);
+    const sql =
+      "update requests set made = nextval('opening_numbers'), refusal = null where owner_id = ? and key_hash = ?";
+    await tx.execute(sql, rowOf(asked));
   }
   return existing;
+}
+
+/** Throws where something else was made under the key, or this request or a later one was refused. */
+function refuseDecided({ claim }: Asked, { is_made, is_refused, is_this, refusal }: RequestRow): void {
+  if (is_made) refuseReused(must(claim, 'what was made is there'));
+  if (is_refused && !is_this) throw busy('Another request with this key came between; try again');
+  if (is_refused) throw toldAgain(must(refusal, 'what was refused has its refusal'));
 }
 
 /** A transaction with the given time budget, or the usual one. */
@@ -78,18 +100,16 @@ export async function openOnce<T>(
   const { stamp } = opening;
   try {
     return await within(em, opening.budget, async (tx) => {
-      const row = await lockOpening(tx, opening, stamp);
+      const row = await lockRequest(tx, opening, stamp);
       const existing = await findMade(tx, opening, row, find);
       if (existing !== null) return existing;
-      if (row.refusal !== null) throw toldAgain(row.refusal);
+      refuseDecided(opening, row);
       if (row.has_lapsed) refuseLapsed();
       const made = await make(tx);
       await tx.flush();
       const decided = await tx.execute<unknown[]>(
-        `update openings set decided_at = clock_timestamp(),
-           made = case when refused_upto >= ?::bigint then nextval('opening_numbers') else ?::bigint end
-         where resource_id = ? and not ${hasLapsed} returning 1`,
-        [stamp.number, stamp.number, opening.resourceId, stamp.askedAt, secondsOf(stamp.livesMs)],
+        `update requests set made = ?::bigint, refusal = null, ${ofThis} and not ${hasLapsed} returning 1`,
+        [stamp.number, ...thisOf(opening), stamp.askedAt, secondsOf(stamp.livesMs)],
       );
       // It waited for locks until the request had become too old.
       if (decided.length === 0) refuseLapsed();
@@ -109,19 +129,20 @@ export async function openOnce<T>(
  */
 export async function refuseOnce<T>(
   em: EntityManager,
-  opening: OpeningPlace & { number: string | null },
+  asked: Asked & { number: string | null },
   find: Find<T>,
   refusal: DomainError,
 ): Promise<T> {
   const existing = await em.fork().transactional(async (tx) => {
-    const row = await lockOpening(tx, opening, { number: opening.number ?? noNumber, askedAt: null });
-    const made = await findMade(tx, opening, row, find);
-    if (made !== null) return made;
-    if (row.refusal !== null) throw toldAgain(row.refusal);
+    const row = await lockRequest(tx, asked, { number: asked.number ?? noNumber, askedAt: null });
+    const made = await findMade(tx, asked, row, find);
+    // Where the key stands for something else, nothing is made by this request anyway.
+    if (made !== null || row.is_made) return made;
+    if (row.is_refused && row.is_this && row.refusal !== null) throw toldAgain(row.refusal);
     await tx.execute(
-      `update openings set refused_upto = greatest(refused_upto, ?::bigint, nextval('opening_numbers')),
-         refusal = ?::jsonb, decided_at = clock_timestamp() where resource_id = ?`,
-      [opening.number, JSON.stringify(toStored(refusal)), opening.resourceId],
+      `update requests set refused_upto = greatest(refused_upto, ?::bigint, nextval('opening_numbers')),
+         refusal = ?::jsonb, ${ofThis}`,
+      [asked.number, JSON.stringify(toStored(refusal)), ...thisOf(asked)],
     );
     return null;
   });
@@ -135,11 +156,12 @@ const noNumber = String(2n ** 63n - 1n);
 /** The refusal that applies to the request of this number, or null. */
 export async function findRefusal(
   em: EntityManager,
-  { resourceId, number }: { resourceId: string; number: string },
+  asked: Pick<Asked, 'resourceId' | 'claim'> & { number: string },
 ): Promise<DomainError | null> {
   const [row] = await em.execute<{ refusal: StoredRefusal }[]>(
-    'select refusal from openings where resource_id = ? and refused_upto >= ?::bigint',
-    [resourceId, number],
+    `select refusal from requests where owner_id = ? and key_hash = ? and refused_upto >= ?::bigint
+       and refusal is not null and fingerprint in ('', ?)`,
+    [...rowOf(asked), asked.number, fingerprintOf(asked)],
   );
   return row === undefined ? null : fromStored(row.refusal);
 }

@@ -6,6 +6,7 @@ export const openingKinds = [
   'payment_order',
   'partner_payment',
   'partner_instrument',
+  'payout_batch',
   'saving_circle',
   'donation_subscription',
   'donation_allocation',
@@ -35,8 +36,21 @@ export interface KeyedRequest {
   stamp: OpeningStamp;
 }
 
-/** The resource that an opening is for. */
+/** An idempotency key of a user or a partner, and the fingerprint of the request under it. */
+export type KeyClaim = { keyHash: string; fingerprint: string } & ({ userId: string } | { partnerId: string });
+
+/** The claim of a user's request, if it has a key. */
+export const claimOfUser = ({
+  userId,
+  idempotency,
+}: {
+  userId: string;
+  idempotency: Pick<KeyClaim, 'keyHash' | 'fingerprint'> | null;
+}): Extract<KeyClaim, { userId: string }> | null => idempotency && { userId, ...idempotency };
+
+/** The resource that an opening is for, and the key under which it is asked for, if any. */
 export interface OpeningPlace {
   resourceId: string;
   kind: OpeningKind;
+  claim?: KeyClaim | null;
 }

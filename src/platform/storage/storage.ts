@@ -66,7 +66,10 @@ export function openStorage(config: StorageConfig): Storage {
     endpoint: config.S3_ENDPOINT,
     region: config.S3_REGION,
     forcePathStyle: true,
-    credentials: { accessKeyId: config.S3_ACCESS_KEY_ID, secretAccessKey: config.S3_SECRET_ACCESS_KEY },
+    ...(config.S3_ACCESS_KEY_ID !== undefined &&
+      config.S3_SECRET_ACCESS_KEY !== undefined && {
+        credentials: { accessKeyId: config.S3_ACCESS_KEY_ID, secretAccessKey: config.S3_SECRET_ACCESS_KEY },
+      }),
     // Other S3 servers refuse the newer checksum trailers.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

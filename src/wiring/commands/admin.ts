@@ -7,7 +7,7 @@ import {
 } from '../../people/identity/operate-users.ts';
 import { openProfile } from '../../people/identity/profile.ts';
 import { setUserStatus } from '../../people/identity/set-user-status.ts';
-import type { User } from '../../people/identity/user.entity.ts';
+import type { User } from '../../people/members/user.entity.ts';
 import { updateOrganization } from '../../people/organizations/update-organization.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { operator } from '../../shared/caller.ts';

@@ -3,10 +3,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { isMonth } from '../../platform/archive/archived-month.ts';
 import { findDividedTables } from '../../platform/archive/find-months.ts';
 import { type ArchiveConfig, readArchiveConfig } from '../../platform/config/config.ts';
-import { openDatabase } from '../../platform/database/database.ts';
 import { refuseUnlessOwner } from '../../platform/database/database-roles.ts';
 import { openStorage, type Storage } from '../../platform/storage/storage.ts';
 import { armFailpoints } from '../../shared/failpoint.ts';
+import { openDatabase } from '../open-database.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 export interface ArchiveTools {

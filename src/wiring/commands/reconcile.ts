@@ -6,13 +6,13 @@ import type { Reconciliation } from '../../control/reconciliation/reconciliation
 import type { Side } from '../../control/reconciliation/reconciliation.ts';
 import { readReconciliationConfig } from '../../platform/config/config.ts';
 import { connectionOptions } from '../../platform/config/connection-options.ts';
-import { openDatabase } from '../../platform/database/database.ts';
 import { createCallBudget } from '../../platform/gateway/call-budget.ts';
 import { createXenditGateway } from '../../platform/gateway/xendit/create-xendit-gateway.ts';
 import type { SweepFailure } from '../../platform/housekeeping/sweep-rows.ts';
 import { createLogger } from '../../platform/process/log.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
+import { openDatabase } from '../open-database.ts';
 import { openTemporal } from '../temporal/connect.ts';
 import { createWorkflows } from '../temporal/workflows.ts';
 import { CommandError, runCommand } from './run-command.ts';

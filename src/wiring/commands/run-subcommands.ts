@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { type OperatorConfig, readOperatorConfig } from '../../platform/config/config.ts';
-import { openDatabase } from '../../platform/database/database.ts';
 import { agreeOnKeys } from '../../platform/encryption/agree-on-keys.ts';
 import { createPersonalKeys } from '../../platform/encryption/personal-keys.ts';
 import { createSealer, type Sealer } from '../../platform/encryption/sealer.ts';
 import { ConfigError, isDomainError } from '../../shared/errors.ts';
+import { openDatabase } from '../open-database.ts';
 import { CommandError } from './run-command.ts';
 
 /** What a command works with: the databases and their keys; nothing else has to be running. */

@@ -5,8 +5,8 @@ import { createSealKeys } from '../../ledger/seals/seal-keys.ts';
 import { type SealDifference, type SealVerdict, verifySeals } from '../../ledger/seals/verify-seals.ts';
 import { type ArchiveVerdict, verifyArchives } from '../../platform/archive/verify-archives.ts';
 import { readVerificationConfig } from '../../platform/config/config.ts';
-import { openDatabase } from '../../platform/database/database.ts';
 import { openStorage } from '../../platform/storage/storage.ts';
+import { openDatabase } from '../open-database.ts';
 import { runCommand } from './run-command.ts';
 
 const usage = `Usage: npm run verify [-- --json]

@@ -119,16 +119,10 @@ export const schedules: readonly ScheduleEntry[] = [
     note: 'Starts the delivery of webhooks that are overdue',
   },
   {
-    scheduleId: 'partner-answers',
-    workflowType: 'sweepPartnerAnswers',
-    every: '15 minutes',
-    note: 'Forgets idempotent answers of partners after 30 days',
-  },
-  {
     scheduleId: 'forgetting',
     workflowType: 'forgetOldRows',
     every: '15 minutes',
-    note: 'Forgets events of reads after 90 days, and idempotency keys of users and expired invitations after 30',
+    note: 'Forgets events of reads after 90 days, and answers under idempotency keys and expired invitations after 30',
   },
   {
     scheduleId: 'ledger-checks',

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { lockPayout, recordProviderStatus } from '../../../src/money-out/payouts/record-provider-status.ts';
 import { resolvePayout } from '../../../src/money-out/payouts/resolve-payout.ts';
 import { newId } from '../../../src/shared/ids.ts';
@@ -45,7 +45,7 @@ it('What the bank returns while two people pay out the rest of a cause covers it
       { said: 'reversed', providerTransferId: newId(), failureCode: null },
       new Date(),
     );
-    await resolvePayout(tx, stack.deps.sealer, { payoutId });
+    await resolvePayout(tx, stack.deps, { payoutId });
   });
   expect(await booked).toMatchObject({ status: 'refused', reason: 'it is more than is free on the account' });
   expect(await balanceOf(stack, owner.accountId)).toBe('400000.0000');

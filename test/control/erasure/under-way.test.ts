@@ -1,10 +1,10 @@
 import { LockMode } from '@mikro-orm/postgresql';
 import { emptyRows } from '../../../src/control/erasure/empty-rows.ts';
 import { findHold } from '../../../src/control/erasure/find-hold.ts';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { setPassword } from '../../../src/people/identity/operate-users.ts';
 import { emailDigest } from '../../../src/people/identity/profile.ts';
-import { User } from '../../../src/people/identity/user.entity.ts';
+import { User } from '../../../src/people/members/user.entity.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { begun, opened } from '../../circles/begin-circle.ts';
 import { buildIndividual } from '../../support/build.ts';
@@ -173,9 +173,9 @@ describe('The keys of what a person has paid', () => {
     expect((await stack.post('/v1/payments/balance', gift, { token: person.token, headers })).status).toBe(201);
     await stack
       .owner()
-      .execute("update idempotency_keys set created_at = now() - interval '2 hours' where user_id = ?", [person.id]);
+      .execute("update requests set decided_at = now() - interval '2 hours' where owner_id = ?", [person.id]);
     await erase(person.id, async () => undefined);
-    const kept = 'select answer_body from idempotency_keys where user_id = ?';
+    const kept = 'select answer_body from requests where owner_id = ?';
     expect(await stack.em().execute(kept, [person.id])).toEqual([{ answer_body: null }]);
     await expectChecksEmpty(stack);
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { redeliverCallbacks } from '../../../src/money-in/callbacks/deliver-callback.ts';
-import { forgetCallbacksOf } from '../../../src/money-in/callbacks/forget-bodies.ts';
+import { forgetCallbacksOf } from '../../../src/platform/callbacks/forget-bodies.ts';
 import { buildOwner, withdraw, withdrawalWhen } from '../../money-out/withdrawals/build-withdrawals.ts';
 import { type BuiltUser, balanceOf, buildOrganizationAdmin, fund } from '../../support/build.ts';
 import { buildOperators, type Operators } from '../../support/decide.ts';

@@ -4,7 +4,7 @@ import { generateSync } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { hashPassword } from '../../../src/people/identity/password.ts';
 import { openProfile } from '../../../src/people/identity/profile.ts';
-import { User } from '../../../src/people/identity/user.entity.ts';
+import { User } from '../../../src/people/members/user.entity.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { give } from '../../giving/donations/build-donations.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../../money-out/payouts/build-payouts.ts';
@@ -220,7 +220,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await page.getByLabel('Reference').inputValue()).toBe('withdrawal 7');
     await keepPicture(page, 'refused');
     await page.goto(`${stack.url}/operations/decisions/${newId()}`);
-    expect(await complaint(page)).toContain('there is no such decision');
+    expect(await complaint(page)).toContain('the decision was not found');
   });
 
   it('ask for the second factor, and let nobody approve without one', async () => {

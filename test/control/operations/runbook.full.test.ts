@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSync } from 'otplib';
 import { emptyRows } from '../../../src/control/erasure/empty-rows.ts';
 import { reconcileDay } from '../../../src/control/reconciliation/reconcile-day.ts';
-import { User } from '../../../src/people/identity/user.entity.ts';
+import { User } from '../../../src/people/members/user.entity.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { ageAttempts, buildPayer, magicAccount, pay } from '../../money-out/payouts/build-payouts.ts';
@@ -15,7 +15,9 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 
 /** Every command of the runbook, typed as it stands there, against a stack in which its case is given. */
 const root = join(import.meta.dirname, '..', '..', '..');
-const runbook = readFileSync(join(root, 'docs', 'operations.md'), 'utf8');
+const runbook = ['docs/operations.md', ...globSync('docs/runbook/*.md', { cwd: root }).toSorted()]
+  .map((path) => readFileSync(join(root, path), 'utf8'))
+  .join('\n');
 
 interface Typed {
   line: number;

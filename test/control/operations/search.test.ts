@@ -1,5 +1,5 @@
 import { openProfile } from '../../../src/people/identity/profile.ts';
-import { User } from '../../../src/people/identity/user.entity.ts';
+import { User } from '../../../src/people/members/user.entity.ts';
 import { buildPayer, pay, payoutWhen } from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import type { BuiltPartner } from '../../support/partner.ts';

@@ -3,7 +3,7 @@ import { bookExternal } from '../../../src/control/reconciliation/book-external.
 import { judgeRange, type OffsetRange } from '../../../src/control/reconciliation/clearing.ts';
 import { judgeClearing, measureClearing } from '../../../src/control/reconciliation/compare-clearing.ts';
 import { measureClearingDifference } from '../../../src/control/reconciliation/measure-clearing.ts';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider } from '../../money-out/payouts/build-payouts.ts';

@@ -159,12 +159,13 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     expect((await change(creator, await buildCause(stack, creator), body)).status).toBe(400);
   });
 
-  it('cannot make a cause active or approved that never was (403), not even by detours', async () => {
+  it('cannot make a cause active, approved or completed that never was approved (403), not even by detours', async () => {
     const id = await buildCause(stack, creator);
     expect((await change(creator, id, { status: 'active' })).status).toBe(403);
     expect((await change(creator, id, { status: 'approved' })).status).toBe(403);
-    for (const status of ['completed', 'cancelled', 'new', 'deactivated']) {
+    for (const status of ['cancelled', 'new', 'deactivated']) {
       expect((await change(creator, id, { status })).body.data.status).toBe(status);
+      expect((await change(creator, id, { status: 'completed' })).status).toBe(403);
       expect((await change(creator, id, { status: 'active' })).status).toBe(403);
       expect((await change(creator, id, { status: 'approved', name: 'Sneaky' })).status).toBe(403);
     }
@@ -215,6 +216,45 @@ describe('DELETE /v1/charitable-causes/:id', () => {
     await assign(creator, id, stranger.id);
     for (const user of [stranger, admin, superAdmin]) expect((await remove(user, id)).status).toBe(403);
     expect((await remove(creator, newId())).status).toBe(404);
+  });
+});
+
+describe('A cause of an organization', () => {
+  it('is changed, managed and ended by every admin of it, whoever created it, and by nobody of another', async () => {
+    const { body: made } = await create(admin);
+    const colleague = await buildOrganizationAdmin(stack, { organizationId: admin.organizationId });
+    const all = (user: BuiltUser) => [
+      change(user, made.id, { location: 'Lombok' }),
+      assign(user, made.id, stranger.id),
+    ];
+    for (const answer of all(otherAdmin)) expect((await answer).status).toBe(403);
+    for (const answer of all(colleague)) expect((await answer).status).toBe(200);
+    expect((await read(colleague, made.id)).body.charitable_cause.location).toBe('Lombok');
+    expect((await change(colleague, made.id, { location: null })).body.data.location).toBeNull();
+    expect((await remove(otherAdmin, made.id)).status).toBe(403);
+    expect((await remove(colleague, made.id)).status).toBe(200);
+  });
+});
+
+describe('DELETE /v1/charitable-causes/:id/managers/:user_id', () => {
+  it('takes a manager, by the creator or themselves; until then the list of the manager shows the cause', async () => {
+    const id = await buildCause(stack, creator);
+    const manager = await buildIndividual(stack);
+    const take = (user: BuiltUser, userId = manager.id) =>
+      stack.delete(`${causes}/${id}/managers/${userId}`, undefined, { token: user.token });
+    const listed = async () =>
+      (await stack.get(causes, { token: manager.token })).body.charitable_causes.map(
+        (cause: { id: string }) => cause.id,
+      );
+    await assign(creator, id, manager.id);
+    expect(await listed()).toEqual([id]);
+    expect((await take(stranger)).status).toBe(403);
+    expect((await take(manager)).status).toBe(200);
+    expect(await listed()).toEqual([]);
+    expect((await take(creator)).status).toBe(404);
+    await assign(creator, id, manager.id);
+    expect((await take(creator)).status).toBe(200);
+    expect(await eventsOf(id)).toHaveLength(5);
   });
 });
 

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { type BuildPlace, type BuiltUser, fund } from '../../support/build.ts';
 import type { Stack } from '../../support/stack.ts';
 

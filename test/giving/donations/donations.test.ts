@@ -1,6 +1,6 @@
 import { stopSubscription } from '../../../src/giving/donations/stop-subscription.ts';
 import { sweepSubscriptions } from '../../../src/giving/donations/sweep-subscriptions.ts';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import type { Caller } from '../../../src/shared/caller.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { asAClient } from '../../support/as-a-client.ts';

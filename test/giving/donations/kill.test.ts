@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { openTemporal } from '../../../src/wiring/temporal/connect.ts';
 import { giveUpStep } from '../../money-out/refunds/give-up-step.ts';
 import {

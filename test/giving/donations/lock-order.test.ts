@@ -54,7 +54,7 @@ async function ordered(): Promise<(() => Promise<unknown>)[]> {
     ]);
   return orders.map((orderId) => () => {
     const payment = { providerPaymentId: `pay-${orderId}`, providerPaymentMethodId: `pm-${orderId}`, amount: total };
-    return asAStep(() => settlePayment(stack.em(), { orderId, payment }, stack.deps.workflows));
+    return asAStep(() => settlePayment(stack.em(), { orderId, payment }, stack.deps));
   });
 }
 const refund = (id: string) =>

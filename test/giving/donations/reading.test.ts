@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import {
   type BuiltUser,

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { transfersOf } from '../../money-out/payouts/build-payouts.ts';
 import { addBankAccount, ask, withdrawalWhen } from '../../money-out/withdrawals/build-withdrawals.ts';

@@ -1,6 +1,6 @@
 import { readDonationStatement } from '../../../src/giving/donations/read-donation-statement.ts';
 import { openProfile } from '../../../src/people/identity/profile.ts';
-import { User } from '../../../src/people/identity/user.entity.ts';
+import { User } from '../../../src/people/members/user.entity.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import {
   type BuiltUser,

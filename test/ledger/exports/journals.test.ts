@@ -1,6 +1,6 @@
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import { openAccount } from '../../../src/ledger/accounts/open-account.ts';
 import { readJournals } from '../../../src/ledger/exports/read-journals.ts';
-import { openAccount } from '../../../src/ledger/open-account.ts';
 import { closeDays } from '../../../src/ledger/seals/close-days.ts';
 import { bookDay } from '../../../src/ledger/seals/day-seal.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { systemAccounts } from '../../../src/ledger/account.ts';
-import { openAccount } from '../../../src/ledger/open-account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import { openAccount } from '../../../src/ledger/accounts/open-account.ts';
 import { makeSeal, type SealStep } from '../../../src/ledger/seals/make-seal.ts';
 import { type SealVerdict, verifySeals } from '../../../src/ledger/seals/verify-seals.ts';
 import { must } from '../../../src/shared/assert.ts';

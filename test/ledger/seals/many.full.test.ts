@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { isFullRun } from '../../support/run.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 import { sealAll } from './build-seals.ts';

@@ -1,5 +1,5 @@
-import { systemAccounts } from '../../../src/ledger/account.ts';
-import { openAccount } from '../../../src/ledger/open-account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import { openAccount } from '../../../src/ledger/accounts/open-account.ts';
 import { makeSeal } from '../../../src/ledger/seals/make-seal.ts';
 import { measureSeals } from '../../../src/ledger/seals/measure-seals.ts';
 import { createSealKeys } from '../../../src/ledger/seals/seal-keys.ts';

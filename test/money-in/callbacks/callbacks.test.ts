@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { closePayment } from '../../../src/money-in/payments/close-payment.ts';
 import { carryOut } from '../../../src/money-out/decisions/carry-out.ts';
 import { newId, receiptIdFor } from '../../../src/shared/ids.ts';
@@ -190,7 +190,7 @@ describe('A callback', () => {
     await holder.begin();
     await holder.execute('select from donations where payment_order_id = ? for update', [id]);
     const close = { orderId: id, status: 'EXPIRED' as const, failureCode: null };
-    const closing = closePayment(stack.em(), close, stack.deps.workflows);
+    const closing = closePayment(stack.em(), close, stack.deps);
     await eventually(waiting, (count) => count === 1);
     // It has told again what was there: what comes now, it cannot see.
     const data = {

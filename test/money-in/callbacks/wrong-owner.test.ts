@@ -269,7 +269,7 @@ describe('Settlement of a final payment never drops the money', () => {
     const order = await finalOrder();
     const payment = await pay(order);
     const input = { orderId: order.id, payment: confirmed(payment) };
-    expect(await settlePayment(stack.em(), input, stack.deps.workflows)).toBe('EXPIRED');
+    expect(await settlePayment(stack.em(), input, stack.deps)).toBe('EXPIRED');
     await expectSuspended(payment);
   });
 
@@ -312,7 +312,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     const payment = await pay(order);
     const receiptId = await plantReceipt(order, payment);
     const input = { orderId: order.id, payment: confirmed(payment) };
-    expect(await settlePayment(stack.em(), input, stack.deps.workflows)).toBe('WAITING_PAYMENT');
+    expect(await settlePayment(stack.em(), input, stack.deps)).toBe('WAITING_PAYMENT');
     expect(await giveBack(receiptId)).toBe('refunded');
     await send(order.id, await pay(order));
     await becomes('payment_orders', order, 'PAID');

@@ -1,4 +1,4 @@
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { balanceOf } from '../../support/build.ts';
 import { buildOperators, decide, type Operators } from '../../support/decide.ts';
 import { casesOf } from '../../support/full.ts';

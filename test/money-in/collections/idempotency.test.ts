@@ -5,6 +5,7 @@ import { decodeProtectedHeader } from 'jose';
 import { reencrypt } from '../../../src/platform/encryption/reencrypt.ts';
 import { createSealer } from '../../../src/platform/encryption/sealer.ts';
 import { createApp } from '../../../src/wiring/app.ts';
+import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
@@ -48,13 +49,6 @@ async function create(raw: string, key: string, url = stack.url, path = '/paymen
 }
 const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body.payments;
 
-const sweepAnswers = () =>
-  stack.deps.workflows.client.workflow.execute('sweepPartnerAnswers', {
-    taskQueue: stack.deps.workflows.taskQueue,
-    workflowId: `sweep-${freshKey()}`,
-    args: [],
-  });
-
 describe('An idempotency key', () => {
   it('replays the first answer byte for byte, request_id included', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
@@ -78,8 +72,8 @@ describe('An idempotency key', () => {
     const made = await other.post('/payments', va, lost);
     // An answer that was lost before it was kept.
     await stack.owner().execute(
-      `update partner_idempotency_keys set answer_status = null, answer_sealed = null
-         where partner_id = ? and resource_id = ?`,
+      `update requests set answer_status = null, answer_sealed = null
+         where owner_id = ? and resource_id = ?`,
       [other.id, made.body.data.id],
     );
     await stack.owner().execute("update organizations set status = 'inactive' where id = ?", [other.organizationId]);
@@ -204,9 +198,7 @@ describe('An idempotency key', () => {
     const first = await create(JSON.stringify(va), freshKey());
     const kept = await stack
       .em()
-      .execute('select answer_sealed from partner_idempotency_keys where resource_id = ?', [
-        JSON.parse(first.text).data.id,
-      ]);
+      .execute('select answer_sealed from requests where resource_id = ?', [JSON.parse(first.text).data.id]);
     expect(kept).toEqual([{ answer_sealed: expect.stringMatching(/^ey[\w-]+\./) }]);
   });
 
@@ -218,15 +210,14 @@ describe('An idempotency key', () => {
     const move = async (newestFirst: typeof keys) => {
       const newestKeyId = newestFirst[0]?.id ?? '';
       const results = await reencrypt(stack.em(), { sealer: createSealer(newestFirst), newestKeyId });
-      return results.find(({ table }) => table === 'partner_idempotency_keys');
+      return results.find(({ table }) => table === 'requests');
     };
     expect(await move([fresh, ...keys])).toMatchObject({ column: 'answer_sealed', unreadable: [] });
     const [row] = await stack
       .em()
-      .execute<{ answer_sealed: string }[]>(
-        'select answer_sealed from partner_idempotency_keys where resource_id = ?',
-        [JSON.parse(text).data.id],
-      );
+      .execute<{ answer_sealed: string }[]>('select answer_sealed from requests where resource_id = ?', [
+        JSON.parse(text).data.id,
+      ]);
     expect(decodeProtectedHeader(row?.answer_sealed ?? '').kid).toBe('fresh');
     await move([...keys, fresh]);
     expect(await create(raw, key)).toEqual({ status: 200, text, replayed: 'true' });
@@ -235,18 +226,18 @@ describe('An idempotency key', () => {
   it('keeps its answer for 30 days, and makes no second payment afterwards', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = JSON.parse((await create(raw, key)).text).data;
-    // The payment may have been claimed long before the provider's outcome was known.
     const age = (days: number) =>
-      stack.owner().execute(
-        `update partner_idempotency_keys set created_at = now() - interval '40 days',
-             answered_at = now() - make_interval(days => ?) where resource_id = ?`,
-        [days, first.id],
-      );
+      stack
+        .owner()
+        .execute('update requests set decided_at = now() - make_interval(days => ?) where resource_id = ?', [
+          days,
+          first.id,
+        ]);
     await age(29);
-    await sweepAnswers();
+    await forgetOldRows(stack.em());
     expect((await create(raw, key)).replayed).toBe('true');
     await age(31);
-    await sweepAnswers();
+    await forgetOldRows(stack.em());
     const later = await create(raw, key);
     expect([later.status, later.replayed]).toEqual([200, null]);
     expect(JSON.parse(later.text).data.id).toBe(first.id);

@@ -101,21 +101,24 @@ describe('A payment', () => {
     }
   });
 
-  it('by OVO needs customer_phone, and its payment_code is the provider’s id', async () => {
+  it('by OVO needs customer_phone, and shows no code: the wallet asks by itself', async () => {
     const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000' };
     const refused = await partner.post('/payments', ovo);
     expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     expect(refused.body.error.details).toEqual([{ field: 'customer_phone', message: expect.any(String) }]);
     const data = await create({ ...ovo, customer_phone: '081234567890' });
-    const { body } = await stack.sandbox.get(`/sandbox/records?reference_id=${data.id}`);
-    expect(data.payment_code).toBe(body.payments[0].id);
+    expect(data).toMatchObject({ payment_code: null, next_action: { type: 'wait_for_push', value: null } });
+    expect(await read(data.id)).toMatchObject({ payment_code: null });
+    await pay(data.id);
+    expect(await when(data.id, 'succeeded')).toMatchObject({ payment_code: null, next_action: null });
   });
 
   it('by OVO is requested from a phone of Indonesia however it is written', async () => {
-    for (const phone of ['081234567890', '6281234567890', '+6281234567890']) {
+    for (const phone of ['081234567890', '6281234567890', '+6281234567890', '+62 812-3456-7890', '(0812) 3456.7890']) {
       const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000', customer_phone: phone };
-      const { payment_code } = await create(ovo);
-      expect(String((await stack.sandbox.get(`/checkout/${payment_code}`)).body)).toContain('asks +6281234567890 in');
+      const { id } = await create(ovo);
+      const { payments } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
+      expect(String((await stack.sandbox.get(`/checkout/${payments[0].id}`)).body)).toContain('asks +6281234567890 in');
     }
   });
 

@@ -105,12 +105,12 @@ describe('An idempotency key for an order', () => {
       stack
         .em()
         .execute<{ answered: boolean }[]>(
-          'select answer_body is not null as answered from idempotency_keys where resource_id = ?',
+          'select answer_body is not null as answered from requests where resource_id = ?',
           [id],
         );
     await forgetOldRows(stack.em());
     expect(await answers()).toEqual([{ answered: true }]);
-    await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
+    await stack.owner().execute("update requests set decided_at = now() - interval '31 days'");
     await forgetOldRows(stack.em());
     expect(await answers()).toEqual([{ answered: false }]);
     const other = await ask(topUp(70_000, 2), key);
@@ -124,7 +124,7 @@ describe('An idempotency key for an order', () => {
     const first = await ask(topUp(50_000, 30), key);
     const { payment_order_id: id, payment_links: link } = first.body.data;
     // As if the process had died before it kept its answer.
-    await stack.owner().execute('update idempotency_keys set answer_status = null, answer_body = null');
+    await stack.owner().execute('update requests set answer_status = null, answer_body = null');
     await stack.sandbox.post('/sandbox/decline', { payment_code: link });
     await eventually(
       () => statusOf(id),
@@ -155,7 +155,7 @@ describe('An idempotency key for a transfer', () => {
       { destination_account_id: pocket.id, amount: '500' },
       { token: one.token },
     );
-    await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
+    await stack.owner().execute("update requests set decided_at = now() - interval '31 days'");
     await forgetOldRows(stack.em());
     const again = await move();
     expect([again.status, again.body]).toEqual([201, first.body]);
@@ -185,7 +185,7 @@ describe('An idempotency key for a first contribution, which a guarantee is paid
       stack.post('/v1/payments/balance', contribution, { token: payer.token, headers: { 'idempotency-key': key } });
     const first = await contribute();
     expect(first).toMatchObject({ status: 201, body: { data: { amount: '150000.0000', new_balance: '850000.0000' } } });
-    await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
+    await stack.owner().execute("update requests set decided_at = now() - interval '31 days'");
     await forgetOldRows(stack.em());
     const again = await contribute();
     expect([again.status, again.body]).toEqual([201, first.body]);

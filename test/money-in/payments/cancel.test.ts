@@ -1,4 +1,4 @@
-import { sweepOverduePayments } from '../../../src/money-in/payments/sweep-overdue-payments.ts';
+import { sweepOverduePayments } from '../../../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../../support/build.ts';

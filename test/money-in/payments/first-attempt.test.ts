@@ -81,8 +81,7 @@ const user = railOf(
     lost: 'request-instrument.after',
     cancel: (id) => stack.post(`/v1/payments/orders/${id}/cancel`, undefined, { token: payer.token }),
     attempt(orderId, gateway) {
-      const { sealer, workflows } = stack.deps;
-      return requestInstrument(stack.em(), { gateway, sealer }, { orderId, publicUrl: stack.url, workflows, signal });
+      return requestInstrument(stack.em(), { ...stack.deps, gateway }, { orderId, publicUrl: stack.url, signal });
     },
   },
   () =>

@@ -1,4 +1,4 @@
-import { hashKey } from '../../../src/money-in/payments/idempotency.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { textArray } from '../../../src/shared/postgres.ts';
 import { begun } from '../../circles/begin-circle.ts';
@@ -70,8 +70,8 @@ describe('Payments that wait for a lock leave connections to others', () => {
     const payers = await Promise.all(times(6, null).map(() => buildIndividual(stack, { balance: '1000' })));
     const sent = await stack.owner().transactional(async (tx) => {
       for (const { id } of payers) {
-        const columns = '(user_id, key_hash, fingerprint, resource_id)';
-        await tx.execute(`insert into idempotency_keys ${columns} values (?, ?, '', ?)`, [id, hashKey(id), newId()]);
+        const columns = '(owner_id, key_hash, fingerprint, resource_id)';
+        await tx.execute(`insert into requests ${columns} values (?, ?, '', ?)`, [id, hashKey(id), newId()]);
       }
       const sending = payers.map((payer) => give(payer, cause.id, payer.id));
       await untilLocked(stack, { text: 'pay_from_balance' });
@@ -80,7 +80,7 @@ describe('Payments that wait for a lock leave connections to others', () => {
         () => readLockWaits(stack, 'pay_from_balance'),
         ({ length }) => length === 4,
       );
-      await tx.execute('delete from idempotency_keys where user_id = any (?::uuid[])', [
+      await tx.execute('delete from requests where owner_id = any (?::uuid[])', [
         textArray(payers.map(({ id }) => id)),
       ]);
       return sending;

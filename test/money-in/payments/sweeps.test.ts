@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { redeliverCallbacks, redeliverUnreceipted } from '../../../src/money-in/callbacks/deliver-callback.ts';
-import { sweepOverduePayments } from '../../../src/money-in/payments/sweep-overdue-payments.ts';
+import { sweepOverduePayments } from '../../../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { withinLimit } from '../../../src/platform/database/time-limit.ts';
 import { lookAtEverythingAgain, type Sweep, sweepRows } from '../../../src/platform/housekeeping/sweep-rows.ts';
 import { newId } from '../../../src/shared/ids.ts';

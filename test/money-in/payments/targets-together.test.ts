@@ -132,7 +132,7 @@ it('Goals are paid from balances and by the gateway and released at once without
           id,
         ]);
       const payment = { providerPaymentId: `pay-${id}`, providerPaymentMethodId: `pm-${id}`, amount: total };
-      return () => asAStep(() => settlePayment(stack.em(), { orderId: id, payment }, stack.deps.workflows));
+      return () => asAStep(() => settlePayment(stack.em(), { orderId: id, payment }, stack.deps));
     }),
   );
   const before = await countDeadlocks(stack);

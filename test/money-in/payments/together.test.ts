@@ -136,7 +136,7 @@ describe('Payments from balances that arrive together', () => {
     expect(await balanceOf(stack, payerAt(9).accountId)).toBe('990.0000');
     expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
     // A key whose payment was not made is free.
-    const keys = await stack.em().execute('select 1 from idempotency_keys where answer_status is null');
+    const keys = await stack.em().execute('select 1 from requests where made is null and refusal is null');
     expect(keys).toEqual([]);
   });
 
@@ -250,13 +250,11 @@ describe('The statement that makes payments together', () => {
     const [payer, other] = [payerAt(0), payerAt(1)];
     const kept = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
     const refused = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
-    await stack
-      .em()
-      .execute("select * from refuse_balance_payment(?, ?, 'f', ?::jsonb)", [
-        payer.id,
-        refused.key_hash,
-        JSON.stringify({ code: 'NOT_FOUND' }),
-      ]);
+    await stack.em().execute(
+      `insert into requests (owner_id, key_hash, fingerprint, resource_id, refused_upto, refusal)
+         values (?, ?, 'f', ?, nextval('opening_numbers'), ?::jsonb)`,
+      [payer.id, refused.key_hash, newId(), JSON.stringify({ code: 'NOT_FOUND' })],
+    );
     const suspended = await buildIndividual(stack, { balance: '1000' });
     await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
     const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
@@ -282,6 +280,7 @@ describe('The statement that makes payments together', () => {
       [kept, cause.accountId],
       [{ ...kept, fingerprint: 'other' }, cause.accountId],
       [refused, cause.accountId],
+      [{ ...refused, fingerprint: 'other' }, cause.accountId],
       [{ ...refused, request_number: '999999999' }, cause.accountId],
       [{ user_id: suspended.id, source_account_id: suspended.accountId, key_hash: newId() }, cause.accountId],
       [ofAdmin, cause.accountId],
@@ -303,6 +302,7 @@ describe('The statement that makes payments together', () => {
       'replayed',
       'refused IDEMPOTENCY_KEY_REUSED',
       'refused NOT_FOUND',
+      'busy',
       'paid',
       'refused FORBIDDEN',
       'refused FORBIDDEN',
@@ -375,6 +375,6 @@ describe('The statement that makes payments together', () => {
       { outcome: 'refused' },
     ]);
     expect(await balanceOf(stack, payerAt(0).accountId)).toBe('990.0000');
-    expect(await stack.em().execute("select 1 from idempotency_keys where key_hash = 'again'")).toEqual([]);
+    expect(await stack.em().execute("select 1 from requests where key_hash = 'again'")).toEqual([]);
   });
 });

@@ -44,7 +44,7 @@ const ask = ({ path, body }: Request, payer: BuiltUser, key: string) =>
 async function askAnotherApi({ body }: Request<AskedPayment>, payer: BuiltUser, key: string) {
   const { deps } = stack;
   const caller = must(await deps.findCaller(await deps.tokens.verify(payer.token)), 'the payer is there');
-  const there = { workflows: deps.workflows, payTogether: createPayTogether(deps.orm) };
+  const there = { ...deps, payTogether: createPayTogether(deps.orm) };
   const paid = await payAsAsked(
     stack.em(),
     there,
@@ -210,7 +210,7 @@ describe('A delayed payment', () => {
       await untilLocked(stack, { text: 'pay_from_balance' });
       await setStatus('cancelled');
       const retry = ask(request, payer, key);
-      await untilLocked(stack, { text: 'refuse_balance_payment' });
+      await untilLocked(stack, { text: 'insert into requests' });
       await setStatus('active');
       return [first, retry] as const;
     });
@@ -235,7 +235,8 @@ describe('A refusal', () => {
   it('is deleted after thirty days, and not before; one without a key is not stored', async () => {
     const payer = await buildIndividual(stack);
     const goal = await buildGoal(stack, payer);
-    const kept = () => stack.em().execute('select 1 from refused_balance_payments where user_id = ?', [payer.id]);
+    const kept = () =>
+      stack.em().execute('select 1 from requests where owner_id = ? and refusal is not null', [payer.id]);
     const { path, body } = payment(payer, 'saving_goal_contribution', goal.id);
     expect((await stack.post(path, body, { token: payer.token })).status).toBe(400);
     expect(await kept()).toEqual([]);
@@ -244,9 +245,7 @@ describe('A refusal', () => {
     expect(await kept()).toHaveLength(1);
     await stack
       .owner()
-      .execute("update refused_balance_payments set refused_at = now() - interval '31 days' where user_id = ?", [
-        payer.id,
-      ]);
+      .execute("update requests set decided_at = now() - interval '31 days' where owner_id = ?", [payer.id]);
     await forgetOldRows(stack.em());
     expect(await kept()).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { reconcileOn } from '../../control/reconciliation/reconcile-on.ts';
 import { backUp, restore } from '../../control/reconciliation/restore.ts';
 import { approve, buildOperators, decide, type Operators, propose } from '../../support/decide.ts';

@@ -135,13 +135,13 @@ describe('Anyone who reaches Temporal’s port', () => {
       { actor_id: null, data: { outcome: 'failed', note, decision_id: null, provider_says: 'failed' } },
     ]);
     // The same settlement again answers the same, when its step is repeated; another one is refused.
-    const { gateway, sealer } = stack.deps;
     const repeat = (settlement: PayoutSettlement) =>
-      settlePayout(
-        stack.em(),
-        { gateway, sealer },
-        { payoutId: id, settlement, at: new Date().toISOString(), signal: AbortSignal.timeout(10_000) },
-      );
+      settlePayout(stack.em(), stack.deps, {
+        payoutId: id,
+        settlement,
+        at: new Date().toISOString(),
+        signal: AbortSignal.timeout(10_000),
+      });
     expect(await repeat({ outcome: 'failed', note })).toMatchObject({ status: 'failed' });
     await expect(repeat({ outcome: 'failed', note: 'another' })).rejects.toThrow('the payout is already failed');
     expect(await eventsOf(id, 'PAYOUT_SETTLED')).toHaveLength(1);
@@ -208,7 +208,7 @@ describe('A step repeated because its answer was lost', () => {
     const payer = await buildPayer(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
     const { id } = await pay(payer);
     await payoutWhen(payer, id, 'succeeded');
-    const { deliveryIds } = await resolvePayout(stack.em(), stack.deps.sealer, { payoutId: id });
+    const { deliveryIds } = await resolvePayout(stack.em(), stack.deps, { payoutId: id });
     const { items } = (await payer.administer('get', '/webhook-deliveries')).body.data;
     expect(deliveryIds).toEqual(items.map((row: { id: string }) => row.id));
     expect(items).toMatchObject([{ type: 'payout.succeeded', status: 'pending' }]);

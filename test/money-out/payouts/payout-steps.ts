@@ -52,6 +52,7 @@ export function openSteps(stack: Stack) {
   const sendingWith = ({ gateway = openGateway(), resendHours = 24, ...how }: How) => ({
     gateway,
     sealer,
+    payoutKinds: stack.deps.payoutKinds,
     resendHours,
     ...how,
   });
@@ -70,10 +71,10 @@ export function openSteps(stack: Stack) {
     openGateway,
     send: (id: string, how: How = {}) => sendTransfer(stack.em(), sendingWith(how), stepOf(id)),
     ask: (id: string, how: How = {}) => askTransfer(stack.em(), sendingWith(how), stepOf(id)),
-    resolve: (payoutId: string) => resolvePayout(stack.em(), sealer, { payoutId }),
+    resolve: (payoutId: string) => resolvePayout(stack.em(), stack.deps, { payoutId }),
     async askAndResolve(payoutId: string) {
       await askTransfer(stack.em(), sendingWith({}), stepOf(payoutId));
-      return resolvePayout(stack.em(), sealer, { payoutId });
+      return resolvePayout(stack.em(), stack.deps, { payoutId });
     },
     settle: (id: string, settlement: PayoutSettlement) =>
       settlePayout(stack.em(), sendingWith({}), { ...stepOf(id), settlement }),

@@ -47,8 +47,7 @@ async function contested(outcome: 'failed' | 'succeeded' = 'failed'): Promise<Co
 const send = ({ id }: Contested) => steps.send(id);
 const settle = ({ id, decisionId }: Contested) => {
   const step = { payoutId: id, at: new Date().toISOString(), signal: AbortSignal.timeout(30_000) };
-  const { gateway, sealer } = stack.deps;
-  return settlePayout(stack.em(), { gateway, sealer }, { ...step, settlement: { decision_id: decisionId } });
+  return settlePayout(stack.em(), stack.deps, { ...step, settlement: { decision_id: decisionId } });
 };
 const stateOf = async (decisionId: string) =>
   (await stack.em().execute<[{ status: string }]>('select status from decisions where id = ?', [decisionId]))[0].status;

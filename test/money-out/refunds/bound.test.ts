@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Payout } from '../../../src/money-out/payouts/payout.entity.ts';
-import { payoutReferenceOf, payoutTextsPlace } from '../../../src/money-out/payouts/payout.ts';
+import { payoutTextsPlace } from '../../../src/money-out/payouts/payout.ts';
 import { readPayoutHeadroom } from '../../../src/money-out/payouts/payout-limits.ts';
 import { reserveMoney, writePayout } from '../../../src/money-out/payouts/write-payout.ts';
 import { PaymentRefund } from '../../../src/money-out/refunds/payment-refund.entity.ts';
 import { readRefundable } from '../../../src/money-out/refunds/read-refundable.ts';
-import { newId } from '../../../src/shared/ids.ts';
+import { newId, payoutReferenceOf } from '../../../src/shared/ids.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';

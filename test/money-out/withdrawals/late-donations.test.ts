@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { charitableCauseDonate } from '../../../src/giving/donations/charitable-cause-donate.ts';
 import { makePayments, paidOnes } from '../../../src/money-in/payments/balance-payment.ts';
-import { charitableCauseDonate } from '../../../src/money-in/payments/handlers/charitable-cause-donate.ts';
 import { payFromBalance } from '../../../src/money-in/payments/pay-from-balance.ts';
 import { settlePayment } from '../../../src/money-in/payments/settle-payment.ts';
 import { newId } from '../../../src/shared/ids.ts';
@@ -81,7 +81,7 @@ const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] =
           id,
         ]);
       const payment = { providerPaymentId: `pay-${id}`, providerPaymentMethodId: `method-${id}`, amount: total };
-      return (tx) => settlePayment(tx, { orderId: id, payment }, stack.deps.workflows);
+      return (tx) => settlePayment(tx, { orderId: id, payment }, stack.deps);
     },
   ],
   ['from a balance', async () => (tx) => payFromBalance(tx, charitableCauseDonate, paymentOf(donor))],

@@ -149,6 +149,9 @@ describe('An idempotency key for a withdrawal', () => {
     answers.push(await ask(stack, owner, { ...body, amount: '100000.00' }, key));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    const replays = answers.map(({ headers }) => headers.get('idempotency-replayed'));
+    expect(replays.toSorted()).toEqual([null, 'true', 'true', 'true'].toSorted());
+    expect(replays.at(-1)).toBe('true');
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
   });
 
@@ -316,7 +319,7 @@ describe('A withdrawal’s idempotency key whose stored answer was deleted', () 
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
     const { id } = (await ask(stack, owner, body, key)).body.data;
     await withdrawalWhen(stack, owner, id, 'succeeded');
-    await stack.owner().execute("update idempotency_keys set created_at = now() - interval '31 days'");
+    await stack.owner().execute("update requests set decided_at = now() - interval '31 days'");
     await forgetOldRows(stack.em());
     const other = await ask(stack, owner, { ...body, amount: '200000' }, key);
     expect([other.status, other.body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);

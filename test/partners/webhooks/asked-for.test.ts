@@ -158,7 +158,7 @@ describe('payout.delayed', () => {
   it('reports once that the outcome has been unknown for ten minutes, before the webhook of how it ended', async () => {
     const { partner, told } = await buildAsking(buildPayer);
     const id = await buildUnknownPayout(stack, partner);
-    const resolve = () => resolvePayout(stack.em(), stack.deps.sealer, { payoutId: id });
+    const resolve = () => resolvePayout(stack.em(), stack.deps, { payoutId: id });
     expect((await resolve()).deliveryIds).toEqual([]);
     await stack
       .owner()

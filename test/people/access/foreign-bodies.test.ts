@@ -253,6 +253,8 @@ describe('An id in a query', () => {
       String(
         Object.values(await thingsOf({ method: 'get', path: '/v1/charitable-causes/:id' }).make(stack, stranger))[0],
       ),
+    instrument_id: async () =>
+      String((await thingsOf({ method: 'get', path: '/v1/partners/instruments/:id' }).make(stack, stranger)).id),
     endpoint_id: async () => planted.endpoint_id,
     resource_id: async () => planted.resource_id,
   };
@@ -303,7 +305,13 @@ describe('An id in a query', () => {
   );
 
   it('was asked of all routes that take one but those where the platform alone gets in', () => {
-    expect(closed).toEqual(['GET /v1/events', 'GET /v1/payouts', 'GET /v1/partner-payments']);
+    expect(closed).toEqual([
+      'GET /v1/events',
+      'GET /v1/partner-accounts/:/webhook-deliveries',
+      'GET /v1/payouts',
+      'GET /v1/partner-payments',
+      'GET /v1/decisions',
+    ]);
     expect(withQueries.length).toBeGreaterThan(10);
   });
 

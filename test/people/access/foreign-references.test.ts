@@ -1,5 +1,5 @@
 import { productKinds } from '../../../src/giving/products/product.ts';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { type ReferenceType, referenceTypes } from '../../../src/money-in/payments/payment-order.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';

@@ -1,4 +1,4 @@
-import { openAccount } from '../../../src/ledger/open-account.ts';
+import { openAccount } from '../../../src/ledger/accounts/open-account.ts';
 import { endpointSecretPlace } from '../../../src/partners/webhook-endpoint.ts';
 import { webhookBodyPlace } from '../../../src/partners/webhooks/record-webhook.ts';
 import type { Route } from '../../../src/platform/http/route-group.ts';
@@ -141,6 +141,46 @@ async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
      values (?, 'partner_payout', ?, ?, ?, ?, 'DEDUCTED', 10, 1, 9, 'BCA', ?, 'pending', now(), now())`,
     [partner.account.available, partner.account.reserved, partner.id, `PO-${id.slice(-20)}`, sealed],
   );
+}
+
+/** Made by another key than the one that calls. */
+async function payoutBatch(stack: Stack, { partner }: Owner): Promise<Ids> {
+  const { body } = await partner.administer('post', '/keys', { permissions: ['request-payout'] });
+  const [id, item] = [newId(), newId()];
+  const texts = JSON.stringify({ bank_account_number: '1234567890', beneficiary_name: 'Ani', external_ref: 'one' });
+  const sealed = await stack.deps.sealer.seal({ table: 'payouts', column: 'texts_sealed', row: item }, texts);
+  await stack.em().transactional(async (tx) => {
+    await tx.execute(
+      `insert into payout_batches (id, partner_id, fee_mode, item_count, total_amount, total_fee, status, made_by, lapses_at,
+         look_again_at, created_at, updated_at)
+       values (?, ?, 'DEDUCTED', 1, 10, 1, 'needs_approval', ?, now() + interval '1 day', now() + interval '1 day', now(), now())`,
+      [id, partner.id, body.data.id],
+    );
+    await tx.execute(
+      `insert into payout_batch_items (id, batch_id, place, reference, external_ref, amount, fee, net_amount, provider_fee,
+         bank_code, texts_sealed, created_at)
+       values (?, ?, 1, ?, 'one', 10, 1, 9, 0, 'BCA', ?, now())`,
+      [item, id, `PO-${item.slice(-20)}`, sealed],
+    );
+  });
+  return { id };
+}
+
+/** A closed one: nobody asks the provider about it. */
+async function partnerInstrument(stack: Stack, { partner }: Owner): Promise<Ids> {
+  const made = await insert(
+    stack,
+    newId(),
+    `insert into partner_instruments (id, partner_id, channel_id, status, look_again_at, created_at, updated_at)
+     values (?, ?, 1, 'active', now() + interval '1 day', now(), now())`,
+    [partner.id],
+  );
+  await stack
+    .em()
+    .execute("update partner_instruments set status = 'closed', closed_at = now(), look_again_at = null where id = ?", [
+      made.id,
+    ]);
+  return made;
 }
 
 /** One that waits for nobody, to a bank account of its own. */
@@ -360,6 +400,8 @@ const things: Record<string, Things> = {
     make: async (_, { user }) => ({ organization_id: user.organizationId ?? newId() }),
   },
   '/v1/partner-accounts/': { foreign: 'shared', make: partnerAccount },
+  '/v1/partners/instruments/': { foreign: 404, make: partnerInstrument },
+  '/v1/partners/payout-batches/': { foreign: 404, make: payoutBatch },
   '/v1/partners/payments/': { foreign: 404, make: refundedPayment },
   '/v1/partners/payouts/': { foreign: 404, make: partnerPayout },
   '/v1/partners/webhook-deliveries/': { foreign: 404, make: parkedDelivery },

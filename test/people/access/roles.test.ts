@@ -113,7 +113,12 @@ describe('Roles', () => {
     ])('refuses a body with %s with 400', async (_, fields, message) => {
       const { status, body } = await createOwn(fields);
       expect(status).toBe(400);
-      expect(body).toEqual({ message: expect.stringMatching(message), statusCode: 400, error: 'Bad Request' });
+      expect(body).toEqual({
+        message: expect.stringMatching(message),
+        statusCode: 400,
+        error: 'Bad Request',
+        code: 'REQUEST_INVALID',
+      });
     });
 
     it('takes any name of 100 characters, even of letters whose capitals are longer', async () => {

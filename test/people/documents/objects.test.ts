@@ -36,7 +36,7 @@ describe('Deleting a document', () => {
     expect(await keys()).not.toContain(first.url);
     expect(await stack.em().execute('select id from document_uploads')).toEqual([]);
     const again = await register(creator, { url: first.url, document_type: 'receipt' });
-    expect([again.status, again.body.message]).toEqual([404, 'url: there is no such file']);
+    expect([again.status, again.body.message]).toEqual([404, 'url: the file was not found']);
   });
 
   it('while the same object is registered leaves a document with its object, or neither', async () => {

@@ -167,6 +167,24 @@ describe('POST /v1/documents/upload (upload-document)', () => {
   });
 });
 
+describe('An upload of a form that parsers are slow at', () => {
+  const kibibytes = 2048;
+  const fill = (part: string) => Buffer.from(part.repeat((kibibytes * 1024) / part.length));
+  it.each([
+    ['a file of line feeds', () => [file(fill('\r\n'))], 201],
+    ['a file of beginnings of boundaries', () => [file(fill('\r\n--'))], 201],
+    ['files without a name', () => Array<Part>(20_000).fill({ ...file('x'), name: '' }), 400],
+    ['fields', () => Array<Part>(20_000).fill({ name: 'a', content: 'x' }), 400],
+  ])('costs at most 0.2 ms of processor for each KiB beyond the first: %s', async (_, parts, expected) => {
+    const before = process.cpuUsage();
+    const { status } = await send(stack, user, [...fieldsOf(product), ...parts()]);
+    const { user: own, system } = process.cpuUsage(before);
+    expect(status).toBe(expected);
+    // That of this client and of the file store is in it, too.
+    expect((own + system) / 1000).toBeLessThan(2 * (60 + kibibytes * 0.2));
+  });
+});
+
 describe('An upload is refused, and nothing is left of it,', () => {
   afterEach(async () => expect(await left()).toEqual(nothing));
 

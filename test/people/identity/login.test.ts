@@ -40,6 +40,7 @@ describe('Logging in and out', () => {
         access_token: expect.any(String),
         token_type: 'Bearer',
         expires_in: 3600,
+        refresh_token: expect.any(String),
         user: expect.objectContaining({ id, email, user_type: 'individual', status: 'active' }),
       },
     });

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { systemAccounts } from '../../../src/ledger/account.ts';
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildPayer, magicAccount, pay, payoutWhen } from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
@@ -643,9 +643,7 @@ const ofTheApplication: Attack[] = [
       ['read_events', '89 days'],
       ['callback_bodies', '29 days'],
       ['webhook_bodies', '29 days'],
-      ['idempotency_keys', '29 days'],
-      ['refused_balance_payments', '1 day'],
-      ['openings', '1 day'],
+      ['requests', '29 days'],
       ['payout_tallies', '1 day'],
       ['known_logins', '1 day'],
       ['token_signing_keys', '1 day'],
@@ -680,12 +678,13 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'refuses by what was before it had the lock',
+    'frees a key of what was made under it',
     (it) => [
-      'set transaction isolation level serializable',
-      `select * from refuse_balance_payment('${it.victim.id}', 'k', 'f', '{}')`,
+      `insert into requests (owner_id, key_hash, fingerprint, resource_id, made)
+       values ('${it.victim.id}', 'attack', 'f', '${it.paid}', 1)`,
+      "update requests set made = null where key_hash = 'attack'",
     ],
-    unproven,
+    final,
   ],
   [
     'lets a target be no number',
@@ -993,8 +992,8 @@ describe('Whoever holds the password of the reader never', () => {
     'select details_sealed from addresses',
     'select texts_sealed from payouts',
     'select body_sealed from gateway_callbacks',
-    'select answer_body from idempotency_keys',
-    'select fingerprint from partner_idempotency_keys',
+    'select answer_body from requests',
+    'select fingerprint, answer_sealed from requests',
     'select request_digest from payouts',
   ])('reads a secret: %s', async (sql) => {
     expect(await attempt(loot.urls.reader, sql)).toBe(notPermitted);

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8';
-import { openDatabase } from '../../../src/platform/database/database.ts';
+import { openDatabase } from '../../../src/wiring/open-database.ts';
 
 /**
  * Asks the database (the first argument is its URL) as a busy process does, a statement with some 13 kB of rows after

@@ -2,7 +2,6 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../../src/ledger/run-checks.ts';
 import { readConfig } from '../../../src/platform/config/config.ts';
-import { openDatabase } from '../../../src/platform/database/database.ts';
 import { readInSnapshot } from '../../../src/platform/database/read-in-snapshot.ts';
 import {
   attachReplica,
@@ -14,6 +13,7 @@ import { must } from '../../../src/shared/assert.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
 import { refuse } from '../../../src/shared/errors.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { openDatabase } from '../../../src/wiring/open-database.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import { itInFull } from '../../support/full.ts';
 import type { HttpAnswer } from '../../support/http.ts';

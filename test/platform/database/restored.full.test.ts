@@ -7,9 +7,9 @@ import { findFreePort } from '../../../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../../../dev/postgres.ts';
 import { runChecks } from '../../../src/ledger/run-checks.ts';
 import { migrate } from '../../../src/migrate.ts';
-import { openDatabase } from '../../../src/platform/database/database.ts';
 import { applicationRole, readerRole, refuseMightyRole } from '../../../src/platform/database/database-roles.ts';
 import { refuseOtherTimeOuts } from '../../../src/platform/database/database-time-outs.ts';
+import { openDatabase } from '../../../src/wiring/open-database.ts';
 import { own } from '../../support/replicated.ts';
 import { withClient } from '../../support/with-client.ts';
 

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { runChecks } from '../../../src/ledger/run-checks.ts';
 import { migrate } from '../../../src/migrate.ts';
-import { openDatabase } from '../../../src/platform/database/database.ts';
 import { applicationRole, readerRole, refuseMightyRole } from '../../../src/platform/database/database-roles.ts';
+import { openDatabase } from '../../../src/wiring/open-database.ts';
 import { cloneDatabase, createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 import { createSecrets, testEnvironment } from '../../support/environment.ts';
 import { casesOf } from '../../support/full.ts';
@@ -87,7 +87,6 @@ describe('Every function of the schema', () => {
       'pay_from_balances',
       'post_journal',
       'record_transactions',
-      'refuse_balance_payment',
       'settle_receipt',
       'suspend_receipt',
       'tally_payout',

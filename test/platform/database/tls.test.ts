@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { readConfig } from '../../../src/platform/config/config.ts';
-import { openDatabase } from '../../../src/platform/database/database.ts';
 import { ConfigError } from '../../../src/shared/errors.ts';
+import { openDatabase } from '../../../src/wiring/open-database.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 import { issue, makeAuthority, type Pems, write } from '../../wiring/temporal/tls-gate.ts';
 

@@ -42,7 +42,12 @@ describe('What the HTTP parser refuses', () => {
     const { status, headers, body } = read(await say(portOf(), 'GET /v1/users HTTP/9.9\r\n\r\n'));
     expect([status, body]).toEqual([
       400,
-      { message: 'The request is not well-formed HTTP', statusCode: 400, error: 'Bad Request' },
+      {
+        message: 'The request is not well-formed HTTP',
+        statusCode: 400,
+        error: 'Bad Request',
+        code: 'REQUEST_INVALID',
+      },
     ]);
     expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
     expect(headers).toContain('cache-control: no-store');
@@ -71,7 +76,10 @@ describe('What Node would refuse by itself', () => {
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'Bad Request'],
   ])('%s is answered in the envelope, with a request id', async (_, text, statusCode, error) => {
     const { status, headers, body } = read(await say(portOf(), text));
-    expect([status, body]).toEqual([statusCode, { message: expect.any(String), statusCode, error }]);
+    expect([status, body]).toEqual([
+      statusCode,
+      { message: expect.any(String), statusCode, error, code: 'REQUEST_INVALID' },
+    ]);
     expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
     expect(headers).toContain('cache-control: no-store');
   });
@@ -102,7 +110,10 @@ describe('A connection whose client closes its side early', () => {
     ['in a body in chunks', () => `${head('/v1/auth/login')}transfer-encoding: chunked\r\n\r\n9\r\n{"email":`],
   ])('%s is answered in the envelope, with a request id', async (_, text) => {
     const { status, headers, body } = read(await say(portOf(), text()));
-    expect([status, body]).toEqual([400, { message: expect.any(String), statusCode: 400, error: 'Bad Request' }]);
+    expect([status, body]).toEqual([
+      400,
+      { message: expect.any(String), statusCode: 400, error: 'Bad Request', code: 'REQUEST_INVALID' },
+    ]);
     expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
   });
 });

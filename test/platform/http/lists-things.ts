@@ -64,6 +64,28 @@ async function refunds(stack: Stack, { owner, stranger }: Makers) {
   return { ids: made[0], foreign: String((await make(stack, path, stranger)).refund_id) };
 }
 
+/** Three items of one batch, and one of another. */
+async function batchItems(stack: Stack, { owner, stranger }: Makers) {
+  const path = '/v1/partners/payout-batches';
+  const made = await make(stack, path, owner);
+  for (const place of [2, 3]) {
+    const id = newId();
+    const texts = JSON.stringify({ bank_account_number: '1234567890', beneficiary_name: null, external_ref: null });
+    const sealed = await stack.deps.sealer.seal({ table: 'payouts', column: 'texts_sealed', row: id }, texts);
+    await stack.em().execute(
+      `insert into payout_batch_items (id, batch_id, place, reference, external_ref, amount, fee, net_amount, provider_fee,
+         bank_code, texts_sealed, created_at)
+       values (?, ?, ?, 'PO', ?, 10, 1, 9, 0, 'BCA', ?, now())`,
+      [id, made.id, place, String(place), sealed],
+    );
+  }
+  const other = await make(stack, path, stranger);
+  const [item] = await stack
+    .em()
+    .execute<[{ id: string }]>('select id from payout_batch_items where batch_id = ?', [other.id]);
+  return { ids: made, foreign: item.id };
+}
+
 /** Three disbursements of one cause, and a withdrawal of the same person. */
 async function disbursements(stack: Stack, { owner }: Makers) {
   const cause = await make(stack, '/v1/charitable-causes', owner);
@@ -207,6 +229,9 @@ export const lists: Record<string, List> = {
       ids: { id: makers.owner.partner.id },
     }),
   },
+  '/v1/partners/instruments': { as: 'partner', make: ofMatrix },
+  '/v1/partners/payout-batches': { as: 'partner', make: ofMatrix },
+  '/v1/partners/payout-batches/:id/items': { as: 'partner', make: batchItems },
   '/v1/partners/payments': { as: 'partner', make: ofMatrix },
   '/v1/partners/payments/:id/refunds': { as: 'partner', make: refunds },
   '/v1/partners/payouts': { as: 'partner', make: ofMatrix },

@@ -2,8 +2,8 @@ import { webhookTypes } from '../../../src/partners/partner.ts';
 import { partnerStory } from '../../../src/partners/reference-story.ts';
 import { aboutPayouts, aboutWebhooks } from '../../../src/partners/reference-tags.ts';
 import { partnerTexts } from '../../../src/partners/reference-texts.ts';
-import { parseJson } from '../../../src/platform/http/body.ts';
 import { describeFields } from '../../../src/platform/http/field-texts.ts';
+import { parseJson } from '../../../src/platform/http/json-body.ts';
 import { moneyLiteralKeys } from '../../../src/platform/http/money-keys.ts';
 import { buildOpenApi } from '../../../src/platform/http/openapi.ts';
 import { version } from '../../../src/shared/version.ts';
@@ -105,7 +105,7 @@ describe('The OpenAPI document', () => {
   });
 
   it('names on every answer to partners the headers that it has', () => {
-    const limits = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+    const limits = ['Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
     for (const { route, operation } of operations.filter(({ route: { access } }) => access.kind === 'partner')) {
       for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
         const retry = status === '429' || status === '503' ? ['Retry-After'] : [];
@@ -213,7 +213,12 @@ describe('The OpenAPI document', () => {
               error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }),
               request_id: expect.any(String),
             }
-          : { message: expect.any(String), statusCode: Number(status), error: expect.any(String) };
+          : {
+              message: expect.any(String),
+              statusCode: Number(status),
+              error: expect.any(String),
+              code: expect.any(String),
+            };
         expect(example).toEqual(envelope);
       }
     }

@@ -8,7 +8,6 @@ import { decliningCodes } from '../../../src/platform/gateway/xendit/client.ts';
 import { unsupportedChannel } from '../../../src/platform/gateway/xendit/instrument-request.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
 import { webhookDocuments } from '../../../src/wiring/webhook-documents.ts';
-import { firstHour } from '../../partners/first-hour.ts';
 import { describeInBrowser, startBrowser } from '../../support/browser.ts';
 import { itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner, signature } from '../../support/partner.ts';
@@ -79,12 +78,6 @@ describe("The partners' reference", () => {
     const explained = Object.keys(failureCodes);
     expect(codes.length).toBeGreaterThan(15);
     expect(codes.filter((code) => !others.includes(code) && !explained.includes(code))).toEqual([]);
-  });
-
-  it("says of failure codes what the first hour's table says", () => {
-    const [, table = ''] = firstHour.split('| What it means, and what to do');
-    const rows = [...table.matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)].map(([, code, text]) => [code, text]);
-    expect(rows).toEqual(Object.entries(failureCodes));
   });
 });
 

@@ -136,6 +136,7 @@ describe('The surface of the API', () => {
         message: ['colour: unknown field', 'shape: unknown field'],
         statusCode: 400,
         error: 'Bad Request',
+        code: 'REQUEST_INVALID',
       });
     });
 
@@ -179,8 +180,8 @@ describe('The surface of the API', () => {
       expect(answer.status).toBe(400);
     });
 
-    it('of more than 1 MB are a 413', async () => {
-      const answer = await postRaw(`{"label": "${'x'.repeat(1024 * 1024)}"}`);
+    it('of more than 256 KiB are a 413', async () => {
+      const answer = await postRaw(`{"label": "${'x'.repeat(256 * 1024)}"}`);
       expect([answer.status, answer.body.error]).toEqual([413, 'Payload Too Large']);
     });
 
@@ -240,6 +241,7 @@ describe('The surface of the API', () => {
         message: 'Internal error',
         statusCode: 500,
         error: 'Internal Server Error',
+        code: 'INTERNAL',
       });
     });
 
@@ -380,7 +382,7 @@ describe('The surface of the API', () => {
     const group = createRouteGroup({ prefix: '/v1/mistake', tag: 'Mistake' });
     const declaration = { summary: 'Open by mistake', answers: { 200: z.object({}) } } as never;
     expect(() => group.get('/', declaration, async () => ({}))).toThrow('get /v1/mistake declares no access');
-    const smuggled: RouteGroup = { ...group, routes: [{ ...workshop.routes[0], access: undefined } as never] };
+    const smuggled: RouteGroup<object> = { ...group, routes: [{ ...workshop.routes[0], access: undefined } as never] };
     expect(() => createApp(stack.deps, [smuggled])).toThrow('declares no access');
   });
 });

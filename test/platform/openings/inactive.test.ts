@@ -3,7 +3,7 @@ import { openPartnerPayment } from '../../../src/money-in/collections/open-partn
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
 import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts';
 import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts';
-import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { partnerPaymentIdFor, payoutIdFor, workflowIds } from '../../../src/shared/ids.ts';
 import { buildPayer, payoutBody, readBalance, transfersOf } from '../../money-out/payouts/build-payouts.ts';
@@ -37,7 +37,7 @@ const stamped = async <Opening>(prepared: Promise<Opening>) => ({
   ...(await prepared),
   stamp: await stampOpening(stack.em()),
 });
-const claimOf = (key: string) => ({ keyHash: hashPartnerKey(key), fingerprint: 'f' });
+const claimOf = (key: string) => ({ keyHash: hashKey(key), fingerprint: 'f' });
 const kinds: [string, Kind][] = [
   [
     'payout',

@@ -8,7 +8,7 @@ import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts'
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
 import { reserveWithdrawal } from '../../../src/money-out/withdrawals/reserve-withdrawal.ts';
 import type { WithdrawalOpening } from '../../../src/money-out/withdrawals/withdrawal.ts';
-import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
@@ -53,7 +53,7 @@ afterAll(() => stack.stop());
 const waitMs = 60_000;
 const key = freshKey();
 const requestId = 'test';
-const claim = { keyHash: hashPartnerKey(key), fingerprint: 'f' };
+const claim = { keyHash: hashKey(key), fingerprint: 'f' };
 /** As if the request had been made longer ago than an opening lives. */
 const oldStamp = async () => ({
   ...(await stampOpening(stack.em())),
@@ -102,7 +102,7 @@ const kinds: Record<string, Kind> = {
     table: 'partner_payments',
     workflowId: workflowIds.partnerPayment,
     start: async (paymentId) => {
-      const idempotency = { ...claim, keyHash: hashPartnerKey(`${key}-in`) };
+      const idempotency = { ...claim, keyHash: hashKey(`${key}-in`) };
       const input = { paymentId, partnerId: partner.id, body: paymentRequest, idempotency, requestId };
       const opening = await preparePartnerPayment(stack.em(), stack.deps.sealer, input);
       return stack.deps.workflows.startPartnerPayment(paymentId, { ...opening, stamp: await oldStamp() }, waitMs);
@@ -116,7 +116,7 @@ const kinds: Record<string, Kind> = {
     start: async (orderId) => {
       const body = topUpOf(user);
       const input = { orderId, caller: callerOf(user), body, idempotency: claimOf(key, body), requestId };
-      const opening = await prepareGatewayPayment(stack.em(), stack.deps.sealer, input);
+      const opening = await prepareGatewayPayment(stack.em(), stack.deps, input);
       return stack.deps.workflows.startGatewayPayment(orderId, { ...opening, stamp: await oldStamp() }, waitMs);
     },
     retry: () =>
@@ -218,7 +218,7 @@ describe('A request that reaches the workers long after it was given up', () => 
     expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
     expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
     const ids = `{${names.map((name) => kindOf(name).id()).join(',')}}`;
-    const openings = 'select 1 from openings where resource_id = any(?::uuid[])';
+    const openings = 'select 1 from requests where resource_id = any(?::uuid[])';
     expect(await stack.em().execute<object[]>(openings, [ids])).toEqual([]);
   });
 

@@ -51,10 +51,7 @@ async function race(table: string, of: Racer[]): Promise<number> {
   // Ever after: whoever still runs meets the verdict.
   const refused = await stack
     .em()
-    .execute<object[]>(
-      'select 1 from openings where resource_id = any(?::uuid[]) and made is null and refused_upto is not null',
-      [ids],
-    );
+    .execute<object[]>('select 1 from requests where resource_id = any(?::uuid[]) and refusal is not null', [ids]);
   expect(refused).toHaveLength(of.length - made.length);
   return made.length;
 }

@@ -8,9 +8,10 @@ import { closePayment } from '../../../src/money-in/payments/close-payment.ts';
 import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-order.ts';
 import type { PaymentOpening } from '../../../src/money-in/payments/payment-contract.ts';
 import { claimOf } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
-import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
+import { fingerprintOfRequest } from '../../../src/partners/idempotency.ts';
 import { presentError } from '../../../src/platform/http/errors.ts';
-import { fromStored, refuseOnce, toStored } from '../../../src/platform/openings/open-once.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
+import { fromStored, openOnce, refuseOnce, toStored } from '../../../src/platform/openings/open-once.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { DomainError } from '../../../src/shared/errors.ts';
 import {
@@ -71,7 +72,7 @@ async function contributionTo(goal: { id: string; accountId: string }, saver: Bu
     );
   return {
     orderId,
-    open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }, stack.deps.workflows),
+    open: () => openPaymentOrder(stack.em(), { orderId, opening, at: at() }, stack.deps),
     ask,
   };
 }
@@ -117,7 +118,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     await other.open();
     await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
     const close = { orderId: other.orderId, status: 'EXPIRED' as const, failureCode: null };
-    await closePayment(stack.em(), close, stack.deps.workflows);
+    await closePayment(stack.em(), close, stack.deps);
     await expect(sleeper.open()).rejects.toMatchObject({ code: 'DUPLICATE' });
     expect(await rowOf('payment_orders', sleeper.orderId)).toEqual([]);
     await (await contributionTo(goal, saver)).open();
@@ -177,6 +178,18 @@ describe('An attempt that wakes up after another of the same opening was refused
 });
 
 describe('A verdict', () => {
+  it('of another body under the key is told to no earlier request, which may try again', async () => {
+    const stamp = await stampOpening(stack.em());
+    const userId = newId();
+    const place = (fingerprint: string) =>
+      ({ resourceId: newId(), kind: 'withdrawal', claim: { userId, keyHash: 'key', fingerprint } }) as const;
+    const find = async () => null;
+    const refusal = new DomainError('INSUFFICIENT_BALANCE', 'refused');
+    await expect(refuseOnce(stack.em(), { ...place('one'), number: null }, find, refusal)).rejects.toBe(refusal);
+    const other = openOnce(stack.em(), { ...place('other'), stamp }, { find, make: async () => 'made' });
+    await expect(other).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
   it('that is no longer stored lets nothing old be done', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
@@ -187,12 +200,12 @@ describe('A verdict', () => {
     const refusal = new DomainError('INSUFFICIENT_BALANCE', 'refused');
     await expect(refuseOnce(stack.em(), place, async () => null, refusal)).rejects.toBe(refusal);
     await expect(open()).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
-    const verdicts = () => stack.em().execute('select 1 from openings where resource_id = ?', [subscriptionId]);
+    const verdicts = () => stack.em().execute('select 1 from requests where resource_id = ?', [subscriptionId]);
     await forgetOldRows(stack.em());
     expect(await verdicts()).toHaveLength(1);
     await stack
       .owner()
-      .execute("update openings set decided_at = now() - interval '31 days' where resource_id = ?", [subscriptionId]);
+      .execute("update requests set decided_at = now() - interval '31 days' where resource_id = ?", [subscriptionId]);
     await forgetOldRows(stack.em());
     expect(await verdicts()).toEqual([]);
     await fund(stack, donor.accountId, '1000');
@@ -238,7 +251,9 @@ describe('A request whose retry was refused before its workflow could start', ()
     const paymentId = partnerPaymentIdFor(partner.id, key);
     const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
     const open = async () => {
-      const idempotency = { keyHash: hashPartnerKey(key), fingerprint: 'f' };
+      const sent = Buffer.from(JSON.stringify(body));
+      const fingerprint = fingerprintOfRequest('POST', '/v1/partners/payments', sent);
+      const idempotency = { keyHash: hashKey(key), fingerprint };
       const input = { paymentId, partnerId: partner.id, body, idempotency, requestId: 'test' };
       const stamp = await stampOpening(stack.em());
       const opening = { ...(await preparePartnerPayment(stack.em(), stack.deps.sealer, input)), stamp };

@@ -16,20 +16,20 @@ const openings = 10;
 const plant = async () => {
   const { id } = await buildIndividual(stack);
   await stack.owner().execute(
-    `insert into idempotency_keys (user_id, key_hash, fingerprint, resource_id, answer_status, answer_body, created_at)
-     select ?, 'key ' || n, 'f', gen_random_uuid(), 201, '{}', ${old} from generate_series(1, 3) n`,
+    `insert into requests (owner_id, key_hash, fingerprint, resource_id, made, answer_status, answer_body, decided_at)
+     select ?, 'key ' || n, 'f', gen_random_uuid(), 1, 201, '{}', ${old} from generate_series(1, 3) n`,
     [id],
   );
   await stack.owner().execute(
-    `insert into openings (resource_id, kind, refused_upto, refusal, decided_at)
-     select gen_random_uuid(), 'payout', 1, '{}', ${old} from generate_series(1, ${openings})`,
+    `insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, refused_upto, refusal, decided_at)
+     select id, '', '', id, 'payout', 1, '{}', ${old} from (select gen_random_uuid() as id from generate_series(1, ${openings})) o`,
   );
   return id;
 };
 const left = async () => {
   const [row] = await stack.em().execute<[{ keys: number; openings: number }]>(
-    `select (select count(*)::int from idempotency_keys where answer_body is not null) as keys,
-       (select count(*)::int from openings) as openings`,
+    `select (select count(*)::int from requests where answer_body is not null) as keys,
+       (select count(*)::int from requests where refusal is not null) as openings`,
   );
   return row;
 };
@@ -44,7 +44,7 @@ const whileLocked = <T>(statement: string, work: () => Promise<T>, values: unkno
 describe('Rows that somebody holds', () => {
   it('are left until the next run, and hold up no row beside them and no other kind', async () => {
     const id = await plant();
-    const hold = "select from idempotency_keys where user_id = $1 and key_hash = 'key 1' for update";
+    const hold = "select from requests where owner_id = $1 and key_hash = 'key 1' for update";
     expect(await whileLocked(hold, () => forgetOldRows(stack.em()), [id])).toBe(2 + openings);
     expect(await left()).toEqual({ keys: 1, openings: 0 });
     expect(await forgetOldRows(stack.em())).toBe(1);
@@ -52,13 +52,13 @@ describe('Rows that somebody holds', () => {
 
   it('of a table that is held as a whole hold up no other kind, and are told of at the end', async () => {
     await plant();
-    const run = whileLocked('lock table idempotency_keys', () => forgetOldRows(stack.em()));
-    await expect(run).rejects.toMatchObject({
-      message: 'not forgotten: idempotency_keys',
-      errors: [{ code: '55P03' }],
-    });
-    expect(await left()).toEqual({ keys: 3, openings: 0 });
-    expect(await forgetOldRows(stack.em())).toBe(3);
+    const tally = `insert into payout_tallies (owner_id, starts_at, amount, payouts) values (gen_random_uuid(), ${old}, 0, 0)`;
+    await stack.owner().execute(tally);
+    const run = whileLocked('lock table requests', () => forgetOldRows(stack.em()));
+    await expect(run).rejects.toMatchObject({ message: 'not forgotten: requests', errors: [{ code: '55P03' }] });
+    expect(await stack.em().execute(`select 1 from payout_tallies where starts_at <= ${old}`)).toEqual([]);
+    expect(await left()).toEqual({ keys: 3, openings });
+    expect(await forgetOldRows(stack.em())).toBe(3 + openings);
   }, 60_000);
 });
 
@@ -93,8 +93,8 @@ it('comes back to a kind whose own rounds are full, however few rows they have',
 const many = 25_000;
 const plantMany = () =>
   stack.owner().execute(
-    `insert into openings (resource_id, kind, refused_upto, refusal, decided_at)
-     select gen_random_uuid(), 'payout', 1, '{}', ${old} from generate_series(1, ${many})`,
+    `insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, refused_upto, refusal, decided_at)
+     select id, '', '', id, 'payout', 1, '{}', ${old} from (select gen_random_uuid() as id from generate_series(1, ${many})) o`,
   );
 
 describe('What is kept for a time only', () => {

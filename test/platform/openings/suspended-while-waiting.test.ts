@@ -5,7 +5,7 @@ import { paySubscriptionPeriod } from '../../../src/giving/donations/pay-subscri
 import { openPartnerPayment } from '../../../src/money-in/collections/open-partner-payment.ts';
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
 import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-order.ts';
-import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { allocationBatchIdFor, newId } from '../../../src/shared/ids.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
@@ -142,7 +142,7 @@ describe('A partner’s payment begun while', () => {
       paymentId,
       partnerId: partner.id,
       body: { ...body, organization_id: other },
-      idempotency: { keyHash: hashPartnerKey(paymentId), fingerprint: 'f' },
+      idempotency: { keyHash: hashKey(paymentId), fingerprint: 'f' },
       requestId: 'test',
     });
     const suspended = table === 'partners' ? partner.id : (other ?? partner.organizationId);
@@ -167,7 +167,7 @@ describe('A partner’s payment begun while', () => {
       paymentId,
       partnerId: partner.id,
       body: { ...body, organization_id },
-      idempotency: { keyHash: hashPartnerKey(paymentId), fingerprint: 'f' },
+      idempotency: { keyHash: hashKey(paymentId), fingerprint: 'f' },
       requestId: 'test',
     });
     const sql = 'update partner_organizations set revoked_at = now() where partner_id = ?';
@@ -207,7 +207,7 @@ describe('An order begun while', () => {
     };
     const [table, id] = of(payer);
     const beginning = await whileSuspending(table, id, () =>
-      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }, stack.deps.workflows),
+      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }, stack.deps),
     );
     expect(beginning).toMatchObject({ code: 'FORBIDDEN' });
     expect(await stack.em().execute('select 1 from payment_orders where id = ?', [orderId])).toEqual([]);
@@ -234,7 +234,7 @@ describe('An order for a cause, begun while', () => {
       stamp: await stampOpening(stack.em()),
     };
     const beginning = await whileSuspending('organizations', owner.organizationId, () =>
-      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }, stack.deps.workflows),
+      openPaymentOrder(stack.em(), { orderId, opening, at: new Date().toISOString() }, stack.deps),
     );
     expect(beginning).toMatchObject({ code: 'REQUEST_INVALID' });
     expect(await stack.em().execute('select 1 from payment_orders where id = ?', [orderId])).toEqual([]);

@@ -1,6 +1,6 @@
 import { createPayout, type PayoutCreation } from '../../../src/money-out/payouts/create-payout.ts';
 import type { PayoutOpening } from '../../../src/money-out/payouts/payout.ts';
-import { hashPartnerKey } from '../../../src/partners/idempotency.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
 import { createKeyedMutex, createSemaphore } from '../../../src/shared/concurrency.ts';
@@ -28,7 +28,7 @@ const creation = async (partner: BuiltPartner): Promise<PayoutCreation> => {
   const key = freshKey();
   const body = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
   const stamp = await stampOpening(stack.em());
-  const idempotency = { key, keyHash: hashPartnerKey(key), fingerprint: 'f', resourceId: null, stamp };
+  const idempotency = { key, keyHash: hashKey(key), fingerprint: 'f', resourceId: null, stamp };
   return { partnerId: partner.id, body, idempotency, requestId: 'test' };
 };
 

@@ -29,6 +29,21 @@ describe('Storage', () => {
     await storage.ping();
   });
 
+  it('uses the credentials that the SDK finds by itself where it is given none', async () => {
+    const { S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: secret, ...config } = stack.deps.config;
+    const before = { ...process.env };
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret });
+    const keyless = openStorage({ ...config, S3_ACCESS_KEY_ID: undefined, S3_SECRET_ACCESS_KEY: undefined });
+    try {
+      const key = newKey();
+      await keyless.put(key, object, body());
+      expect(await storage.find(key)).toEqual(object);
+    } finally {
+      keyless.close();
+      process.env = before;
+    }
+  });
+
   it('finds nothing where there is nothing', async () => {
     expect(await storage.find(newKey())).toBeNull();
   });

@@ -10,6 +10,8 @@ export const doneBy: Record<Attempt['kind'], { event: string; resourceType: stri
   gateway: { event: 'RESOURCE_CREATED', resourceType: 'payment_order' },
   'partner-payment': { event: 'RESOURCE_CREATED', resourceType: 'partner_payment' },
   payout: { event: 'RESOURCE_CREATED', resourceType: 'payout' },
+  'payout-batch': { event: 'RESOURCE_CREATED', resourceType: 'payout_batch' },
+  instrument: { event: 'RESOURCE_CREATED', resourceType: 'partner_instrument' },
   circle: { event: 'RESOURCE_CREATED', resourceType: 'saving_circle' },
   contribution: { event: 'CONTRIBUTION_MADE', resourceType: 'saving_circle_contribution' },
   subscription: { event: 'RESOURCE_CREATED', resourceType: 'donation_subscription' },

@@ -34,13 +34,18 @@ function isDoneBy({ kind }: Attempt, { event, resourceType, impact }: EffectEven
 }
 
 /** Money in suspense is there for the reason that the order which it came for gives. */
-export function suspenseHasItsReason({ receipts, orders }: Facts): Finding[] {
+export function suspenseHasItsReason({ receipts, orders, instruments = [] }: Facts): Finding[] {
+  const reusable = new Map(instruments.map((one) => [one.id, one]));
   const known = new Map(orders.map((order) => [order.id, order]));
   return receipts.flatMap(({ id, reference, amount, state, reason }): Finding[] => {
     if (state === 'applied') return [];
     const order = known.get(reference);
     const isWhole = order !== undefined && compareMoney(amount, order.total) === 0;
-    const due = order === undefined ? 'unknown' : ofKnown(order.status, isWhole);
+    const instrument = reusable.get(reference);
+    // What fits is held only when it came after the closing.
+    const ofInstrument = instrument?.amount != null && compareMoney(amount, instrument.amount) !== 0;
+    const ofNone = instrument === undefined ? 'unknown' : ofInstrument ? 'wrong_amount' : 'late';
+    const due = order === undefined ? ofNone : ofKnown(order.status, isWhole);
     if (reason === due) return [];
     const says = `the receipt ${id} of ${amount} for ${reference} is in suspense as ${reason ?? 'nothing'}, and it is ${due}`;
     return [{ oracle: 'suspense-has-its-reason', resourceId: reference, says }];

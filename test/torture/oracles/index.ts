@@ -23,6 +23,7 @@ import {
 } from './books.ts';
 import { transfersGoWhereAsked } from './destinations.ts';
 import { answersComeInTime, logsTellNothing, plansAreCarriedOut } from './efforts.ts';
+import { batchesAreWhole, instrumentsSumUp } from './grouped.ts';
 import {
   checksCanSee,
   doersAreTheAskers,
@@ -70,6 +71,8 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'disbursements-are-approved': disbursementsAreApproved,
   'refunds-stay-within': refundsStayWithin,
   'donations-are-given-back': donationsAreGivenBack,
+  'batches-are-whole': batchesAreWhole,
+  'instruments-sum-up': instrumentsSumUp,
   'checks-are-empty': checksAreEmpty,
   'checks-can-see': checksCanSee,
   'locks-have-an-order': locksHaveAnOrder,

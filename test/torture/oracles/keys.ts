@@ -7,6 +7,7 @@ const haveOpenings: ReadonlySet<Attempt['kind']> = new Set([
   'gateway',
   'partner-payment',
   'payout',
+  'instrument',
   'subscription',
   'withdrawal',
   'disbursement',

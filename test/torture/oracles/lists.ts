@@ -51,9 +51,11 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
 function moneyOfNobody({ requests, orders, receipts }: Facts): Map<string, string> {
   const isEnded = ({ state }: Facts['receipts'][number]) => state === 'credited' || state === 'refunded';
   const taken = new Set(receipts.filter(isEnded).map(({ providerPaymentId }) => providerPaymentId));
-  for (const { id, status, total } of orders) {
+  for (const { id, status, total, instrumentId } of orders) {
     if (status !== 'PAID') continue;
-    const payments = requests.filter(({ reference }) => reference === id).flatMap((request) => request.payments);
+    const payments = requests
+      .filter(({ reference }) => reference === (instrumentId ?? id))
+      .flatMap((request) => request.payments);
     const covers = ({ amount, status: state }: { amount: number; status: string }) =>
       state === 'SUCCEEDED' && compareMoney(formatMoney(String(amount)), total) === 0;
     const paid = payments.filter(covers).map((payment) => payment.id);

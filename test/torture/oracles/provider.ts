@@ -30,7 +30,8 @@ export function paymentsMatchReceipts(facts: Facts): Finding[] {
       const says = `the receipt ${id} of ${amount} for ${reference} is of a payment that the provider did not take`;
       findings.push({ oracle, resourceId: reference, says });
     }
-    if (state === 'applied' && appliedTo !== reference) {
+    const instrumentId = facts.orders.find((order) => order.id === appliedTo)?.instrumentId ?? null;
+    if (state === 'applied' && (instrumentId ?? appliedTo) !== reference) {
       const says = `money for ${reference} (${providerPaymentId}) was applied to ${appliedTo}`;
       findings.push({ oracle, resourceId: reference, says });
     }
@@ -53,7 +54,8 @@ function settlementKeyOf({ orders }: Facts, id: string | null): string {
 export function ordersMatchInstruments(facts: Facts): Finding[] {
   const oracle = 'orders-match-instruments';
   const requests = Map.groupBy(facts.requests, ({ reference }) => reference);
-  const findings = facts.orders.flatMap((order): Finding[] => {
+  const single = facts.orders.filter(({ instrumentId }) => (instrumentId ?? null) === null);
+  const findings = single.flatMap((order): Finding[] => {
     const found = requests.get(order.id) ?? [];
     const find = (says: string) => [{ oracle, resourceId: order.id, says: `${order.family} ${order.id} ${says}` }];
     if (found.length > 1) return find(`has ${found.length} instruments at the provider`);
@@ -76,7 +78,7 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
     return [];
   });
   const known = new Set(facts.orders.map(({ id }) => id));
-  const strays = facts.requests.filter(({ reference }) => !known.has(reference));
+  const strays = facts.requests.filter(({ reference, isReusable }) => !known.has(reference) && isReusable !== true);
   return [
     ...findings,
     ...strays.map(({ id, reference }) => ({

@@ -43,6 +43,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
     `Book the transfer ${provider_reference ?? `of payout ${payout_id}`}`,
   refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
   erase_person: ({ user_id }) => `Erase user ${user_id}`,
+  admit_approver: ({ user_id }) => `Admit user ${user_id} as one who may approve decisions`,
   book_external: ({ amount, reference, account_id }) =>
     `Book ${money(amount ?? '0')} at the provider, reference ${reference}${account_id ? `, from account ${account_id}` : ''}`,
 };
@@ -57,7 +58,8 @@ export function decisionPage(
     userId,
     mayApprove,
     complaint,
-  }: { names: Names; userId: string; mayApprove: boolean; complaint: string | null },
+    about,
+  }: { names: Names; userId: string; mayApprove: boolean; complaint: string | null; about: Markup | string },
 ): Markup {
   const { status, note, reason, evidence, proposed_by, approved_by, rejected_by, created_at, ended_at } = decision;
   return html`${complain(complaint)}
@@ -76,6 +78,7 @@ ${
 ${rejected_by && html`<dt>Rejected by</dt><dd>${nameOf(names, rejected_by)}</dd>`}
 ${ended_at && html`<dt>Ended</dt><dd>${instant(ended_at)}</dd>`}
 </dl>
+${about}
 <h2>What the provider said when it was proposed</h2>
 ${facts(evidence.provider)}
 <h2>What the books said</h2>

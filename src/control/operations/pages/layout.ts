@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html';
+import { instant } from './spell.ts';
 
 /** Markup in which every value is escaped. */
 export type Markup = ReturnType<typeof html>;
@@ -10,9 +11,30 @@ const styles = `
   --lift: #1d2329; --act: #7cc4ee; --bad: #ff9a9a; } }
 * { box-sizing: border-box; }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-header, main, footer { max-width: 60rem; margin: 0 auto; padding: 0.75rem 1rem; }
+header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0.75rem 1rem; }
 header { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; border-bottom: 1px solid var(--line); }
-header form { margin-left: auto; }
+header nav { flex-basis: 100%; display: flex; flex-wrap: wrap; gap: 0.125rem 1rem; }
+header form { margin: 0; }
+header form.search { display: flex; gap: 0.5rem; flex: 1 1 14rem; max-width: 28rem; margin-left: auto; }
+header form.search input { min-width: 0; }
+.held { border: 2px solid var(--bad); background: var(--lift); padding: 0.5rem 0.75rem; margin: 0.75rem 0 0; }
+form.filters { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: end; }
+form.filters input { height: 2.5rem; }
+form.filters > div { flex: 1 1 10rem; max-width: 16rem; }
+form.filters button { margin-top: 0.75rem; }
+select { font: inherit; width: 100%; height: 2.5rem; padding: 0.4375rem 0.5rem; color: inherit; background: var(--paper);
+  border: 1px solid var(--quiet); border-radius: 4px; }
+td.id, code { overflow-wrap: anywhere; }
+@media (max-width: 44rem) {
+  table.list thead { position: absolute; left: -999rem; }
+  table.list tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
+  table.list td { display: grid; grid-template-columns: 7rem 1fr; gap: 0.75rem; border: 0; padding: 0.125rem 0; width: auto;
+    text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  table.list td:empty { display: none; }
+  table.list td::before { content: attr(data-head); color: var(--quiet); }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: 0.5rem; }
+}
 footer { color: var(--quiet); font-size: 0.875rem; border-top: 1px solid var(--line); }
 h1 { font-size: 1.375rem; margin: 0.75rem 0; }
 h2 { font-size: 1.0625rem; margin: 1.75rem 0 0.25rem; }
@@ -22,6 +44,9 @@ a { color: var(--act); }
 .skip:focus { position: static; }
 .quiet { color: var(--quiet); }
 .complaint { border-left: 4px solid var(--bad); background: var(--lift); padding: 0.5rem 0.75rem; }
+ol.cards { list-style: none; }
+ol.cards > li { padding: 0.375rem 0; }
+ol.cards { margin: 0.5rem 0; padding: 0; }
 ul.cards { list-style: none; margin: 0.5rem 0; padding: 0; border-top: 1px solid var(--line); }
 ul.cards > li { padding: 0.625rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: 0.25rem 1rem; margin: 0.5rem 0; }
@@ -43,8 +68,43 @@ button.plain { background: transparent; color: var(--act); }
 .steps { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin: 0.75rem 0; }
 `;
 
-/** A whole page for operators; `who` is the logged-in user, or null. */
-export const layout = (title: string, content: Markup, who: { name: string } | null): Markup => html`<!doctype html>
+/** The switch for all payouts, as the API answers it. */
+export interface SwitchShown {
+  enabled: boolean;
+  reason: string | null;
+  changed_by: string | null;
+  changed_at: string | null;
+}
+
+const places: [path: string, words: string][] = [
+  ['', 'What waits'],
+  ['/payouts', 'Payouts'],
+  ['/payments', 'Payments'],
+  ['/receipts', 'Receipts'],
+  ['/decisions', 'Decisions'],
+  ['/partners', 'Partners'],
+  ['/events', 'Events'],
+  ['/switch', 'Switch'],
+];
+
+const navigation = (name: string): Markup => html`<span class="quiet">${name}</span>
+<form class="search" role="search" action="/operations/search">
+<label class="skip" for="q">Search</label>
+<input id="q" name="q" type="search" maxlength="254" required autocomplete="off" placeholder="Id, reference, e-mail address">
+<button class="plain">Search</button>
+</form>
+<form method="post" action="/operations/log-out"><button class="plain">Log out</button></form>
+<nav aria-label="Operations">${places.map(([path, words]) => html`<a href="/operations${path}">${words}</a>`)}</nav>`;
+
+/**
+ * A whole page for operators; `who` is the logged-in user, or null. `held` is the switch while it holds all payouts.
+ */
+export const layout = (
+  title: string,
+  content: Markup,
+  who: { name: string } | null,
+  held: SwitchShown | null,
+): Markup => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -56,17 +116,18 @@ export const layout = (title: string, content: Markup, who: { name: string } | n
 <a class="skip" href="#content">To the content</a>
 <header>
 <strong><a href="/operations">Amanah operations</a></strong>
-${
-  who &&
-  html`<span class="quiet">${who.name}</span>
-<form method="post" action="/operations/log-out"><button class="plain">Log out</button></form>`
-}
+${who && navigation(who.name)}
 </header>
 <main id="content">
+${
+  held &&
+  html`<p class="held" role="status"><strong>All payouts are held</strong>${held.changed_at && ` since ${instant(held.changed_at)}`}:
+${held.reason}. Nothing is sent until <a href="/operations/switch">the switch</a> lets it go.</p>`
+}
 <h1>${title}</h1>
 ${content}
 </main>
-<footer>What each of these means, and what to do about it, is in the runbook, <code>docs/operations.md</code>.</footer>
+<footer>Times are Western Indonesia Time (WIB, UTC+7). What each of these means, and what to do about it, is in the runbook, <code>docs/operations.md</code>.</footer>
 </body>
 </html>
 `;

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { type DecisionShown, saysWhat } from './decision-page.ts';
 import type { Markup } from './layout.ts';
+import { type Listed, type Part, unreadable } from './part.ts';
 import { instant, money, type Names, nameOf } from './spell.ts';
 
 /** The parts of the API's answers that the pages show. */
@@ -108,14 +109,6 @@ const cannotBeRead = (title: string): Markup =>
   html`<h2>${title}</h2>
 <p class="complaint">This cannot be read at the moment. Load the page again; the log says why.</p>`;
 
-/** Marks a part that cannot be read at the moment, while the rest of the page can. */
-export const unreadable = 'unreadable';
-/** A part of the first page: null when the caller may not read it. */
-export type Part<Shown> = Shown | typeof unreadable | null;
-export interface Listed<Item> {
-  items: Item[];
-  total: number;
-}
 /** The contents of the first page, oldest first. */
 export interface Overview {
   overview: Part<OverviewShown>;
@@ -147,7 +140,7 @@ ${section(
     amount,
     age_seconds,
     reason,
-  }) => html`${money(amount)}, ${reference}, for ${spellAge(age_seconds)}
+  }) => html`${payout_id === null ? reference : html`<a href="/operations/payouts/${payout_id}">${reference}</a>`}, ${money(amount)}, for ${spellAge(age_seconds)}
 <br><span class="quiet">${reason}</span>${provider_id !== null ? offer('Propose to book it', { kind: 'book_transfer', provider_reference: provider_id }) : isContradicted(reason) ? html`${afterTheEnd}${offer('Propose to book it', { kind: 'book_transfer', payout_id: payout_id ?? '' })}` : offer('Propose how it ended', { kind: 'settle_payout', payout_id: payout_id ?? '' })}`,
 )}
 ${section(

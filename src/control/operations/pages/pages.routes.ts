@@ -3,44 +3,36 @@ import { html } from 'hono/html';
 import type { Context, Next } from 'koa';
 import { type ProposedKind, proposedKinds } from '../../../money-out/decisions/decision.ts';
 import { isSafe } from '../../../platform/http/access.ts';
-import type { Answer } from '../../../platform/http/answer.ts';
-import { readBody } from '../../../platform/http/body.ts';
 import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
-import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
-import { callRoute, type Doors } from '../../../platform/http/serve-route.ts';
-import { must } from '../../../shared/assert.ts';
-import { type DomainError, errorStatuses, isDomainError, refuse } from '../../../shared/errors.ts';
-import type { Dependencies } from '../../../wiring/dependencies.ts';
+import { readForm } from '../../../platform/http/forms.ts';
+import type { RouteGroup } from '../../../platform/http/route-group.ts';
+import type { Origins } from '../../../platform/http/security.ts';
+import type { Doors } from '../../../platform/http/serve-route.ts';
+import { type DomainError, errorStatuses, refuse } from '../../../shared/errors.ts';
+import { createConsole, type PagePorts, sentenceOf } from './console.routes.ts';
 import { type DecisionShown, decisionPage } from './decision-page.ts';
-import { complain, layout, type Markup } from './layout.ts';
+import { complain, type Markup } from './layout.ts';
+import { listPages } from './lists.routes.ts';
 import { logInPage } from './log-in-page.ts';
 import {
   type DifferenceShown,
-  type Listed,
   type OverviewShown,
   overviewPage,
-  type Part,
   type PayoutShown,
   type ReceiptShown,
-  unreadable,
 } from './overview-page.ts';
+import { unreadable } from './part.ts';
+import { moneyOf, nextOf, type PayoutFacts, payoutFacts, sectionOf, type TimelineShown } from './payout-page.ts';
 import { type Filled, proposePage, proposeTitles } from './propose-page.ts';
+import { resourcePages } from './resources.routes.ts';
+import { switchPages } from './switch.routes.ts';
 
-interface Pages {
-  routeGroups: readonly RouteGroup[];
-  deps: Dependencies;
+interface Pages<Ports> {
+  routeGroups: readonly RouteGroup<Ports>[];
+  deps: Ports;
   doors: Doors;
   /** The origins of our own pages. */
-  origins: ReadonlySet<string>;
-}
-
-/** Forms are small. */
-const formLimitBytes = 16 * 1024;
-
-interface Me {
-  id: string;
-  name: string;
-  permissions: string[];
+  origins: Origins;
 }
 
 /**
@@ -48,92 +40,10 @@ interface Me {
  * process, so that their access rules, validation and refusals decide everything. The login is the API's, with its
  * cookie as session. Forms are accepted from our own origin only.
  */
-export function operationsPages({ routeGroups, deps, doors, origins }: Pages): Router {
+export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, doors, origins }: Pages<Ports>): Router {
   const router = new Router({ sensitive: true, prefix: '/operations' });
-  const routes = new Map(
-    routeGroups.flatMap((routes) => routes.routes).map((route) => [`${route.method} ${route.path}`, route]),
-  );
-
-  /** Calls a route of the API as the logged-in user. */
-  async function call<Data>(
-    ctx: Context,
-    method: Method,
-    path: string,
-    {
-      params = {},
-      query = {},
-      body,
-    }: { params?: Record<string, string>; query?: Record<string, string>; body?: object } = {},
-  ): Promise<Data> {
-    const route = must(routes.get(`${method} ${path}`), `there is ${method} ${path}`);
-    const bytes = async () => Buffer.alloc(0);
-    const answered: Answer = await callRoute(route, deps, doors, {
-      ctx,
-      params,
-      query,
-      bytes,
-      readBody: async () => body ?? {},
-    });
-    return (answered.body as unknown as { data: Data }).data;
-  }
-
-  /**
-   * The same for a part of a page: null when the caller may not read it. A part that cannot be read now does not fail
-   * the page.
-   */
-  async function readPart<Data>(...asked: Parameters<typeof call>): Promise<Part<Data>> {
-    try {
-      return await call<Data>(...asked);
-    } catch (thrown) {
-      const error = asDomainError(thrown);
-      if (error.code === 'FORBIDDEN') return null;
-      if (errorStatuses[error.code] < 500) throw error;
-      noteRefusal(deps.log, asked[0], error);
-      return unreadable;
-    }
-  }
-  const listPart = <Item>(ctx: Context, path: string, query: Record<string, string>): Promise<Part<Listed<Item>>> =>
-    readPart(ctx, 'get', path, { query: { limit: '100', ...query } });
-
-  const readMe = (ctx: Context): Promise<Me> => call<Me>(ctx, 'get', '/v1/auth/me');
-
-  /** People's names, as far as the caller may read them. */
-  async function readNames(ctx: Context, decisions: readonly DecisionShown[]): Promise<Map<string, string>> {
-    const ids = new Set(
-      decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by].flat()).filter((id) => id !== null),
-    );
-    const users = await Promise.all(
-      [...ids].map((id) => readPart<Me>(ctx, 'get', '/v1/users/:user_id', { params: { user_id: id } })),
-    );
-    const read = users.filter((user) => user !== null && user !== unreadable);
-    return new Map(read.map(({ id, name }) => [id, name]));
-  }
-
-  const show = (ctx: Context, title: string, content: Markup, me: Me | null, status = 200): void => {
-    ctx.status = status;
-    ctx.type = 'text/html';
-    ctx.body = String(layout(title, content, me));
-  };
-  const goTo = (ctx: Context, path: string): void => {
-    ctx.redirect(path);
-    // Redirects, so that reloading the next page does not repeat what the form did.
-    ctx.status = 303;
-  };
-
-  /** Does what a form asks for; a refusal is shown beside the form. */
-  async function orShowWhy(
-    ctx: Context,
-    act: () => Promise<void>,
-    showWhy: (error: DomainError) => void | Promise<void>,
-  ): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      if (!isDomainError(error)) throw error;
-      noteRefusal(deps.log, ctx, error);
-      await showWhy(error);
-    }
-  }
+  const pages = createConsole({ routeGroups, deps, doors });
+  const { call, readPart, listPart, readMe, readNames, show, goTo, orShowWhy } = pages;
 
   router.use(async (ctx: Context, next: Next) => {
     ctx.set('Cache-Control', 'no-store');
@@ -149,13 +59,10 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
       noteRefusal(deps.log, ctx, error);
       if (error.code === 'UNAUTHENTICATED' && isSafe(ctx.method)) return goTo(ctx, '/operations/log-in');
       const content = refusalPage(sentenceOf(error), error.code === 'UNAUTHENTICATED');
-      show(
-        ctx,
-        isSafe(ctx.method) ? 'This cannot be shown' : 'This could not be done',
-        content,
-        null,
-        errorStatuses[error.code],
-      );
+      // Whoever is logged in keeps the navigation, and the banner.
+      const me = error.code === 'UNAUTHENTICATED' ? null : await readMe(ctx).catch(() => null);
+      const title = isSafe(ctx.method) ? 'This cannot be shown' : 'This could not be done';
+      await show(ctx, title, content, me, errorStatuses[error.code]);
     }
   });
 
@@ -195,14 +102,14 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
       ...{ overview, decisions, payouts, receipts, differences, names },
       mayPropose: me.permissions.includes('propose-decision'),
     });
-    show(ctx, 'What waits', content, me);
+    await show(ctx, 'What waits', content, me);
   });
 
   router.get('/propose', async (ctx) => {
     const me = await readMe(ctx);
     const filled = Object.fromEntries(new URLSearchParams(ctx.querystring));
     const kind = kindOf(filled);
-    show(ctx, proposeTitles[kind], proposePage(kind, filled, null), me);
+    await show(ctx, proposeTitles[kind], proposePage(kind, filled, null), me);
   });
   router.post('/propose', async (ctx) => {
     const me = await readMe(ctx);
@@ -220,14 +127,31 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
     );
   });
 
+  /** What a decision about a payout is about, as whoever proposed it saw it, and what the money does. */
+  async function readAbout(ctx: Context, decision: DecisionShown): Promise<Markup | string> {
+    const id = decision.payout_id ?? decision.withdrawal_id;
+    if (id === null) return '';
+    const [payout, timeline] = await Promise.all([
+      readPart<PayoutFacts>(ctx, 'get', '/v1/payouts/:id', { params: { id } }),
+      readPart<TimelineShown>(ctx, 'get', '/v1/payouts/:id/timeline', { params: { id } }),
+    ]);
+    return html`${sectionOf(
+      'The payout now',
+      payout,
+      (facts) => html`${payoutFacts(facts)}<p><a href="/operations/payouts/${facts.id}">Everything about it</a></p>
+${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p><strong>The money</strong>: ${moneyOf(facts, decision.outcome)}</p>`}`,
+    )}${timeline !== null && timeline !== unreadable && decision.status === 'pending' && nextOf(timeline)}`;
+  }
+
   async function showDecision(ctx: Context, id: string, refusal: DomainError | null = null): Promise<void> {
     const me = await readMe(ctx);
     const decision = await call<DecisionShown>(ctx, 'get', '/v1/decisions/:id', { params: { id } });
     const names = await readNames(ctx, [decision]);
     const mayApprove = me.permissions.includes('approve-decision');
     const complaint = refusal && sentenceOf(refusal);
-    const content = decisionPage(decision, { names, userId: me.id, mayApprove, complaint });
-    show(
+    const about = await readAbout(ctx, decision);
+    const content = decisionPage(decision, { names, userId: me.id, mayApprove, complaint, about });
+    await show(
       ctx,
       `Decision ${decision.status.replaceAll('_', ' ')}`,
       content,
@@ -249,15 +173,10 @@ export function operationsPages({ routeGroups, deps, doors, origins }: Pages): R
       );
     });
   }
+  switchPages(router, pages);
+  listPages(router, pages);
+  resourcePages(router, pages);
   return router;
-}
-
-/** The fields of a form; line breaks become spaces. Throws REQUEST_INVALID when the body is not a form. */
-async function readForm(ctx: Context): Promise<Record<string, string>> {
-  if (!ctx.is('urlencoded')) refuse('REQUEST_INVALID', 'A form is needed: application/x-www-form-urlencoded');
-  const bytes = await readBody(ctx.req, { limitBytes: formLimitBytes });
-  const fields = [...new URLSearchParams(bytes.toString())];
-  return Object.fromEntries(fields.map(([name, value]) => [name, value.replace(/[\r\n]+/g, ' ')]));
 }
 
 /** The kind of decision that a form is about. */
@@ -267,8 +186,6 @@ function kindOf({ kind }: Filled): ProposedKind {
     refuse('REQUEST_INVALID', 'unknown kind of decision', { field: 'kind' })
   );
 }
-
-const sentenceOf = ({ message, messages }: DomainError): string => messages?.join('. ') ?? message;
 
 const refusalPage = (sentence: string, needsLogin: boolean): Markup => html`${complain(sentence)}
 <p>${needsLogin ? html`<a href="/operations/log-in">Log in again</a>` : html`<a href="/operations">Back to what waits</a>`}</p>`;

@@ -11,9 +11,7 @@ export function proposePage(kind: ProposedKind, filled: Filled, complaint: strin
 <form method="post" action="/operations/propose">
 <input type="hidden" name="kind" value="${kind}">
 ${fieldsOf[kind](filled)}
-<label for="note">Note</label>
-<textarea id="note" name="note" rows="3" minlength="3" maxlength="300" required aria-describedby="about-note">${filled.note ?? ''}</textarea>
-<p class="quiet" id="about-note">The evidence, by its references: ticket, statement. Never personal data.</p>
+${noteField(filled)}
 <div class="steps"><button>Propose</button> <a href="/operations">Back</a></div>
 </form>`;
 }
@@ -28,7 +26,23 @@ const input = (
 <input id="${name}" name="${name}" value="${filled[name] ?? ''}" autocomplete="off" ${isRequired && 'required'}>
 ${about && html`<p class="quiet">${about}</p>`}`;
 
-const choices = (name: string, legend: string, options: [value: string, words: string][], filled: Filled): Markup =>
+/** The field that every proposal has. */
+export const noteField = (filled: Filled): Markup => html`<label for="note">Note</label>
+<textarea id="note" name="note" rows="3" minlength="3" maxlength="300" required aria-describedby="about-note">${filled.note ?? ''}</textarea>
+<p class="quiet" id="about-note">The evidence, by its references: ticket, statement. Never personal data.</p>`;
+
+/** How a payout may have ended, and what the money does then. */
+export const outcomes: [value: string, words: string][] = [
+  ['succeeded', 'The bank paid it out: the reserved money is spent'],
+  ['failed', 'It was not paid out: the money goes back to the account it came from'],
+];
+
+export const choices = (
+  name: string,
+  legend: string,
+  options: [value: string, words: string][],
+  filled: Filled,
+): Markup =>
   html`<fieldset><legend>${legend}</legend>${options.map(
     ([value, words]) => html`<label class="choice"><input type="radio" name="${name}" value="${value}" required
 ${filled[name] === value && 'checked'}> ${words}</label>`,
@@ -36,15 +50,7 @@ ${filled[name] === value && 'checked'}> ${words}</label>`,
 
 const fieldsOf: Record<ProposedKind, (filled: Filled) => Markup> = {
   settle_payout: (filled) => html`${input('payout_id', 'Payout', filled)}
-${choices(
-  'outcome',
-  'How it ended',
-  [
-    ['succeeded', 'The bank paid it out: the reserved money is spent'],
-    ['failed', 'It was not paid out: the money goes back to the account it came from'],
-  ],
-  filled,
-)}`,
+${choices('outcome', 'How it ended', outcomes, filled)}`,
   settle_receipt: (filled) => html`${input('receipt_id', 'Receipt', filled)}
 ${choices(
   'action',
@@ -70,6 +76,8 @@ ${input('account_id', 'Account of an erased person', filled, {
   ) => html`${input('payout_id', 'Payout', filled, { about: 'One that failed here and that the provider made.', isRequired: false })}
 ${input('provider_reference', 'Reference', filled, { about: 'Or of a transfer that nobody knows, or a second one: ours, or the provider’s id.', isRequired: false })}`,
   refund_donation: (filled) => input('donation_id', 'Donation', filled),
+  admit_approver: (filled) =>
+    input('user_id', 'User', filled, { about: 'With the permission, and invited by neither of the two who decide.' }),
   erase_person: (filled) =>
     input('user_id', 'User', filled, { about: 'For good, after a time in which it may be stopped.' }),
 };
@@ -83,4 +91,5 @@ export const proposeTitles: Record<ProposedKind, string> = {
   book_transfer: 'Book a transfer that left',
   refund_donation: 'Propose giving a donation back',
   erase_person: 'Propose to erase a person',
+  admit_approver: 'Propose to admit an approver',
 };

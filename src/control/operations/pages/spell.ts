@@ -1,3 +1,5 @@
+import { formatWesternIndonesia } from '../../../shared/clock.ts';
+
 /** People's names by id, as far as the caller may read them. */
 export type Names = ReadonlyMap<string, string>;
 /** A person's name, or else the id. */
@@ -9,5 +11,9 @@ export const money = (amount: string): string => {
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   return `IDR ${grouped}${/^0*$/.test(fraction) ? '' : `.${fraction}`}`;
 };
-/** An instant, to the minute. */
-export const instant = (text: string): string => `${text.slice(0, 16).replace('T', ' ')} UTC`;
+/** An instant in Western Indonesia Time, to the minute. */
+export const instant = (text: string): string => `${formatWesternIndonesia(new Date(text)).slice(0, 16)} WIB`;
+/** The same where there may be none. */
+export const instantOr = (text: string | null, none: string): string => (text === null ? none : instant(text));
+/** A word of the API as people read it. */
+export const words = (value: string): string => value.replaceAll('_', ' ').toLowerCase();

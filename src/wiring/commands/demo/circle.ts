@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { openDatabase } from '../../../platform/database/database.ts';
 import { westernIndonesiaDay } from '../../../shared/clock.ts';
+import { openDatabase } from '../../open-database.ts';
 import { CommandError } from '../run-command.ts';
 import { type Actor, openStage, type Stage, say, until } from './stage.ts';
 

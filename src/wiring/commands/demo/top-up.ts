@@ -1,5 +1,5 @@
 import { readDatabaseToRead, readTemporalPlace } from '../../../platform/config/config.ts';
-import { openDatabase } from '../../../platform/database/database.ts';
+import { openDatabase } from '../../open-database.ts';
 import { openStage, say } from './stage.ts';
 
 const personPaysWithinSeconds = 600;

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { simpleParser } from 'mailparser';
+import { SMTPServer } from 'smtp-server';
+import type { Store } from './store.ts';
+
+const largestMail = 1_048_576;
+/** Older ones are forgotten. */
+const mailsKept = 1_000;
+
+/** One mail that somebody would have received. */
+export interface CaughtMail {
+  id: number;
+  from: string;
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  received_at: string;
+}
+
+/** The mails that were caught, newest first; to one address, if it is given. */
+export function listMails(
+  store: Store,
+  { to, limit = mailsKept }: { to?: string | undefined; limit?: number } = {},
+): CaughtMail[] {
+  const rows =
+    to === undefined
+      ? store.all('select document from mails order by seq desc limit ?', limit)
+      : store.all('select document from mails where receiver = ? order by seq desc limit ?', to.toLowerCase(), limit);
+  return rows.map(({ document }) => JSON.parse(String(document)));
+}
+
+export const findMail = (store: Store, id: number): CaughtMail | null => {
+  const row = store.get('select document from mails where seq = ?', id);
+  return row ? JSON.parse(String(row.document)) : null;
+};
+
+function keep(store: Store, mail: Omit<CaughtMail, 'id'> & { message_id: string | undefined }): void {
+  store.transaction(() => {
+    store.run('insert into mails (receiver, document) values (?, ?)', mail.to.toLowerCase(), '{}');
+    const id = Number(store.get('select max(seq) as id from mails')?.id);
+    store.run('update mails set document = ? where seq = ?', JSON.stringify({ id, ...mail }), id);
+    store.run('delete from mails where seq <= ?', id - mailsKept);
+  });
+}
+
+/**
+ * Catches every mail instead of delivering it, a row for each receiver. An address whose local part ends in `+refused` is
+ * refused for good, one that ends in `+later` for now.
+ */
+export async function startMailServer(store: Store, { port, host }: { port: number; host: string }) {
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    size: largestMail,
+    logger: false,
+    onRcptTo({ address }, _session, callback) {
+      const [local = ''] = address.split('@');
+      const status = local.endsWith('+refused') ? 550 : local.endsWith('+later') ? 451 : null;
+      if (status === null) return callback();
+      callback(Object.assign(new Error('the sandbox was asked to refuse this address'), { responseCode: status }));
+    },
+    onData(stream, session, callback) {
+      simpleParser(stream).then(
+        (mail) => {
+          for (const { address } of session.envelope.rcptTo) {
+            keep(store, {
+              from: mail.from?.text ?? '',
+              to: address,
+              subject: mail.subject ?? '',
+              text: mail.text ?? '',
+              html: mail.html || '',
+              received_at: new Date().toISOString(),
+              message_id: mail.messageId,
+            });
+          }
+          callback();
+        },
+        (error: unknown) => callback(Error.isError(error) ? error : new Error('the mail cannot be read')),
+      );
+    },
+  });
+  // A sender that goes away in the middle is its own affair.
+  server.on('error', () => undefined);
+  server.listen(port, host);
+  await once(server.server, 'listening');
+  return { stop: () => new Promise<void>((resolve) => server.close(() => resolve())) };
+}

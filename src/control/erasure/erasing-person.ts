@@ -1,0 +1,63 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { beginErasure } from '../../control/erasure/begin-erasure.ts';
+import { findHold } from '../../control/erasure/find-hold.ts';
+import type { Decision } from '../../money-out/decisions/decision.entity.ts';
+import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
+import { User } from '../../people/members/user.entity.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import { erasureSweep } from './sweep-erasures.ts';
+
+const field = 'user_id';
+
+/**
+ * Erases a person: needs two people. With it the erasure begins, whose workflow carries it on. Nothing may keep the person
+ * when it is proposed, and when it is carried out.
+ */
+export const erasingPerson: DecisionHandling<'erase_person'> = {
+  async look(em, _, { user_id: id }) {
+    const user = (await em.findOne(User, id)) ?? refuse('NOT_FOUND', 'the user was not found', { field });
+    const why = await whyNotErasable(em, user);
+    if (why !== null) refuse('REQUEST_INVALID', why, { field });
+    const { user_type, status } = user;
+    return { evidence: { provider: null, books: { user_type, status, holds: null } }, isProven: false };
+  },
+  sweep: erasureSweep,
+  async carryOut(em, { workflows }, { id }) {
+    const begun = await em.transactional((tx) => begin(tx, id));
+    // Without Temporal the sweep starts it.
+    if (begun !== null) await workflows.lookAfterErasure(begun).catch(() => undefined);
+  },
+  async whyMoved(tx, decision) {
+    return whyNotErasable(tx, await tx.findOneOrFail(User, personOf(decision), { refresh: true }));
+  },
+};
+
+async function begin(tx: EntityManager, decisionId: string): Promise<string | null> {
+  const decision = await lockDecision(tx, decisionId);
+  if (decision.status !== 'pending' || !decision.approved_by) return null;
+  const userId = personOf(decision);
+  // Two erasures of one person begin one after the other.
+  await tx.execute('select from users where id = ? for no key update', [userId]);
+  const reason = (await whyPowerless(tx, decision)) ?? (await erasingPerson.whyMoved(tx, decision));
+  if (reason !== null) {
+    await endDecision(tx, decision, { status: 'lapsed', reason });
+    return null;
+  }
+  const erasureId = await beginErasure(tx, { userId, decisionId, actorId: decision.approved_by });
+  await endDecision(tx, decision, { status: 'carried_out' });
+  return erasureId;
+}
+
+/** Why this user cannot be erased now; null if nothing keeps them. */
+async function whyNotErasable(em: EntityManager, user: User): Promise<string | null> {
+  if (user.status === 'invited') return 'the user has not accepted the invitation: take it back instead';
+  if (user.erased_at) return 'the user has been erased';
+  const under = "select 1 from erasures where user_id = ? and status <> 'stopped'";
+  if ((await em.execute<unknown[]>(under, [user.id])).length > 0) return 'the user is being erased';
+  const hold = await findHold(em, user.id);
+  return hold === null ? null : `the user cannot be erased yet: ${hold}`;
+}
+
+const personOf = ({ user_id }: Decision): string => must(user_id, 'a decision about an erasure names a user');

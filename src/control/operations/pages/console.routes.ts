@@ -1,0 +1,133 @@
+import type { Context } from 'koa';
+import type { Config } from '../../../platform/config/config.ts';
+import type { Answer } from '../../../platform/http/answer.ts';
+import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
+import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
+import { callRoute, type Doors, type ServingPorts } from '../../../platform/http/serve-route.ts';
+import type { Logger } from '../../../platform/process/log.ts';
+import { must } from '../../../shared/assert.ts';
+import { type DomainError, errorStatuses, isDomainError } from '../../../shared/errors.ts';
+import type { DecisionShown } from './decision-page.ts';
+import { layout, type Markup, type SwitchShown } from './layout.ts';
+import { type Listed, type Part, unreadable } from './part.ts';
+
+/** Whoever is logged in. */
+export interface Me {
+  id: string;
+  name: string;
+  permissions: string[];
+  role?: { name: string } | null;
+}
+
+interface Input {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: object;
+}
+
+/** What every page for operators uses: the API's own routes, called as the logged-in user, and the frame around pages. */
+export type Console = ReturnType<typeof createConsole>;
+
+/** What the pages work with. */
+export interface PagePorts extends ServingPorts {
+  config: Pick<Config, 'PUBLIC_URL' | 'NODE_ENV' | 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>;
+  log: Logger;
+}
+
+export function createConsole<Ports extends PagePorts>({
+  routeGroups,
+  deps,
+  doors,
+}: {
+  routeGroups: readonly RouteGroup<Ports>[];
+  deps: Ports;
+  doors: Doors;
+}) {
+  const routes = new Map(
+    routeGroups.flatMap((routes) => routes.routes).map((route) => [`${route.method} ${route.path}`, route]),
+  );
+
+  /** Calls a route of the API as the logged-in user. */
+  async function call<Data>(
+    ctx: Context,
+    method: Method,
+    path: string,
+    { params = {}, query = {}, body }: Input = {},
+  ): Promise<Data> {
+    const route = must(routes.get(`${method} ${path}`), `there is ${method} ${path}`);
+    const bytes = async () => Buffer.alloc(0);
+    const answered: Answer = await callRoute(route, deps, doors, {
+      ctx,
+      params,
+      query,
+      bytes,
+      readBody: async () => body ?? {},
+    });
+    return (answered.body as unknown as { data: Data }).data;
+  }
+
+  /**
+   * The same for a part of a page: null when the caller may not read it. A part that cannot be read now does not fail
+   * the page.
+   */
+  async function readPart<Data>(...asked: Parameters<typeof call>): Promise<Part<Data>> {
+    try {
+      return await call<Data>(...asked);
+    } catch (thrown) {
+      const error = asDomainError(thrown);
+      if (error.code === 'FORBIDDEN') return null;
+      if (errorStatuses[error.code] < 500) throw error;
+      noteRefusal(deps.log, asked[0], error);
+      return unreadable;
+    }
+  }
+  const listPart = <Item>(ctx: Context, path: string, query: Record<string, string>): Promise<Part<Listed<Item>>> =>
+    readPart(ctx, 'get', path, { query: { limit: '100', ...query } });
+
+  const readMe = (ctx: Context): Promise<Me> => call<Me>(ctx, 'get', '/v1/auth/me');
+
+  /** People's names, as far as the caller may read them. */
+  async function readNames(ctx: Context, decisions: readonly DecisionShown[]): Promise<Map<string, string>> {
+    const ids = new Set(
+      decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by].flat()).filter((id) => id !== null),
+    );
+    const users = await Promise.all(
+      [...ids].map((id) => readPart<Me>(ctx, 'get', '/v1/users/:user_id', { params: { user_id: id } })),
+    );
+    const read = users.filter((user) => user !== null && user !== unreadable);
+    return new Map(read.map(({ id, name }) => [id, name]));
+  }
+
+  /** Shows a page; to whoever is logged in with a banner while all payouts are held. */
+  async function show(ctx: Context, title: string, content: Markup, me: Me | null, status = 200): Promise<void> {
+    const stands = me && (await readPart<SwitchShown>(ctx, 'get', '/v1/operations/payouts'));
+    const held = stands !== null && stands !== unreadable && !stands.enabled ? stands : null;
+    ctx.status = status;
+    ctx.type = 'text/html';
+    ctx.body = String(layout(title, content, me, held));
+  }
+  const goTo = (ctx: Context, path: string): void => {
+    ctx.redirect(path);
+    // Redirects, so that reloading the next page does not repeat what the form did.
+    ctx.status = 303;
+  };
+
+  /** Does what a form asks for; a refusal is shown beside the form. */
+  async function orShowWhy(
+    ctx: Context,
+    act: () => Promise<void>,
+    showWhy: (error: DomainError) => void | Promise<void>,
+  ): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      if (!isDomainError(error)) throw error;
+      noteRefusal(deps.log, ctx, error);
+      await showWhy(error);
+    }
+  }
+  return { deps, call, readPart, listPart, readMe, readNames, show, goTo, orShowWhy };
+}
+
+/** A refusal in one sentence. */
+export const sentenceOf = ({ message, messages }: DomainError): string => messages?.join('. ') ?? message;

@@ -1,0 +1,97 @@
+import type Router from '@koa/router';
+import { html } from 'hono/html';
+import type { Context } from 'koa';
+import { csvLine } from '../../../shared/csv.ts';
+import { type Console, sentenceOf } from './console.routes.ts';
+import { complain, type Markup } from './layout.ts';
+import { type ListOf, listsShown, type Row } from './lists.ts';
+import type { Listed } from './part.ts';
+
+/** How many rows a page has, and a CSV file at most. */
+const perPage = 50;
+const csvPages = 100;
+const csvPerPage = 100;
+
+const filled = (ctx: Context): Record<string, string> =>
+  Object.fromEntries([...new URLSearchParams(ctx.querystring)].filter(([, value]) => value !== ''));
+
+const linkTo = (path: string, query: Record<string, string>): string => {
+  const text = new URLSearchParams(query).toString();
+  return `/operations${path}${text && `?${text}`}`;
+};
+
+function filtersOf({ path, filters }: ListOf, asked: Record<string, string>): Markup {
+  return html`<form class="filters" action="/operations${path}">${filters.map(({ name, label, options, type }) => {
+    const value = asked[name] ?? '';
+    return html`<div><label for="${name}">${label}</label>${
+      options
+        ? html`<select id="${name}" name="${name}"><option value="">All</option>${options.map(
+            (option) =>
+              html`<option value="${option}" ${option === value && 'selected'}>${option.replaceAll('_', ' ')}</option>`,
+          )}</select>`
+        : html`<input id="${name}" name="${name}" type="${type ?? 'text'}" value="${value}" autocomplete="off">`
+    }</div>`;
+  })}<button>Filter</button></form>`;
+}
+
+function tableOf({ columns, title }: ListOf, rows: Row[]): Markup {
+  return html`<table class="list">
+<caption class="skip">${title}</caption>
+<thead><tr>${columns.map(({ head }) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr>${columns.map(({ head, cell, link }) => {
+        const to = link?.(row);
+        return html`<td data-head="${head}">${to ? html`<a href="${to}">${cell(row)}</a>` : cell(row)}</td>`;
+      })}</tr>`,
+  )}</tbody>
+</table>`;
+}
+
+function listPage(list: ListOf, asked: Record<string, string>, found: Listed<Row>): Markup {
+  const { after, ...filters } = asked;
+  const { items, total, next } = found;
+  return html`${filtersOf(list, asked)}
+<p class="quiet">${total === 0 ? list.none : `${total.toLocaleString('en')} found, newest first.`}
+${total > 0 && html`<a href="${linkTo(`${list.path}.csv`, filters)}">As CSV</a> (${(csvPages * csvPerPage).toLocaleString('en')} rows at most)`}</p>
+${items.length > 0 && tableOf(list, items)}
+<div class="steps">${after !== undefined && html`<a href="${linkTo(list.path, filters)}">To the first page</a>`}
+${next !== undefined && html`<a rel="next" href="${linkTo(list.path, { ...filters, after: next })}">Older ones</a>`}</div>`;
+}
+
+/** The pages that list everything of one kind, each also as CSV. */
+export function listPages(router: Router, { call, readMe, show, orShowWhy }: Console): void {
+  for (const list of listsShown) {
+    router.get(list.path, async (ctx) => {
+      const me = await readMe(ctx);
+      const asked = filled(ctx);
+      await orShowWhy(
+        ctx,
+        async () => {
+          const query = { limit: String(perPage), ...asked };
+          const found = await call<Listed<Row>>(ctx, 'get', list.api, { query });
+          await show(ctx, list.title, listPage(list, asked, found), me);
+        },
+        (error) => {
+          if (error.code !== 'REQUEST_INVALID') throw error;
+          return show(ctx, list.title, html`${complain(sentenceOf(error))}${filtersOf(list, asked)}`, me, 400);
+        },
+      );
+    });
+    router.get(`${list.path}.csv`, async (ctx) => {
+      const asked = filled(ctx);
+      const lines = [csvLine(list.columns.map(({ head }) => head))];
+      let after: string | undefined;
+      for (let page = 0; page < csvPages; page += 1) {
+        const query = { ...asked, limit: String(csvPerPage), ...(after !== undefined && { after }) };
+        const { items, next } = await call<Listed<Row>>(ctx, 'get', list.api, { query });
+        lines.push(...items.map((row) => csvLine(list.columns.map(({ cell, csv }) => (csv ?? cell)(row)))));
+        if (next === undefined) break;
+        after = next;
+      }
+      ctx.type = 'text/csv';
+      ctx.attachment(`${list.path.slice(1)}.csv`);
+      ctx.body = lines.join('');
+    });
+  }
+}

@@ -1,0 +1,175 @@
+import { partnerPaymentStatuses } from '../../../money-in/collections/partner-payment.ts';
+import { receiptLaw } from '../../../money-in/payments/receipt.ts';
+import { decisionKinds, decisionLaw } from '../../../money-out/decisions/decision.ts';
+import { payoutKinds, payoutLaw } from '../../../money-out/payouts/payout.ts';
+import { instant, money, words } from './spell.ts';
+
+/** A row of a list as the API answers it. */
+export type Row = Record<string, unknown>;
+
+interface Column {
+  head: string;
+  /** What is shown. */
+  cell(row: Row): string;
+  /** What stands in a CSV file, where that is not what is shown. */
+  csv?(row: Row): string;
+  link?(row: Row): string | null;
+}
+
+interface Filter {
+  name: string;
+  label: string;
+  options?: readonly string[];
+  type?: 'date';
+}
+
+/** A list of the API as a page. */
+export interface ListOf {
+  /** Under `/operations`. */
+  path: string;
+  api: string;
+  title: string;
+  /** What an empty list says. */
+  none: string;
+  filters: Filter[];
+  columns: Column[];
+}
+
+const textOf = (name: string) => (row: Row) => (row[name] === null || row[name] === undefined ? '' : String(row[name]));
+const wordsIn = (name: string) => (row: Row) => words(textOf(name)(row));
+const at = (name: string, head: string): Column => ({
+  head,
+  cell: (row) => (row[name] ? instant(String(row[name])) : ''),
+  csv: textOf(name),
+});
+const rupiah = (name: string, head: string): Column => ({
+  head,
+  cell: (row) => money(textOf(name)(row)),
+  csv: textOf(name),
+});
+const plain = (name: string, head: string): Column => ({ head, cell: textOf(name) });
+const said = (name: string, head: string): Column => ({ head, cell: wordsIn(name), csv: textOf(name) });
+const linked = (column: Column, path: string, id = 'id'): Column => ({
+  ...column,
+  link: (row) => (row[id] ? `/operations${path}/${String(row[id])}` : null),
+});
+const period: Filter[] = [
+  { name: 'from', label: 'From', type: 'date' },
+  { name: 'to', label: 'To', type: 'date' },
+];
+const idColumn = plain('id', 'Id');
+
+/** Every list that has a page. */
+export const listsShown: ListOf[] = [
+  {
+    path: '/payouts',
+    api: '/v1/payouts',
+    title: 'Payouts',
+    none: 'No payout matches.',
+    filters: [
+      { name: 'status', label: 'Status', options: payoutLaw.statuses },
+      { name: 'kind', label: 'Kind', options: payoutKinds },
+      { name: 'reference', label: 'Reference' },
+      { name: 'external_ref', label: 'External reference' },
+      { name: 'partner_id', label: 'Partner' },
+      ...period,
+    ],
+    columns: [
+      linked(plain('reference', 'Reference'), '/payouts'),
+      said('status', 'Status'),
+      rupiah('amount', 'Amount'),
+      said('kind', 'Kind'),
+      plain('bank_code', 'Bank'),
+      plain('beneficiary_name', 'Beneficiary'),
+      plain('external_ref', 'External reference'),
+      at('created_at', 'Requested'),
+    ],
+  },
+  {
+    path: '/payments',
+    api: '/v1/partner-payments',
+    title: 'Payments of partners',
+    none: 'No payment matches.',
+    filters: [
+      { name: 'status', label: 'Status', options: partnerPaymentStatuses },
+      { name: 'reference', label: 'Reference' },
+      { name: 'partner_id', label: 'Partner' },
+      ...period,
+    ],
+    columns: [
+      linked(plain('reference', 'Reference'), '/payments'),
+      said('status', 'Status'),
+      rupiah('amount', 'Amount'),
+      said('method', 'Method'),
+      plain('channel', 'Channel'),
+      at('created_at', 'Requested'),
+    ],
+  },
+  {
+    path: '/receipts',
+    api: '/v1/receipts',
+    title: 'Receipts',
+    none: 'No receipt matches.',
+    filters: [{ name: 'status', label: 'Status', options: receiptLaw.statuses }],
+    columns: [
+      plain('reference', 'Reference'),
+      said('status', 'Status'),
+      rupiah('amount', 'Amount'),
+      said('reason', 'Why'),
+      at('received_at', 'Received'),
+      idColumn,
+    ],
+  },
+  {
+    path: '/decisions',
+    api: '/v1/decisions',
+    title: 'Decisions',
+    none: 'No decision matches.',
+    filters: [
+      { name: 'status', label: 'Status', options: decisionLaw.statuses },
+      { name: 'kind', label: 'Kind', options: decisionKinds },
+      { name: 'payout_id', label: 'Payout' },
+    ],
+    columns: [
+      linked(said('kind', 'What'), '/decisions'),
+      said('status', 'Status'),
+      plain('note', 'Note'),
+      at('created_at', 'Proposed'),
+      at('ended_at', 'Ended'),
+    ],
+  },
+  {
+    path: '/partners',
+    api: '/v1/partner-accounts',
+    title: 'Partners',
+    none: 'There is no partner.',
+    filters: [],
+    columns: [
+      linked(plain('name', 'Name'), '/partners'),
+      said('status', 'Status'),
+      { head: 'Payouts', cell: (row) => (row.payouts_enabled ? 'on' : 'suspended') },
+      at('created_at', 'Since'),
+    ],
+  },
+  {
+    path: '/events',
+    api: '/v1/events',
+    title: 'Events',
+    none: 'No event matches.',
+    filters: [
+      { name: 'event', label: 'Event' },
+      { name: 'resource_type', label: 'Of what' },
+      { name: 'resource_id', label: 'Id of it' },
+      { name: 'actor_id', label: 'By whom' },
+      ...period,
+    ],
+    columns: [
+      plain('event', 'Event'),
+      said('impact', 'Impact'),
+      said('resource_type', 'Of what'),
+      plain('resource_id', 'Id of it'),
+      plain('actor_id', 'By whom'),
+      at('created_at', 'When'),
+    ],
+  },
+];

@@ -1,0 +1,9 @@
+/** Marks a part that cannot be read at the moment, while the rest of the page can. */
+export const unreadable = 'unreadable';
+/** A part of a page: null when the caller may not read it. */
+export type Part<Shown> = Shown | typeof unreadable | null;
+export interface Listed<Item> {
+  items: Item[];
+  total: number;
+  next?: string | undefined;
+}

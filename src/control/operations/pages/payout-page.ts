@@ -1,0 +1,172 @@
+import { html } from 'hono/html';
+import { workflowIds } from '../../../shared/workflow-ids.ts';
+import { type DecisionShown, saysWhat } from './decision-page.ts';
+import type { Markup } from './layout.ts';
+import type { Listed, Part } from './part.ts';
+import { unreadable } from './part.ts';
+import { choices, noteField, outcomes } from './propose-page.ts';
+import { instant, instantOr, money, words } from './spell.ts';
+
+/** The parts of a payout in the API's answers that the pages show. */
+export interface PayoutFacts {
+  id: string;
+  reference: string;
+  external_ref: string | null;
+  kind: 'partner_payout' | 'withdrawal' | 'payment_refund';
+  status: string;
+  amount: string;
+  fee: string;
+  net_amount: string;
+  partner_id: string | null;
+  user_id: string | null;
+  organization_id: string | null;
+  cause_id: string | null;
+  payment_id: string | null;
+  bank_code: string | null;
+  bank_account_number: string | null;
+  beneficiary_name: string | null;
+  failure_code: string | null;
+  provider_transfer_id: string | null;
+  provider_says: string | null;
+  provider_asked_at: string | null;
+  unknown_since: string | null;
+  contradicted_at: string | null;
+  booked_at: string | null;
+  created_at: string;
+  finalized_at: string | null;
+}
+export interface TimelineShown {
+  items: { at: string; type: string; text: string }[];
+  next: { at: string | null; text: string } | null;
+}
+export interface EventShown {
+  id: string;
+  event: string;
+  actor_id: string | null;
+  data: Record<string, unknown> | null;
+  created_at: string;
+}
+export interface DeliveryShown {
+  id: string;
+  type: string;
+  status: string;
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+  delivered_at: string | null;
+  created_at: string;
+}
+
+const workflowOf: Record<PayoutFacts['kind'], (id: string) => string> = {
+  partner_payout: workflowIds.partnerPayout,
+  withdrawal: workflowIds.withdrawal,
+  payment_refund: workflowIds.paymentRefund,
+};
+export const payoutWorkflow = ({ kind, id }: PayoutFacts): string => workflowOf[kind](id);
+
+const row = (name: string, value: Markup | string | null | undefined): Markup | string =>
+  value === null || value === undefined || value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
+
+const partnerLink = (id: string | null): Markup | null =>
+  id === null ? null : html`<a href="/operations/partners/${id}">${id}</a>`;
+
+/** Status, owner, bank and amounts: the same facts for who proposes and who approves. */
+export const payoutFacts = (payout: PayoutFacts): Markup => html`<dl>
+${row('Status', html`<strong>${words(payout.status)}</strong>${payout.failure_code && `, ${payout.failure_code}`}`)}
+${row('What', payout.cause_id ? 'disbursement' : words(payout.kind))}
+${row('Amount', `${money(payout.amount)}; fee ${money(payout.fee)}; ${money(payout.net_amount)} reaches the bank`)}
+${row('To', payout.bank_code ? `${payout.bank_code} ${payout.bank_account_number ?? ''} ${payout.beneficiary_name ?? ''}` : 'the wallet that paid')}
+${row('External reference', payout.external_ref)}
+${row('Partner', partnerLink(payout.partner_id))}
+${row('User', payout.user_id)}
+${row('Organization', payout.organization_id)}
+${row('Cause', payout.cause_id)}
+${row('Payment', payout.payment_id && html`<a href="/operations/payments/${payout.payment_id}">${payout.payment_id}</a>`)}
+${row('Provider says', payout.provider_says && `${payout.provider_says}, asked ${instantOr(payout.provider_asked_at, 'never')}`)}
+${row('Provider’s id', payout.provider_transfer_id)}
+${row('Unknown since', payout.unknown_since && instant(payout.unknown_since))}
+${row('Contradicted since', payout.contradicted_at && instant(payout.contradicted_at))}
+${row('Requested', instant(payout.created_at))}
+${row('Ended', payout.finalized_at && instant(payout.finalized_at))}
+${row('Booked', payout.booked_at && instant(payout.booked_at))}
+${row('Id', html`<code>${payout.id}</code>`)}
+</dl>`;
+
+/** What happens next, and when. */
+export const nextOf = ({ next }: TimelineShown): Markup | string =>
+  next === null ? '' : html`<p><strong>Next</strong>${next.at && ` (${instant(next.at)})`}: ${next.text}</p>`;
+
+/** What happened, oldest first. */
+export const timelineOf = ({ items }: TimelineShown): Markup =>
+  html`<ol class="cards">${items.map(({ at, text }) => html`<li><span class="quiet">${instant(at)}</span><br>${text}</li>`)}</ol>`;
+
+/** A part of a page; nothing where the caller may not read it. */
+export function sectionOf<Shown>(title: string, part: Part<Shown>, show: (shown: Shown) => Markup): Markup | string {
+  if (part === null) return '';
+  return html`<h2>${title}</h2>
+${part === unreadable ? html`<p class="complaint">This cannot be read at the moment. Load the page again.</p>` : show(part)}`;
+}
+
+const cards = <Item>(none: string, items: readonly Item[], show: (item: Item) => Markup): Markup =>
+  items.length === 0
+    ? html`<p class="quiet">${none}</p>`
+    : html`<ul class="cards">${items.map((item) => html`<li>${show(item)}</li>`)}</ul>`;
+
+export const eventsOf = ({ items }: Listed<EventShown>): Markup =>
+  cards(
+    'None.',
+    items,
+    ({
+      event,
+      actor_id,
+      data,
+      created_at,
+    }) => html`${words(event)} <span class="quiet">${instant(created_at)}${actor_id && `, by ${actor_id}`}</span>
+${typeof data?.journal_id === 'string' && html`<br><span class="quiet">Journal <code>${data.journal_id}</code></span>`}`,
+  );
+
+/** Webhooks, each with a form that sends it again. */
+export const deliveriesOf = (partnerId: string, back: string, { items }: Listed<DeliveryShown>): Markup =>
+  cards(
+    'None was written.',
+    items,
+    (one) => html`${one.type}: ${words(one.status)}, ${one.attempts} attempts
+<span class="quiet">${instant(one.delivered_at ?? one.created_at)}${one.last_error && `, ${one.last_error}`}</span>
+<form method="post" action="/operations/partners/${partnerId}/webhooks/${one.id}/redeliver">
+<input type="hidden" name="back" value="${back}"><button class="plain">Send again</button></form>`,
+  );
+
+export const decisionsOf = ({ items }: Listed<DecisionShown>): Markup =>
+  cards(
+    'Nobody has proposed anything about it.',
+    items,
+    (
+      decision,
+    ) => html`<a href="/operations/decisions/${decision.id}">${saysWhat(decision)}</a>: ${words(decision.status)}
+<br><span class="quiet">${instant(decision.created_at)}: ${decision.note}</span>`,
+  );
+
+/** What the money does when a payout ends so. */
+export const moneyOf = ({ amount, fee, net_amount }: PayoutFacts, outcome: string | null): string =>
+  outcome === 'succeeded'
+    ? `${money(net_amount)} counts as paid out, and the fee of ${money(fee)} is kept.`
+    : `What was reserved goes back, ${money(amount)} with the fee as it was taken.`;
+
+/** The form that proposes how a payout ended, or to book one that left although it failed here. */
+export function proposalOf(payout: PayoutFacts, timeline: Part<TimelineShown>): Markup | string {
+  const isContradicted = payout.status === 'failed' && payout.contradicted_at !== null;
+  if (payout.status !== 'pending' && !isContradicted) return '';
+  const goesOn =
+    timeline !== null && timeline !== unreadable && timeline.next !== null && !isContradicted
+      ? timeline.next.text
+      : null;
+  return html`<h2>${isContradicted ? 'Propose to book it' : 'Propose how it ended'}</h2>
+${goesOn && html`<p class="complaint">The product still goes on by itself: ${goesOn}</p>`}
+<form method="post" action="/operations/propose">
+<input type="hidden" name="kind" value="${isContradicted ? 'book_transfer' : 'settle_payout'}">
+<input type="hidden" name="payout_id" value="${payout.id}">
+${!isContradicted && choices('outcome', 'How it ended', outcomes, {})}
+${noteField({})}
+<div class="steps"><button>Propose</button></div>
+</form>`;
+}

@@ -1,0 +1,213 @@
+import type Router from '@koa/router';
+import { html } from 'hono/html';
+import type { Context } from 'koa';
+import { readForm } from '../../../platform/http/forms.ts';
+import { workflowIds } from '../../../shared/workflow-ids.ts';
+import type { Console } from './console.routes.ts';
+import type { DecisionShown } from './decision-page.ts';
+import type { Markup } from './layout.ts';
+import {
+  type DeliveryShown,
+  decisionsOf,
+  deliveriesOf,
+  type EventShown,
+  eventsOf,
+  nextOf,
+  type PayoutFacts,
+  payoutFacts,
+  payoutWorkflow,
+  proposalOf,
+  sectionOf,
+  type TimelineShown,
+  timelineOf,
+} from './payout-page.ts';
+import { instant, instantOr, money, words } from './spell.ts';
+
+interface PaymentFacts {
+  id: string;
+  reference: string;
+  external_ref: string | null;
+  status: string;
+  partner_id: string;
+  method: string;
+  channel: string;
+  amount: string;
+  fee: string;
+  net_amount: string;
+  refunded_amount: string;
+  provider_payment_request_id: string | null;
+  expires_at: string;
+  created_at: string;
+  finalized_at: string | null;
+  available_at: string | null;
+  failure_code: string | null;
+}
+
+interface PartnerFacts {
+  id: string;
+  name: string;
+  organization_id: string;
+  status: string;
+  fee_mode: string;
+  payouts_enabled: boolean;
+  limits: { max_payout_amount: string; max_daily_amount: string; max_hourly_count: number } | null;
+  keys: { id: string; prefix: string; permissions: string[]; valid_until: string | null; revoked_at: string | null }[];
+  webhook: { url: string; events: string[] } | null;
+}
+
+interface FoundShown {
+  type: string;
+  id: string;
+  text: string;
+  at: string;
+}
+
+/** Where the pages show what a search finds; other things have none. */
+const pagesOf: Readonly<Record<string, string>> = {
+  payout: '/operations/payouts/',
+  partner_payment: '/operations/payments/',
+  decision: '/operations/decisions/',
+  partner: '/operations/partners/',
+};
+const pageOf = ({ type, id }: FoundShown): string | null => (pagesOf[type] ? `${pagesOf[type]}${id}` : null);
+
+/** The pages of one payout, one payment and one partner, and of a search. */
+export function resourcePages(router: Router, { deps, call, readPart, readMe, show, goTo }: Console): void {
+  const workflowLink = (workflowId: string): Markup | string => {
+    const { TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace } = deps.config;
+    if (url === undefined) return '';
+    const to = new URL(`/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`, url).href;
+    return html`<p><a href="${to}">Its workflow in Temporal</a></p>`;
+  };
+  const listOf = <Item>(ctx: Context, path: string, query: Record<string, string>, params = {}) =>
+    readPart<{ items: Item[]; total: number }>(ctx, 'get', path, { params, query: { limit: '50', ...query } });
+  const webhooksOf = (ctx: Context, partnerId: string | null, resourceId: string) =>
+    partnerId === null
+      ? null
+      : listOf<DeliveryShown>(
+          ctx,
+          '/v1/partner-accounts/:id/webhook-deliveries',
+          { resource_id: resourceId },
+          { id: partnerId },
+        );
+  const idOf = (ctx: Context): Record<string, string> => ({ id: ctx.params.id ?? '' });
+
+  router.get('/payouts/:id', async (ctx) => {
+    const me = await readMe(ctx);
+    const params = idOf(ctx);
+    const payout = await call<PayoutFacts>(ctx, 'get', '/v1/payouts/:id', { params });
+    const [timeline, decisions, events, webhooks] = await Promise.all([
+      readPart<TimelineShown>(ctx, 'get', '/v1/payouts/:id/timeline', { params }),
+      listOf<DecisionShown>(ctx, '/v1/decisions', { payout_id: payout.id }),
+      listOf<EventShown>(ctx, '/v1/events', { resource_id: payout.id }),
+      webhooksOf(ctx, payout.partner_id, payout.id),
+    ]);
+    const content = html`${payoutFacts(payout)}
+${workflowLink(payoutWorkflow(payout))}
+${sectionOf('What happened', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
+${me.permissions.includes('propose-decision') && proposalOf(payout, timeline)}
+${sectionOf('Decisions', decisions, decisionsOf)}
+${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payout.partner_id ?? '', ctx.path, shown))}
+${sectionOf('Events and journals', events, eventsOf)}`;
+    await show(ctx, `Payout ${payout.reference}`, content, me);
+  });
+
+  router.get('/payments/:id', async (ctx) => {
+    const me = await readMe(ctx);
+    const params = idOf(ctx);
+    const payment = await call<PaymentFacts>(ctx, 'get', '/v1/partner-payments/:id', { params });
+    const [timeline, events, webhooks] = await Promise.all([
+      readPart<TimelineShown>(ctx, 'get', '/v1/partner-payments/:id/timeline', { params }),
+      listOf<EventShown>(ctx, '/v1/events', { resource_id: payment.id }),
+      webhooksOf(ctx, payment.partner_id, payment.id),
+    ]);
+    const content = html`${paymentFacts(payment)}
+${workflowLink(workflowIds.partnerPayment(payment.id))}
+${sectionOf('What happened', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
+${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id, ctx.path, shown))}
+${sectionOf('Events and journals', events, eventsOf)}`;
+    await show(ctx, `Payment ${payment.reference}`, content, me);
+  });
+
+  router.get('/partners/:id', async (ctx) => {
+    const me = await readMe(ctx);
+    const params = idOf(ctx);
+    const partner = await call<PartnerFacts>(ctx, 'get', '/v1/partner-accounts/:id', { params });
+    const deliveries = await listOf<DeliveryShown>(ctx, '/v1/partner-accounts/:id/webhook-deliveries', {}, params);
+    const content = html`${partnerFacts(partner)}
+<p><a href="/operations/payouts?partner_id=${partner.id}">Its payouts</a> · <a href="/operations/payments?partner_id=${partner.id}">Its payments</a></p>
+${sectionOf('Latest webhooks', deliveries, (shown) => deliveriesOf(partner.id, ctx.path, shown))}`;
+    await show(ctx, partner.name, content, me);
+  });
+
+  router.post('/partners/:id/webhooks/:delivery_id/redeliver', async (ctx) => {
+    const { back = '' } = await readForm(ctx);
+    const { id = '', delivery_id = '' } = ctx.params;
+    const params = { id, delivery_id };
+    await call(ctx, 'post', '/v1/partner-accounts/:id/webhook-deliveries/:delivery_id/redeliver', { params });
+    // Back to a page of ours, whatever the form says.
+    goTo(ctx, /^\/operations\/[\w/-]+$/.test(back) ? back : `/operations/partners/${id}`);
+  });
+
+  router.get('/search', async (ctx) => {
+    const me = await readMe(ctx);
+    const q = new URLSearchParams(ctx.querystring).get('q') ?? '';
+    const { items } = await call<{ items: FoundShown[] }>(ctx, 'get', '/v1/search', { query: { q } });
+    const [only] = items;
+    const page = only && items.length === 1 ? pageOf(only) : null;
+    if (page !== null && page !== undefined) return goTo(ctx, page);
+    const content =
+      items.length === 0
+        ? html`<p class="quiet">Nothing has exactly this id, reference or e-mail address: ${q}</p>`
+        : html`<ul class="cards">${items.map((found) => {
+            const to = pageOf(found);
+            return html`<li>${to ? html`<a href="${to}">${found.text}</a>` : found.text}
+<br><span class="quiet">${words(found.type)} ${found.id}, ${instant(found.at)}</span></li>`;
+          })}</ul>`;
+    await show(ctx, 'Found', content, me);
+  });
+}
+
+const paymentFacts = (payment: PaymentFacts): Markup => html`<dl>
+<dt>Status</dt><dd><strong>${words(payment.status)}</strong>${payment.failure_code && `, ${payment.failure_code}`}</dd>
+<dt>Amount</dt><dd>${money(payment.amount)}; fee ${money(payment.fee)}; net ${money(payment.net_amount)}; refunded ${money(payment.refunded_amount)}</dd>
+<dt>By</dt><dd>${words(payment.method)}, ${payment.channel}</dd>
+<dt>Partner</dt><dd><a href="/operations/partners/${payment.partner_id}">${payment.partner_id}</a></dd>
+${payment.external_ref && html`<dt>External reference</dt><dd>${payment.external_ref}</dd>`}
+<dt>Provider’s id</dt><dd>${payment.provider_payment_request_id ?? 'none yet'}</dd>
+<dt>Requested</dt><dd>${instant(payment.created_at)}</dd>
+<dt>Expires</dt><dd>${instant(payment.expires_at)}</dd>
+<dt>Ended</dt><dd>${instantOr(payment.finalized_at, 'not yet')}</dd>
+<dt>Available</dt><dd>${instantOr(payment.available_at, 'not yet')}</dd>
+<dt>Id</dt><dd><code>${payment.id}</code></dd>
+</dl>`;
+
+const partnerFacts = ({
+  id,
+  status,
+  fee_mode,
+  payouts_enabled,
+  limits,
+  keys,
+  webhook,
+  organization_id,
+}: PartnerFacts): Markup => html`<dl>
+<dt>Status</dt><dd><strong>${words(status)}</strong></dd>
+<dt>Payouts</dt><dd>${payouts_enabled ? 'on' : 'suspended'}</dd>
+<dt>Limits</dt><dd>${limits === null ? 'none set, so payouts are suspended' : `${money(limits.max_payout_amount)} a payout, ${money(limits.max_daily_amount)} in 24 hours, ${limits.max_hourly_count} payouts an hour`}</dd>
+<dt>Fees are</dt><dd>${words(fee_mode)}</dd>
+<dt>Webhook</dt><dd>${webhook === null ? 'none set by operators' : `${webhook.url}: ${webhook.events.join(', ')}`}</dd>
+<dt>Organization</dt><dd>${organization_id}</dd>
+<dt>Id</dt><dd><code>${id}</code></dd>
+</dl>
+<h2>Keys</h2>
+${
+  keys.length === 0
+    ? html`<p class="quiet">It has none.</p>`
+    : html`<ul class="cards">${keys.map(
+        (
+          key,
+        ) => html`<li><code>${key.prefix}…</code> ${key.revoked_at ? `revoked ${instant(key.revoked_at)}` : key.valid_until ? `valid until ${instant(key.valid_until)}` : 'valid'}
+<br><span class="quiet">${key.permissions.join(', ')}</span></li>`,
+      )}</ul>`
+}`;

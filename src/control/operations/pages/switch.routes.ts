@@ -1,0 +1,59 @@
+import type Router from '@koa/router';
+import { html } from 'hono/html';
+import type { Context } from 'koa';
+import { readForm } from '../../../platform/http/forms.ts';
+import { errorStatuses } from '../../../shared/errors.ts';
+import { type Console, type Me, sentenceOf } from './console.routes.ts';
+import { complain, type Markup, type SwitchShown } from './layout.ts';
+import { instantOr } from './spell.ts';
+
+const title = 'The switch for all payouts';
+
+function switchPage(
+  { enabled, reason, changed_at }: SwitchShown,
+  mayChange: boolean,
+  complaint: string | null,
+): Markup {
+  return html`${complain(complaint)}
+<dl>
+<dt>Transfers and refunds</dt><dd><strong>${enabled ? 'leave' : 'are held'}</strong></dd>
+<dt>Changed</dt><dd>${instantOr(changed_at, 'never yet')}</dd>
+${reason && html`<dt>Why</dt><dd>${reason}</dd>`}
+</dl>
+<p>Holding stops what was not sent yet, repetitions included: payouts of partners, withdrawals, disbursements and refunds.
+New ones reserve their money and wait. What was sent before goes on.</p>
+${
+  mayChange
+    ? html`<form method="post" action="/operations/switch">
+<input type="hidden" name="enabled" value="${enabled ? 'false' : 'true'}">
+<label for="reason">Why</label>
+<input id="reason" name="reason" minlength="3" maxlength="300" required autocomplete="off" aria-describedby="about-reason">
+<p class="quiet" id="about-reason">References, never personal data.</p>
+<div class="steps"><button>${enabled ? 'Hold all payouts' : 'Let them go'}</button></div>
+</form>`
+    : html`<p class="quiet">A super admin may change it.</p>`
+}`;
+}
+
+/** The page of the switch, and its form. */
+export function switchPages(router: Router, { call, readMe, show, goTo, orShowWhy }: Console): void {
+  async function showSwitch(ctx: Context, me: Me, complaint: string | null, status = 200): Promise<void> {
+    const stands = await call<SwitchShown>(ctx, 'get', '/v1/operations/payouts');
+    const mayChange = me.role?.name === 'platform_super_admin';
+    await show(ctx, title, switchPage(stands, mayChange, complaint), me, status);
+  }
+  router.get('/switch', async (ctx) => showSwitch(ctx, await readMe(ctx), null));
+  router.post('/switch', async (ctx) => {
+    const me = await readMe(ctx);
+    const { enabled, reason } = await readForm(ctx);
+    await orShowWhy(
+      ctx,
+      async () => {
+        const body = { enabled: enabled === 'true', reason };
+        await call(ctx, 'put', '/v1/operations/payouts', { body });
+        goTo(ctx, '/operations/switch');
+      },
+      (error) => showSwitch(ctx, me, sentenceOf(error), errorStatuses[error.code]),
+    );
+  });
+}

@@ -1,0 +1,61 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { bookExternal } from '../../control/reconciliation/book-external.ts';
+import { systemAccounts } from '../../ledger/accounts/account.ts';
+import { findErasedOwner } from '../../ledger/find-erased-owner.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
+import { isProviderUnknown } from '../../platform/gateway/gateway.ts';
+import { must } from '../../shared/assert.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { refuse } from '../../shared/errors.ts';
+import { journalKeys } from '../../shared/ids.ts';
+import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
+
+const { gatewayClearing, feeRevenue, providerCost } = systemAccounts;
+
+/**
+ * Books money that the platform itself moved at the provider: needs two people. It was the platform's own, or that of a
+ * person who was erased, on an account that nobody else can empty.
+ */
+export const bookingExternal: DecisionHandling<'book_external'> = {
+  async look(em, gateway, { amount, reference, account_id: accountId }) {
+    const [row] = await em.execute<{ clearing: string; own: string; is_booked: boolean }[]>(
+      `select (-account_balance(?))::numeric(20, 4)::text as clearing,
+         (account_balance(?) + account_balance(?))::numeric(20, 4)::text as own,
+         exists (select from journal_keys where business_key = ?) as is_booked`,
+      [gatewayClearing, feeRevenue, providerCost, journalKeys.platformExternal(reference)],
+    );
+    const { clearing, own, is_booked } = must(row, 'a select without a table has a row');
+    if (is_booked)
+      refuse('REQUEST_INVALID', 'a movement with this reference is already booked', { field: 'reference' });
+    const account = accountId === undefined ? null : { account_id: accountId, free: await freeOfErased(em, accountId) };
+    if (account !== null && compareMoney(addMoney(account.free, amount), '0') < 0) {
+      refuse('REQUEST_INVALID', `it is more than is free on the account, ${account.free}`, { field: 'amount' });
+    }
+    if (account === null && compareMoney(amount, '0') < 0 && compareMoney(addMoney(own, amount), '0') < 0) {
+      refuse('REQUEST_INVALID', `it is more than the platform's own money, ${own}`, { field: 'amount' });
+    }
+    const signal = AbortSignal.timeout(budgets.provider.call);
+    const balance = await gateway.readBalance({ signal }).catch((error: unknown) => {
+      if (!isProviderUnknown(error)) throw error;
+      return null;
+    });
+    return {
+      evidence: { provider: balance === null ? null : { balance }, books: { clearing, own_money: own, ...account } },
+      isProven: false,
+    };
+  },
+  carryOut: (em, _, { id }) => bookExternal(em, id),
+  whyMoved: async () => null,
+};
+
+/** What may leave an account of a person who was erased, IDR; what was given to its causes stays. Throws REQUEST_INVALID. */
+async function freeOfErased(em: EntityManager, accountId: string): Promise<Money> {
+  if ((await findErasedOwner(em, accountId)) === null) {
+    return refuse('REQUEST_INVALID', 'is no account of a person who was erased', { field: 'account_id' });
+  }
+  const [row] = await em.execute<{ free: Money }[]>(
+    'select greatest(account_balance(?) - kept_for_causes(?), 0)::numeric(20, 4)::text as free',
+    [accountId, accountId],
+  );
+  return must(row, 'a select without a table has a row').free;
+}

@@ -1,0 +1,43 @@
+import { isDeepStrictEqual } from 'node:util';
+import { explainDifference, lockDifference } from '../../control/reconciliation/explain-difference.ts';
+import { Reconciliation } from '../../control/reconciliation/reconciliation.entity.ts';
+import type { Evidence } from '../../money-out/decisions/decision.ts';
+import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
+import { refuse } from '../../shared/errors.ts';
+
+/** Explains a difference to the provider: it moves no money, so one person is enough. */
+export const explainingDifference: DecisionHandling<'explain_difference'> = {
+  async look(em, _, { reconciliation_id: id }) {
+    const difference =
+      (await em.findOne(Reconciliation, { id })) ??
+      refuse('NOT_FOUND', 'the difference was not found', { field: 'reconciliation_id' });
+    if (difference.state === 'resolved') {
+      refuse('REQUEST_INVALID', 'the difference is resolved: both sides agree', { field: 'reconciliation_id' });
+    }
+    return { evidence: evidenceOf(difference), isProven: true };
+  },
+  carryOut: (em, _, { id }) =>
+    em.transactional(async (tx) => {
+      const decision = await lockDecision(tx, id);
+      if (decision.status !== 'pending') return;
+      const difference = await lockDifference(tx, decision.reconciliation_id ?? '');
+      // The lock on the difference may have taken a while.
+      const reason = (await whyPowerless(tx, decision)) ?? whyOther(difference, decision.evidence);
+      if (reason === null) await explainDifference(tx, decision, difference);
+      else await endDecision(tx, decision, { status: 'lapsed', reason });
+    }),
+  async whyMoved(tx, { reconciliation_id, evidence }) {
+    const difference = await tx.findOneOrFail(Reconciliation, { id: reconciliation_id ?? '' }, { refresh: true });
+    return whyOther(difference, evidence);
+  },
+};
+
+/** Only the difference as it was proposed may be explained. */
+const whyOther = (difference: Reconciliation, evidence: unknown): string | null =>
+  isDeepStrictEqual(evidenceOf(difference), evidence) ? null : 'the difference has changed since';
+
+const evidenceOf = ({ day, resource_type, reference, state, ours, theirs }: Reconciliation): Evidence => ({
+  provider: theirs ?? null,
+  books: { ...ours, state, day, resource_type, reference },
+});

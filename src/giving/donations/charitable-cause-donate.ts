@@ -1,0 +1,31 @@
+import type { PaymentHandler } from '../../money-in/payments/handler.ts';
+import { receiveLateMoney } from '../causes/cause-of-disbursement.ts';
+import { getCauseForDonation } from '../causes/find-cause.ts';
+import { closeDonation, completeDonation, holdDonation, openDonation } from './donation-effects.ts';
+
+/** A donation to a cause that takes donations, credited to the cause's account. Both rails; any number at once. */
+export const charitableCauseDonate = {
+  referenceType: 'charitable_cause_donate' as const,
+  permission: 'donate-charitable-cause',
+  rails: ['gateway', 'balance'],
+  ledgerReferenceType: 'donation',
+  gatewayPurpose: 'topup_product',
+  async findTarget(em, { referenceId, lock = false }) {
+    return getCauseForDonation(em, referenceId, { lock });
+  },
+  onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
+  effect: {
+    hold: holdDonation,
+    sql: (payment, settledIn) =>
+      completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),
+  },
+  together: {
+    targets: (payments) => ({
+      call: 'targets_of_causes(?::uuid[])',
+      params: [payments.map(({ referenceId }) => referenceId)],
+    }),
+    effect: (paid) => `settle_donations('specific', ${paid})`,
+  },
+  onPaid: (tx, { referenceId }) => receiveLateMoney(tx, referenceId),
+  onClosed: (tx, payment) => closeDonation(tx, payment),
+} satisfies PaymentHandler;

@@ -1,0 +1,50 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Donation } from '../../giving/donations/donation.entity.ts';
+import { giveBack, lockRefund, readRefund, whyNotRefundable } from '../../giving/donations/refund-donation.ts';
+import type { Decision } from '../../money-out/decisions/decision.entity.ts';
+import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+
+const field = 'donation_id';
+
+/**
+ * Refunds a donation to its donor: needs two people. It must be refundable when it is proposed and when it is carried
+ * out; its days are counted until the proposal, as the approval may take one more.
+ */
+export const refundingDonation: DecisionHandling<'refund_donation'> = {
+  async look(em, _, { donation_id: id }) {
+    const facts = (await readRefund(em, id)) ?? refuse('NOT_FOUND', 'the donation was not found', { field });
+    const why = whyNotRefundable(facts, { byDecision: true });
+    if (why !== null) refuse('REQUEST_INVALID', why, { field });
+    const { status, amount, cause_id, paid_at, account_id, refund_account_id } = facts;
+    const paidAt = new Date(must(paid_at, 'a refundable donation was paid')).toISOString();
+    return {
+      evidence: { provider: null, books: { status, amount, cause_id, paid_at: paidAt, account_id, refund_account_id } },
+      isProven: false,
+    };
+  },
+  carryOut: (em, _, { id }) => em.transactional((tx) => refund(tx, id)),
+  async whyMoved(tx, { donation_id }) {
+    const { status } = await tx.findOneOrFail(Donation, { id: donation_id ?? '' }, { refresh: true });
+    return status === 'completed' ? null : `the donation is now ${status}`;
+  },
+};
+
+async function refund(tx: EntityManager, decisionId: string): Promise<void> {
+  const decision = await lockDecision(tx, decisionId);
+  if (decision.status !== 'pending' || !decision.approved_by) return;
+  const donationId = donationOf(decision);
+  await lockRefund(tx, donationId);
+  const reason = (await whyPowerless(tx, decision)) ?? (await refundingDonation.whyMoved(tx, decision));
+  if (reason !== null) return endDecision(tx, decision, { status: 'lapsed', reason });
+  const facts = must(await readRefund(tx, donationId, decision.created_at), 'a donation is kept');
+  const why = whyNotRefundable(facts, { byDecision: true });
+  if (why !== null) return endDecision(tx, decision, { status: 'refused', reason: why });
+  await giveBack(tx, facts, { actorId: decision.approved_by, requestId: null, decisionId });
+  await endDecision(tx, decision, { status: 'carried_out' });
+}
+
+const donationOf = ({ donation_id }: Decision): string =>
+  must(donation_id, 'a decision about a refund names a donation');

@@ -1,0 +1,23 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { newId } from '../../shared/ids.ts';
+import type { AccountKind } from './account.ts';
+
+export interface NewAccount {
+  id?: string;
+  kind: AccountKind;
+  name: string;
+  userId?: string | null;
+  organizationId?: string | null;
+  /** The circle, goal, product or partner that the account belongs to. */
+  ownerId?: string | null;
+}
+
+/** Opens an IDR account with balance zero inside the caller's transaction; returns its id. */
+export async function openAccount(tx: EntityManager, account: NewAccount): Promise<string> {
+  const id = account.id ?? newId();
+  await tx.execute(
+    'insert into accounts (id, name, kind, user_id, organization_id, owner_id) values (?, ?, ?, ?, ?, ?)',
+    [id, account.name, account.kind, account.userId ?? null, account.organizationId ?? null, account.ownerId ?? null],
+  );
+  return id;
+}

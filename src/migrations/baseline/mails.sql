@@ -1,0 +1,47 @@
+-- Mails to people: what each tells of, written with its cause. The text is made when a mail is sent, from the rows that it
+-- names, so that none is kept, and nobody who was erased is written to.
+
+-- No foreign keys: whoever writes a mail locks nobody, and whoever was invited and never came may be deleted.
+create table mails (
+  id uuid primary key,
+  user_id uuid not null,
+  kind text not null check (kind in ('confirm_address', 'reset_password', 'invitation', 'new_login', 'password_changed',
+    'second_factor_on', 'second_factor_off', 'sessions_ended', 'bank_account_added', 'donation', 'subscription_period',
+    'contribution', 'withdrawal', 'circle_due', 'circle_overdue', 'circle_default', 'circle_pot')),
+  -- What it tells of, and for a circle the turn: of that each person is told once.
+  resource_id uuid,
+  turn_number integer,
+  -- What only the mail may tell (a token, where a login came from), under the key of the person; null once it is over.
+  facts_sealed text,
+  token_hash text unique,
+  token_expires_at timestamptz,
+  token_used_at timestamptz,
+  status text not null default 'pending' check (status in ('pending', 'sent', 'parked', 'silenced')),
+  attempts integer not null default 0 check (attempts >= 0),
+  last_error text,
+  created_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  check ((status = 'pending') = (ended_at is null)),
+  check (status = 'pending' or facts_sealed is null),
+  check ((token_hash is null) = (token_expires_at is null)),
+  check (token_used_at is null or token_hash is not null)
+);
+create unique index mails_tell_once on mails (resource_id, kind, user_id, turn_number) nulls not distinct
+  where resource_id is not null;
+create index mails_of_user on mails (user_id, created_at);
+create index mails_pending on mails (created_at) where status = 'pending';
+create index mails_parked on mails (created_at) where status = 'parked';
+-- What retention forgets.
+create index mails_by_age on mails (created_at) where status <> 'pending';
+create trigger mails_status_law before insert or update of status on mails
+  for each row execute function keep_status('status', '>pending', 'pending>sent', 'pending>parked', 'pending>silenced');
+
+-- Writes receipts or reminders to people, once for each: to those whose address is confirmed and who take such mail.
+create function tell(p_kind text, p_resource_id uuid, p_turn_number integer, p_user_ids uuid[]) returns void
+language sql set search_path = pg_catalog, public, pg_temp as $$
+  insert into mails (id, user_id, kind, resource_id, turn_number)
+    select uuidv7(), u.id, p_kind, p_resource_id, p_turn_number from users u
+    where u.id = any (p_user_ids) and u.status = 'active' and u.email_confirmed_at is not null
+      and case when p_kind like 'circle\_%' then u.takes_reminders else u.takes_receipts end
+  on conflict do nothing
+$$;

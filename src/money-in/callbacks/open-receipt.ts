@@ -1,0 +1,110 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { DeliveryWorkflows } from '../../partners/webhooks/webhook-delivery.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Gateway, ProviderPayment } from '../../platform/gateway/gateway.ts';
+import { must } from '../../shared/assert.ts';
+import { newId, receiptIdFor } from '../../shared/ids.ts';
+import { compareMoney, wholeRupiah } from '../../shared/money.ts';
+import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
+import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
+import { PartnerPayment } from '../collections/partner-payment.entity.ts';
+import { tellUnmatched } from '../collections/tell-payment.ts';
+import type { ReceiptOpening, StrayPayment } from '../payments/payment-contract.ts';
+import { isFinalOrder } from '../payments/payment-order.ts';
+import { costOfPayment } from '../payments/provider-cost.ts';
+import { Receipt } from '../payments/receipt.entity.ts';
+import type { ReceiptReason } from '../payments/receipt.ts';
+
+interface ReceiptPorts {
+  gateway: Gateway;
+  sealer: Sealer;
+  workflows: CallbackWorkflows & Pick<DeliveryWorkflows, 'hastenWebhookDeliveries'>;
+}
+
+/**
+ * Asks the provider about money that no order took, and posts it to suspense with its receipt, once. The provider's own
+ * record decides which payment it is and whose: when it pays something open of ours, that workflow is woken and nothing
+ * else happens. The partner whose payment it came for gets a webhook. Money that has a receipt is returned as it
+ * stands; money the provider does not confirm changes nothing. Throws ProviderUnknown.
+ */
+export async function openReceipt(
+  em: EntityManager,
+  { gateway, sealer, workflows }: ReceiptPorts,
+  { stray, signal }: { stray: StrayPayment; signal: AbortSignal },
+): Promise<ReceiptOpening> {
+  const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });
+  if (known !== null) return tell(known);
+  const payment = await gateway.findPayment(stray.providerPaymentMethodId, stray.providerPaymentId, { signal });
+  if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
+  if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
+  const owner = await findOwner(em, payment.reference);
+  // A final row stays final and an amount does not change, so this still holds when the receipt is posted.
+  const reason = await reasonFor(owner?.collection ?? null, payment);
+  if (reason === null) {
+    await owner?.hint(workflows);
+    return { outcome: 'owned' };
+  }
+  const reference = owner?.id ?? payment.reference;
+  const journalId = newId();
+  const told: string[] = [];
+  const opening = await em.transactional(async (tx) => {
+    // Lock order: the payment before the accounts, as in its settlement.
+    const collected = owner === null ? null : await findPaymentToTell(tx, owner.id);
+    const cost = await costOfPayment(tx, payment);
+    const [{ suspended }] = await tx.execute<[{ suspended: boolean }]>(
+      'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?) as suspended',
+      [
+        journalId,
+        receiptIdFor(payment.providerPaymentId),
+        payment.providerPaymentId,
+        payment.providerPaymentMethodId,
+        reference,
+        payment.amount,
+        cost,
+        reason,
+      ],
+    );
+    const receipt = must(
+      await tx.findOne(Receipt, { provider_payment_id: payment.providerPaymentId }),
+      'money that is not suspended now has its receipt',
+    );
+    // Otherwise a concurrent run posted it first.
+    if (suspended) {
+      await recordEvent(tx, {
+        event: 'RESOURCE_CREATED',
+        resourceType: 'receipt',
+        resourceId: receipt.id,
+        actorId: null,
+        requestId: null,
+        data: { reason, amount: payment.amount, reference: payment.reference, journal_id: journalId },
+      });
+      const unmatched = { amount: payment.amount, reason, at: await readDatabaseClock(tx) };
+      if (collected !== null) told.push(...(await tellUnmatched(tx, sealer, collected, unmatched)));
+    }
+    return tell(receipt);
+  });
+  workflows.hastenWebhookDeliveries(told);
+  return opening;
+}
+
+/** The partner payment with this id, locked until the transaction ends; null when it is an order's id. */
+const findPaymentToTell = (tx: EntityManager, id: string): Promise<PartnerPayment | null> =>
+  tx.findOne(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+
+function tell({ state, amount, reason }: Receipt): ReceiptOpening {
+  return state === 'suspended'
+    ? { outcome: 'suspended', amountIdr: wholeRupiah(amount), reason: reason ?? 'unknown' }
+    : { outcome: state };
+}
+
+/** Why this money cannot be applied to what it came for; null when it can. */
+async function reasonFor(collection: Collection | null, { amount }: ProviderPayment): Promise<ReceiptReason | null> {
+  if (collection === null) return 'unknown';
+  if (collection.total !== null && compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
+  if (!isFinalOrder(collection.status)) {
+    return collection.takes === undefined || (await collection.takes(amount)) ? null : 'wrong_amount';
+  }
+  return collection.status === 'PAID' ? 'double' : 'late';
+}

@@ -1,0 +1,52 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Sweep, type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
+import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
+import type { InstrumentTable } from '../payments/obtain-instrument.ts';
+
+/** Still open minutes after its deadline or cancellation: the workflow is lost or delayed. */
+export const overdue = (table: InstrumentTable): string =>
+  `select id, coalesce(cancelled_at, expires_at) as since from ${table}
+   where status in ('PENDING', 'WAITING_PAYMENT')
+     and coalesce(cancelled_at, expires_at) < now() - interval '2 minutes'`;
+
+/** Rows still without an instrument: the provider usually answers within seconds, or is down. */
+export const withoutInstrument = (table: InstrumentTable): string =>
+  `select id, created_at as since from ${table}
+   where status = 'PENDING' and created_at < now() - interval '10 minutes'`;
+
+/** Net amounts of paid payments that should be available to their partners by now. */
+export const overdueReleases = `select id, available_at as since from partner_payments
+  where status = 'PAID' and released_at is null and available_at < now() - interval '2 minutes'`;
+
+/** Reusable instruments that their workflow should have looked at. */
+const overdueInstruments = 'select id, look_again_at as since from partner_instruments where look_again_at < now()';
+
+/**
+ * Orders, partner payments and releases. A row with an instrument that waits for its payer is left until its deadline:
+ * its workflow asks the provider, and any callback starts that workflow again.
+ */
+const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => {
+  const order = (id: string) => workflows.hintGatewayPayment(id);
+  const payment = (id: string) => workflows.hintPartnerPayment(id);
+  // Separate kinds, because a row's next look moves further away with each look without success.
+  return [
+    { kind: 'payment_order', due: overdue('payment_orders'), wake: order },
+    { kind: 'payment_order_instrument', due: withoutInstrument('payment_orders'), wake: order },
+    { kind: 'partner_payment', due: overdue('partner_payments'), wake: payment },
+    { kind: 'partner_payment_instrument', due: withoutInstrument('partner_payments'), wake: payment },
+    { kind: 'partner_instrument', due: overdueInstruments, wake: (id) => workflows.hintPartnerInstrument(id) },
+    { kind: 'partner_payment_release', due: overdueReleases, wake: payment },
+  ];
+};
+
+/**
+ * Wakes the workflow of every open order and partner payment that is past its deadline or has no instrument, and of
+ * every paid net that should be available; one that Temporal lost is started again from its row. Returns how many.
+ */
+export function sweepOverduePayments(
+  em: EntityManager,
+  workflows: CallbackWorkflows,
+  failed: SweepFailure,
+): Promise<number> {
+  return sweepRows(em, sweepsOf(workflows), failed);
+}

@@ -1,0 +1,82 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { User } from '../../people/members/user.entity.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { Decision } from './decision.entity.ts';
+import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
+import type { DecisionHandling } from './handling.ts';
+
+const field = 'user_id';
+
+/**
+ * Admits an approver: needs two people, neither of whom brought the other or the new one in, so that nobody makes the
+ * second person that decisions need. The admission ends with a suspension, and with the role.
+ */
+export const admittingApprover: DecisionHandling<'admit_approver'> = {
+  async look(em, _, { user_id: id }, proposerId) {
+    const user = (await em.findOne(User, id)) ?? refuse('NOT_FOUND', 'there is no such user', { field });
+    const whyNot = await whyNotAdmitting(em, { userId: id, personId: proposerId, otherId: null });
+    if (whyNot !== null) refuse('FORBIDDEN', whyNot, { field });
+    const why = await whyNotAdmissible(em, user);
+    if (why !== null) refuse('REQUEST_INVALID', why, { field });
+    const { user_type, status, role_id } = user;
+    return { evidence: { provider: null, books: { user_type, status, role_id } }, isProven: false };
+  },
+  carryOut: (em, _, { id }) => em.transactional((tx) => admit(tx, id)),
+  async whyMoved(tx, decision) {
+    return whyNotAdmissible(tx, await tx.findOneOrFail(User, personOf(decision), { refresh: true }));
+  },
+  whyNotBy: (tx, decision, personId) =>
+    whyNotAdmitting(tx, { userId: personOf(decision), personId, otherId: decision.proposed_by }),
+};
+
+async function admit(tx: EntityManager, decisionId: string): Promise<void> {
+  const decision = await lockDecision(tx, decisionId);
+  if (decision.status !== 'pending' || !decision.approved_by) return;
+  const userId = personOf(decision);
+  await tx.execute('select from users where id = ? for no key update', [userId]);
+  const reason = (await whyPowerless(tx, decision)) ?? (await admittingApprover.whyMoved(tx, decision));
+  if (reason !== null) {
+    await endDecision(tx, decision, { status: 'lapsed', reason });
+    return;
+  }
+  await tx.execute('update users set approver_since = clock_timestamp() where id = ?', [userId]);
+  await recordEvent(tx, {
+    event: 'APPROVER_ADMITTED',
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: decision.approved_by,
+    requestId: null,
+    data: { decision_id: decisionId, proposed_by: decision.proposed_by },
+  });
+  await endDecision(tx, decision, { status: 'carried_out' });
+}
+
+/** Why this user cannot be admitted now; null if they can. */
+async function whyNotAdmissible(em: EntityManager, user: User): Promise<string | null> {
+  if (user.user_type !== 'platform') return 'only users of the platform approve decisions';
+  if (user.status !== 'active') return `the user is ${user.status}, not active`;
+  if (user.approver_since) return 'the user has been admitted already';
+  const holds = await em.execute<unknown[]>(
+    `select 1 from role_permissions r join permissions p on p.id = r.permission_id
+     where r.role_id = ? and p.name = 'approve-decision'`,
+    [user.role_id ?? null],
+  );
+  return holds.length > 0 ? null : 'the role of the user lacks the permission approve-decision';
+}
+
+async function whyNotAdmitting(
+  em: EntityManager,
+  { userId, personId, otherId }: { userId: string; personId: string; otherId: string | null },
+): Promise<string | null> {
+  const [row] = await em.execute<{ why: string | null }[]>('select why_not_admitting(?, ?, ?) as why', [
+    userId,
+    personId,
+    otherId,
+  ]);
+  return row?.why ?? null;
+}
+
+const personOf = ({ user_id }: Decision): string => must(user_id, 'a decision about an admission names a user');

@@ -1,0 +1,161 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Gateway, isProviderUnknown, type TransferState } from '../../platform/gateway/gateway.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { refuse } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { compareMoney, type Money } from '../../shared/money.ts';
+import type { Decision } from '../decisions/decision.entity.ts';
+import { endDecision, lockDecision, recordDecisionEnded, whyPowerless } from '../decisions/end-decision.ts';
+import type { DecisionHandling, Look } from '../decisions/handling.ts';
+import { hearProvider } from '../payouts/ask-transfer.ts';
+import { noteGone } from '../payouts/beyond-ours.ts';
+import { Payout } from '../payouts/payout.entity.ts';
+import type { ProviderReport } from '../payouts/payout.ts';
+import { lockPayout, recordProviderStatus } from '../payouts/record-provider-status.ts';
+
+/**
+ * Books money that left by a transfer which failed here, had come back, or which nobody here asked for: needs two people.
+ * The provider is asked when it is proposed, and again when it is carried out.
+ */
+export const bookingTransfer: DecisionHandling<'book_transfer'> = {
+  look: (em, gateway, { payout_id, provider_reference }) =>
+    payout_id === undefined ? lookBeyond(em, gateway, provider_reference ?? '') : lookAtPayout(em, gateway, payout_id),
+  async carryOut(em, { gateway }, { id, payout_id, provider_reference, approved_by }) {
+    if (!approved_by) return;
+    const hear = payout_id ? hearOfPayout(em, gateway, payout_id) : hearBeyond(em, gateway, provider_reference ?? '');
+    const heard = await hear;
+    await em.fork().transactional((tx) => book(tx, id, heard));
+  },
+  whyMoved: async () => null,
+};
+
+const signalOfCall = () => AbortSignal.timeout(budgets.provider.call);
+const unanswered = (cause?: unknown): never =>
+  refuse('SERVICE_UNAVAILABLE', 'The provider does not answer; try again', { cause, retryAfterSeconds: 5 });
+const whyNotMade = (says: string): string => `the provider does not say that the transfer succeeded; it says: ${says}`;
+const noSuchTransfer = 'there is no such transfer that is not booked';
+
+async function lookAtPayout(em: EntityManager, gateway: Gateway, payoutId: string): Promise<Look> {
+  const field = 'payout_id';
+  const payout =
+    (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
+  const { status, net_amount, last_word, booked_at, source_account_id, provider_transfer_id } = payout;
+  if (status !== 'failed' && status !== 'reversed') {
+    refuse('REQUEST_INVALID', `the payout is ${status}, neither failed nor reversed`, { field });
+  }
+  if (booked_at) refuse('REQUEST_INVALID', 'the transfer is booked already', { field });
+  const { said: says } = await hearProvider(gateway, payout, signalOfCall());
+  if (says !== 'succeeded' || last_word !== 'succeeded') refuse('REQUEST_INVALID', whyNotMade(says), { field });
+  const [source] = await em.execute<{ balance: Money }[]>(
+    'select account_balance(?)::numeric(20, 4)::text as balance',
+    [source_account_id],
+  );
+  return {
+    evidence: {
+      provider: { says, transfer_id: provider_transfer_id ?? null, amount: net_amount },
+      books: { status, net_amount, source_balance: source?.balance },
+    },
+    isProven: false,
+  };
+}
+
+interface Beyond {
+  id: string;
+  kind: string;
+  subject: string;
+  reference: string;
+  amount: Money;
+  refund_of: string | null;
+}
+
+/** The transfers that are meant, at most two: of each the difference of its last day. */
+const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
+  em.execute<Beyond[]>(
+    `select distinct on (t.subject) t.id, t.kind, t.subject, t.reference, t.theirs ->> 'amount' as amount, p.refund_of
+     from transfers_beyond_ours(?) t left join payouts p on p.id = t.resource_id order by t.subject, t.day desc limit 2`,
+    [named],
+  );
+
+/** A transfer that nobody knows, or that is the second of its reference. */
+async function lookBeyond(em: EntityManager, gateway: Gateway, named: string): Promise<Look> {
+  const field = 'provider_reference';
+  const [transfer, another] = await findBeyond(em, named);
+  if (transfer === undefined) return refuse('NOT_FOUND', noSuchTransfer, { field });
+  if (another !== undefined) refuse('REQUEST_INVALID', 'names several transfers: give the provider’s id', { field });
+  const found = await find(gateway, transfer);
+  const why = whyNotAsListed(transfer, found);
+  if (found === undefined || why !== null) return refuse('REQUEST_INVALID', why ?? noSuchTransfer, { field });
+  return {
+    evidence: {
+      provider: { says: found.status, transfer_id: transfer.subject, amount: found.amount },
+      books: { kind: transfer.kind, reference: transfer.reference, reconciliation_id: transfer.id },
+    },
+    isProven: false,
+  };
+}
+
+function whyNotAsListed(transfer: Beyond, found: TransferState | undefined): string | null {
+  if (found?.status === 'succeeded' && compareMoney(found.amount, transfer.amount) === 0) return null;
+  return whyNotMade(found === undefined ? 'nothing of it' : `${found.status}, IDR ${found.amount}`);
+}
+
+/** Throws SERVICE_UNAVAILABLE when the provider does not answer. */
+async function find(gateway: Gateway, { reference, refund_of, subject }: Beyond): Promise<TransferState | undefined> {
+  try {
+    const found = await gateway.findTransfer(reference, {
+      refundOf: refund_of,
+      known: subject,
+      signal: signalOfCall(),
+    });
+    return found === null
+      ? undefined
+      : [found, ...found.further].find(({ providerTransferId }) => providerTransferId === subject);
+  } catch (cause) {
+    if (!isProviderUnknown(cause)) throw cause;
+    return unanswered(cause);
+  }
+}
+
+/** What the provider says now: why it is not booked, null if it is; and what is written down of it. */
+interface Heard {
+  why: string | null;
+  write(tx: EntityManager): Promise<void>;
+}
+
+async function hearOfPayout(em: EntityManager, gateway: Gateway, payoutId: string): Promise<Heard> {
+  const report: ProviderReport = await hearProvider(
+    gateway,
+    await em.findOneOrFail(Payout, { id: payoutId }),
+    signalOfCall(),
+  );
+  if (report.said === 'silent') return unanswered();
+  return {
+    why: report.said === 'succeeded' ? null : whyNotMade(report.said),
+    write: async (tx) => recordProviderStatus(tx, await lockPayout(tx, payoutId), report, new Date()),
+  };
+}
+
+async function hearBeyond(em: EntityManager, gateway: Gateway, named: string): Promise<Heard> {
+  const [transfer] = await findBeyond(em, named);
+  const found = transfer && (await find(gateway, transfer));
+  return {
+    why: transfer === undefined ? noSuchTransfer : whyNotAsListed(transfer, found),
+    write: async (tx) => {
+      if (found) await noteGone(tx, { providerId: found.providerTransferId, status: found.status });
+    },
+  };
+}
+
+async function book(tx: EntityManager, decisionId: string, { why: objection, write }: Heard): Promise<void> {
+  const decision: Decision = await lockDecision(tx, decisionId);
+  if (decision.status !== 'pending') return;
+  const why = await whyPowerless(tx, decision);
+  if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why });
+  if (!decision.approved_by) return;
+  await write(tx);
+  if (objection !== null) return endDecision(tx, decision, { status: 'refused', reason: objection });
+  const [row] = await tx.execute<{ booked: boolean }[]>('select book_transfer(?, ?) as booked', [newId(), decisionId]);
+  if (!row?.booked) return endDecision(tx, decision, { status: 'refused', reason: noSuchTransfer });
+  await tx.refresh(decision);
+  await recordDecisionEnded(tx, decision, { actorId: decision.approved_by });
+}

@@ -1,0 +1,73 @@
+import { budgets } from '../../shared/budgets.ts';
+import { refuse } from '../../shared/errors.ts';
+import type { DecisionHandling } from '../decisions/handling.ts';
+import { hearProvider } from '../payouts/ask-transfer.ts';
+import { findMadeAttempts } from '../payouts/attempts.ts';
+import { Payout } from '../payouts/payout.entity.ts';
+import { finalOutcomeOf, isFinalPayout, lastingStatus } from '../payouts/payout.ts';
+import { settlePayout, whyDecisionMoved, whyUndecidable } from '../payouts/settle-payout.ts';
+import type { PayoutKinds } from './handling.ts';
+import { readDecision } from './undecided.ts';
+
+const field = 'payout_id';
+
+/** Ends a payout by hand: one person where the provider's final status proves the outcome, otherwise two. */
+export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'settle_payout'> => ({
+  async look(em, gateway, { payout_id: payoutId, outcome }) {
+    const payout =
+      (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
+    if ((await readDecision(em, payout)).isHeld) {
+      refuse('REQUEST_INVALID', 'the payout waits for a decision of its own and is not sent before it', { field });
+    }
+    if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is already ${payout.status}`, { field });
+    const signal = AbortSignal.timeout(budgets.provider.call);
+    const report = await hearProvider(gateway, payout, signal);
+    const says = lastingStatus(report.said, payout.last_word);
+    const proven = finalOutcomeOf({ said: says });
+    if (proven !== null && proven !== outcome) {
+      refuse('REQUEST_INVALID', `the provider says how the transfer ended: ${says}`, { field: 'outcome' });
+    }
+    const objection = proven === null ? await whyUndecidable(em, { payoutId, outcome }) : null;
+    if (objection !== null) refuse('REQUEST_INVALID', objection.reason, { field: objection.field });
+    const { status, amount, fee, net_amount, last_word, unknown_since } = payout;
+    const attempts = (await findMadeAttempts(em, payoutId)).length;
+    return {
+      evidence: {
+        provider: {
+          says,
+          transfer_id: 'providerTransferId' in report ? report.providerTransferId : null,
+          failure_code: 'failureCode' in report ? report.failureCode : null,
+        },
+        books: {
+          status,
+          amount,
+          fee,
+          net_amount,
+          attempts,
+          provider_said_before: last_word ?? null,
+          unknown_since: unknown_since?.toISOString() ?? null,
+        },
+      },
+      isProven: proven === outcome,
+    };
+  },
+  async carryOut(em, ports, { id: decision_id, payout_id }) {
+    const payout = await em.findOneOrFail(Payout, { id: payout_id ?? '' });
+    await settlePayout(
+      em.fork(),
+      { ...ports, payoutKinds },
+      {
+        payoutId: payout.id,
+        settlement: { decision_id },
+        at: new Date().toISOString(),
+        signal: AbortSignal.timeout(budgets.provider.call),
+      },
+    );
+    await ports.workflows.hintPayout(payout).catch(() => undefined);
+  },
+  async whyMoved(tx, decision) {
+    const { payout_id } = decision;
+    const payout = await tx.findOneOrFail(Payout, { id: payout_id ?? '' }, { refresh: true });
+    return whyDecisionMoved(payout, { decision, said: payout.last_word });
+  },
+});

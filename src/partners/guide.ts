@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Marked } from 'marked';
+import { npmPackage, wheel } from './sdk-packages.ts';
+
+/** The guide's pages in the order in which they are read, each with its title in the menu. */
+export const guidePages = {
+  start: 'Start',
+  concepts: 'Concepts',
+  testing: 'Testing',
+  webhooks: 'Webhooks',
+  'going-live': 'Going live',
+} as const;
+export type GuidePage = keyof typeof guidePages;
+
+/** Where a reader calls; `sandbox` is null where it is not ours to tell. */
+export interface GuideAddresses {
+  api: string;
+  sandbox: string | null;
+}
+
+const styles = `
+:root { color-scheme: light dark; --line: #8886; }
+body { margin: 0 auto; max-width: 50rem; padding: 0.75rem 1rem 4rem; font: 16px/1.55 system-ui, sans-serif; }
+nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
+nav a[aria-current] { font-weight: 600; text-decoration: none; color: inherit; }
+pre { overflow-x: auto; border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem; }
+code { font: 0.875em ui-monospace, monospace; overflow-wrap: anywhere; }
+pre code { overflow-wrap: normal; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; }
+th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid var(--line); }
+dt { margin-top: 1rem; overflow-wrap: anywhere; font-weight: 600; }
+dd { margin: 0.125rem 0 0; }
+`;
+
+export const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/<[^>]*>|[^\w\s-]/g, '')
+    .trim()
+    .replace(/\s+/g, '-');
+
+const marked = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }) {
+      return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+    table(token) {
+      const row = (tag: string, cells: typeof token.header) =>
+        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
+      const rows = token.rows.map((cells) => row('td', cells)).join('\n');
+      return `<div class="table"><table><thead>${row('th', token.header)}</thead><tbody>${rows}</tbody></table></div>\n`;
+    },
+  },
+});
+
+/** Markdown as HTML; the texts are our own. */
+export const renderMarkdown = (text: string): string => marked.parse(text, { async: false });
+
+/** One line of Markdown as HTML, without a paragraph around it. */
+export const renderLine = (text: string): string => String(marked.parseInline(text, { async: false }));
+
+const links: readonly [path: string, title: string][] = [
+  ...Object.entries(guidePages).map(([page, title]): [string, string] => [`/docs/partners/${page}`, title]),
+  ['/docs/errors', 'Errors'],
+  ['/docs/sdk', 'Clients'],
+  ['/docs/partners', 'Reference'],
+];
+
+/** A page of the guide around a body of HTML, with the menu of all. */
+export function guideLayout(path: string, title: string, body: string): string {
+  const menu = links.map(([to, name]) => `<a href="${to}"${to === path ? ' aria-current="page"' : ''}>${name}</a>`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Amanah for partners</title>
+<link rel="icon" href="data:,">
+<style>${styles}</style>
+</head>
+<body>
+<nav aria-label="Guide">${menu.join('\n')}</nav>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+/** One page of the guide, with the addresses, file names and versions of this API in its blocks. */
+export function guidePage(page: GuidePage, { api, sandbox }: GuideAddresses): string {
+  const source = readFileSync(join(import.meta.dirname, 'guide', `${page}.md`), 'utf8');
+  const text = source
+    .replaceAll('{{api}}', api)
+    .replaceAll('{{sandbox}}', sandbox ?? `\${AMANAH_SANDBOX_URL:?the sandbox's address}`)
+    .replaceAll('{{npm}}', npmPackage)
+    .replaceAll('{{wheel}}', wheel);
+  return guideLayout(`/docs/partners/${page}`, guidePages[page], renderMarkdown(text));
+}
+
+/** The page of the clients: how each is installed. */
+export const clientsPage = (api: string): string =>
+  guideLayout(
+    '/docs/sdk',
+    'Clients',
+    renderMarkdown(`# Clients
+
+They sign, retry under the same key and verify webhooks by themselves. Each is made of the very API that serves it.
+
+## Node, Deno and Bun
+
+[${npmPackage}](/docs/sdk/${npmPackage}), from Node 20 on, with types and without dependencies:
+
+\`\`\`sh
+npm install "${api}/docs/sdk/${npmPackage}"
+\`\`\`
+
+## Python
+
+[${wheel}](/docs/sdk/${wheel}), from Python 3.11 on, with types:
+
+\`\`\`sh
+pip install "${api}/docs/sdk/${wheel}"
+\`\`\`
+
+The [start](/docs/partners/start) shows both at work.
+`),
+  );

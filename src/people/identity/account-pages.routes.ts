@@ -1,0 +1,140 @@
+import Router from '@koa/router';
+import { html } from 'hono/html';
+import type { Context } from 'koa';
+import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { asDomainError, noteRefusal } from '../../platform/http/errors.ts';
+import { readForm } from '../../platform/http/forms.ts';
+import type { RouteGroup } from '../../platform/http/route-group.ts';
+import { callRoute, type Doors, type ServingPorts } from '../../platform/http/serve-route.ts';
+import type { Logger } from '../../platform/process/log.ts';
+import { must } from '../../shared/assert.ts';
+import { errorStatuses } from '../../shared/errors.ts';
+import { unsubscribe, unsubscribePath } from '../mail/unsubscribe.ts';
+import { accountPage, type Markup, messagePage } from './account-page.ts';
+
+interface PagePorts extends ServingPorts {
+  config: Config;
+  log: Logger;
+  sealer: Sealer;
+}
+
+interface Pages<Ports> {
+  routeGroups: readonly RouteGroup<Ports>[];
+  deps: Ports;
+  doors: Doors;
+}
+
+interface TokenPage {
+  path: string;
+  title: string;
+  text: string;
+  button: string;
+  takesPassword: boolean;
+  /** The route of the API that the form calls. */
+  route: string;
+  done: string;
+}
+
+const pages: readonly TokenPage[] = [
+  {
+    path: '/confirm-email',
+    title: 'Konfirmasi alamat surel · Confirm your address',
+    text: 'Tekan tombol untuk mengonfirmasi. Press the button to confirm that this is your e-mail address.',
+    button: 'Konfirmasi · Confirm',
+    takesPassword: false,
+    route: '/v1/auth/email/confirm',
+    done: 'Alamat Anda telah dikonfirmasi. Your address is confirmed.',
+  },
+  {
+    path: '/reset-password',
+    title: 'Kata sandi baru · New password',
+    text: 'Pilih kata sandi baru, paling sedikit 12 karakter. Choose a new password of at least 12 characters.',
+    button: 'Simpan · Save',
+    takesPassword: true,
+    route: '/v1/auth/password/reset',
+    done: 'Kata sandi Anda telah diganti; silakan login. Your password is changed; log in with it.',
+  },
+  {
+    path: '/accept-invitation',
+    title: 'Undangan · Invitation',
+    text: 'Pilih kata sandi, paling sedikit 12 karakter. Choose a password of at least 12 characters to accept.',
+    button: 'Terima · Accept',
+    takesPassword: true,
+    route: '/v1/auth/invitations/accept',
+    done: 'Undangan telah diterima; silakan login. You have accepted; log in with your password.',
+  },
+];
+
+/**
+ * The pages that the links of mails open, without scripts: a client of the API's own routes. Opening one changes nothing,
+ * as mail programs open links by themselves; its button does. The token in the form is the proof, so no cookie is needed.
+ */
+export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors }: Pages<Ports>): Router {
+  const router = new Router({ sensitive: true });
+  const routes = new Map(routeGroups.flatMap((group) => group.routes).map((route) => [route.path, route]));
+  const show = (ctx: Context, page: Markup, status = 200) => {
+    ctx.status = status;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.set('Referrer-Policy', 'no-referrer');
+    ctx.type = 'text/html';
+    ctx.body = String(page);
+  };
+  const orShowWhy = async (ctx: Context, act: () => Promise<void>, showWhy: (why: string) => Markup) => {
+    try {
+      await act();
+    } catch (thrown) {
+      const error = asDomainError(thrown);
+      noteRefusal(deps.log, ctx, error);
+      show(ctx, showWhy(error.messages?.join('. ') ?? error.message), errorStatuses[error.code]);
+    }
+  };
+
+  for (const page of pages) {
+    const route = must(routes.get(page.route), `there is ${page.route}`);
+    router.get(page.path, (ctx) => show(ctx, accountPage(page, String(ctx.query.token ?? ''), null)));
+    router.post(page.path, async (ctx) => {
+      let form: Record<string, string> = {};
+      await orShowWhy(
+        ctx,
+        async () => {
+          form = await readForm(ctx);
+          const { token = '', password = '' } = form;
+          const body = page.takesPassword ? { token, password } : { token };
+          const call = { ctx, params: {}, query: {}, bytes: async () => Buffer.alloc(0), readBody: async () => body };
+          await callRoute(route, deps, doors, call);
+          show(ctx, messagePage(page.title, page.done));
+        },
+        (why) => accountPage(page, form.token ?? '', why),
+      );
+    });
+  }
+
+  const title = 'Berhenti menerima surel · Stop these mails';
+  const asked = (ctx: Context) => ({
+    user: String(ctx.query.user ?? ''),
+    from: String(ctx.query.from ?? ''),
+    proof: String(ctx.query.proof ?? ''),
+  });
+  router.get(unsubscribePath, (ctx) => {
+    const form = html`<form method="post" action="${`${unsubscribePath}?${new URLSearchParams(asked(ctx))}`}">
+<button>Berhenti · Stop</button></form>`;
+    show(
+      ctx,
+      messagePage(title, 'Tekan tombol untuk berhenti. Press the button to get no more mails of this kind.', form),
+    );
+  });
+  // Mail programs send this themselves (RFC 8058); its link is the proof.
+  router.post(unsubscribePath, (ctx) =>
+    orShowWhy(
+      ctx,
+      async () => {
+        const stopped = await unsubscribe(deps.orm.em.fork(), deps.sealer, asked(ctx));
+        if (!stopped) return show(ctx, messagePage(title, 'Tautan ini tidak berlaku. This link is not valid.'), 400);
+        show(ctx, messagePage(title, 'Sudah dihentikan. You get no more mails of this kind.'));
+      },
+      (why) => messagePage(title, why),
+    ),
+  );
+  return router;
+}

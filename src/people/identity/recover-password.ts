@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
+import { recordMail, recordTokenMail } from '../mail/record-mail.ts';
+import type { User } from '../members/user.entity.ts';
+import { endTokens, lockUserRow } from './end-tokens.ts';
+import { countedAddress } from './login-failures.ts';
+import { hashPassword } from './password.ts';
+import { refuseGuessable } from './password-rules.ts';
+import { emailDigest, openProfile } from './profile.ts';
+
+/** Every answer takes this long at least: several times what writing a mail takes. */
+const answeredAfterMs = 250;
+/** More mails than this in an hour are not sent to one user. */
+const mailsPerHour = 10;
+
+/**
+ * Writes the mail by which an active user may set a new password. Ends the same way, and not sooner, whether or not there
+ * is a user with this address.
+ */
+export async function askForPassword(
+  em: EntityManager,
+  sealer: Sealer,
+  { email, requestId }: { email: string; requestId: string },
+): Promise<void> {
+  const answered = sleep(answeredAfterMs);
+  const [found] = await em.execute<{ id: string }[]>(
+    `select u.id from users u where u.email_digest = ? and u.status = 'active' and (select count(*) from mails m
+       where m.user_id = u.id and m.kind = 'reset_password' and m.created_at > now() - interval '1 hour') < ?`,
+    [await emailDigest(sealer, email), mailsPerHour],
+  );
+  if (found) {
+    await em.transactional(async (tx) => {
+      await recordTokenMail(tx, sealer, { userId: found.id, kind: 'reset_password' });
+      await recordEvent(tx, {
+        event: 'PASSWORD_RESET_REQUESTED',
+        resourceType: 'user',
+        resourceId: found.id,
+        actorId: null,
+        requestId,
+      });
+    });
+  }
+  await answered;
+}
+
+export interface ResetPasswordInput {
+  token: string;
+  password: string;
+  /** The network address the request came from. */
+  address: string;
+  requestId: string;
+}
+
+/**
+ * Sets the password of the user whom this token was sent to, and ends every session. Throws REQUEST_INVALID for a token
+ * that is unknown, expired or already used, and for a guessable password, which leaves the token as it is.
+ */
+export async function resetPassword(em: EntityManager, sealer: Sealer, input: ResetPasswordInput): Promise<User> {
+  const { token, requestId } = input;
+  const userId = (await findMailToken(em, 'reset_password', token)) ?? refuseMailToken();
+  const [known] = await em.execute<{ profile_sealed: string | null }[]>(
+    "select profile_sealed from users where id = ? and status = 'active'",
+    [userId],
+  );
+  if (known === undefined) refuseMailToken();
+  const { email } = await openProfile(sealer, { id: userId, profile_sealed: known.profile_sealed });
+  refuseGuessable(input.password, email);
+  const passwordHash = await hashPassword(input.password, countedAddress(input.address));
+  return em.transactional(async (tx) => {
+    const user = await lockUserRow(tx, userId);
+    if (user.status !== 'active') refuseMailToken();
+    await spendMailToken(tx, 'reset_password', token);
+    const now = await readDatabaseClock(tx);
+    const email_confirmed_at = user.email_confirmed_at ?? now;
+    tx.assign(user, { password_hash: passwordHash, email_confirmed_at, updated_at: now });
+    await endTokens(tx, user);
+    await tx.flush();
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      resourceType: 'user',
+      resourceId: user.id,
+      actorId: user.id,
+      requestId,
+      data: { changed: ['password'], by: 'mail' },
+    });
+    await recordMail(tx, sealer, { userId, kind: 'password_changed' });
+    return user;
+  });
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { refuse } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { recordMail } from '../mail/record-mail.ts';
+import type { User } from '../members/user.entity.ts';
+import { holdUserRow } from './end-tokens.ts';
+import type { LoggedIn } from './log-in.ts';
+import type { SignedToken, TokenSubject, Tokens } from './tokens.ts';
+
+/** A refresh token lives this long, and is replaced at each use. */
+const livesDays = 30;
+
+/** An access token and the refresh token beside it. */
+export interface Session {
+  access: SignedToken;
+  refreshToken: string;
+}
+
+interface RefreshRow {
+  family_id: string;
+  user_id: string;
+  token_generation: number;
+  second_factor: string | null;
+  is_expired: boolean;
+  is_used: boolean;
+}
+
+/** Whom an access token is of. */
+export const subjectOf = (user: User): TokenSubject => ({
+  userId: user.id,
+  userType: user.user_type,
+  organizationId: user.organization_id ?? null,
+});
+
+/** Opens a session of an authenticated user: the first access and refresh token of a new family. */
+export const openSession = (em: EntityManager, tokens: Tokens, loggedIn: LoggedIn): Promise<Session> =>
+  addTokens(em, tokens, loggedIn, newId());
+
+async function addTokens(
+  em: EntityManager,
+  tokens: Tokens,
+  { user, generation, secondFactor }: LoggedIn,
+  familyId: string,
+): Promise<Session> {
+  const access = await tokens.sign({ ...subjectOf(user), generation, secondFactor });
+  const refreshToken = randomBytes(32).toString('base64url');
+  await em.execute(
+    `insert into refresh_tokens (token_hash, family_id, user_id, token_generation, second_factor, access_token_id,
+       access_expires_at, expires_at)
+     values (?, ?, ?, ?, ?, ?, clock_timestamp() + make_interval(secs => ?),
+       clock_timestamp() + interval '${livesDays} days')`,
+    [sha256(refreshToken), familyId, user.id, generation, secondFactor, access.tokenId, access.expiresInSeconds],
+  );
+  return { access, refreshToken };
+}
+
+const find = `select family_id, user_id, token_generation, second_factor, expires_at < clock_timestamp() as is_expired,
+    used_at is not null as is_used
+  from refresh_tokens where token_hash = ?`;
+
+/**
+ * Replaces a refresh token by the next one of its family, with a new access token. One that was used before was stolen
+ * before or now: its family ends with all access tokens of it, and the user is told. Throws UNAUTHENTICATED then, and for
+ * a token that is unknown, expired or ended with the user's sessions.
+ */
+export async function refreshSession(
+  em: EntityManager,
+  { sealer, tokens }: { sealer: Sealer; tokens: Tokens },
+  { refreshToken, requestId }: { refreshToken: string; requestId: string },
+): Promise<{ user: User; session: Session }> {
+  const hash = sha256(refreshToken);
+  const [known] = await em.execute<RefreshRow[]>(find, [hash]);
+  if (known === undefined || known.is_expired) refuseRefresh();
+  const { family_id: familyId, user_id: userId } = known;
+  const refreshed = await em.transactional(async (tx) => {
+    // Of two uses at once, of whichever tokens of the family, the second sees what the first has done.
+    await tx.execute("select pg_advisory_xact_lock(hashtextextended('session/' || ?, 0))", [familyId]);
+    const [row] = await tx.execute<RefreshRow[]>(find, [hash]);
+    const user = await holdUserRow(tx, userId);
+    if (row === undefined || user.status !== 'active' || user.token_generation !== row.token_generation)
+      refuseRefresh();
+    if (row.is_used) {
+      await endFamily(tx, familyId);
+      await recordEvent(tx, {
+        event: 'SESSION_REUSED',
+        impact: 'HIGH',
+        resourceType: 'user',
+        resourceId: userId,
+        actorId: null,
+        requestId,
+      });
+      await recordMail(tx, sealer, { userId, kind: 'sessions_ended' });
+      return null;
+    }
+    await tx.execute('update refresh_tokens set used_at = clock_timestamp() where token_hash = ?', [hash]);
+    const loggedIn = { user, generation: row.token_generation, secondFactor: row.second_factor };
+    return { user, session: await addTokens(tx, tokens, loggedIn, familyId) };
+  });
+  return refreshed ?? refuseRefresh();
+}
+
+/** Ends the session that this access token is of, if it has a refresh token; in the caller's transaction. */
+export async function endSessionOf(tx: EntityManager, accessTokenId: string): Promise<void> {
+  const [row] = await tx.execute<{ family_id: string }[]>(
+    'select family_id from refresh_tokens where access_token_id = ?',
+    [accessTokenId],
+  );
+  if (row === undefined) return;
+  await tx.execute("select pg_advisory_xact_lock(hashtextextended('session/' || ?, 0))", [row.family_id]);
+  await endFamily(tx, row.family_id);
+}
+
+async function endFamily(tx: EntityManager, familyId: string): Promise<void> {
+  await tx.execute(
+    `with ended as (delete from refresh_tokens where family_id = ? returning access_token_id, access_expires_at)
+     insert into revoked_tokens (id, expires_at)
+       select access_token_id, access_expires_at from ended where access_expires_at > clock_timestamp()
+     on conflict do nothing`,
+    [familyId],
+  );
+}
+
+function refuseRefresh(): never {
+  refuse('UNAUTHENTICATED', 'The refresh token is unknown, expired or already used; log in again');
+}

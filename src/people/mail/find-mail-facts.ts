@@ -1,0 +1,64 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { formatWesternIndonesia } from '../../shared/clock.ts';
+import { rupiah } from '../../shared/money.ts';
+import type { MailFacts, MailKind } from './mail.ts';
+
+export interface MailSubject {
+  kind: MailKind;
+  resource_id: string | null;
+  turn_number: number | null;
+}
+
+/** Of each kind: columns that its template names, as text; money and instants by their names. */
+const donation = `select d.id::text as reference, d.amount::text as amount, c.name as cause, d.updated_at as at
+  from donations d left join charitable_causes c on c.id = d.cause_id where d.id = ?`;
+const round = `select c.name as circle, c.amount::text as amount, r.amount::text as pot, r.due_at, r.paid_at as at,
+    r.turn_number::text as turn
+  from saving_circles c join saving_circle_rounds r on r.saving_circle_id = c.id where c.id = ? and r.turn_number = ?`;
+
+const queries: Partial<Record<MailKind, string>> = {
+  donation,
+  subscription_period: donation,
+  contribution: `select k.id::text as reference, k.amount::text as amount, nullif(k.guarantee_amount, 0)::text as guarantee,
+      c.name as circle, k.turn_number::text as turn, k.updated_at as at
+    from saving_circle_contributions k join saving_circles c on c.id = k.saving_circle_id where k.id = ?`,
+  withdrawal: `select p.reference, p.net_amount::text as amount, nullif(p.fee, 0)::text as fee, p.bank_code as bank,
+      p.succeeded_at as at
+    from payouts p where p.id = ?`,
+  circle_due: round,
+  circle_overdue: round,
+  circle_default: round,
+  circle_pot: round,
+};
+
+/** How columns are shown that are not shown as they are. */
+const shown: Record<string, (value: string) => string> = {
+  amount: rupiah,
+  pot: rupiah,
+  guarantee: rupiah,
+  fee: rupiah,
+  at: (value) => shownAt(new Date(value)),
+  due_at: (value) => shownAt(new Date(value)),
+};
+
+/** What a receipt or reminder says, read when it is sent; null when what it tells of is gone. */
+export async function findMailFacts(
+  em: EntityManager,
+  { kind, resource_id: id, turn_number: turn }: MailSubject,
+): Promise<MailFacts | null> {
+  const query = queries[kind];
+  if (query === undefined || id === null) return {};
+  const [row] = await em.execute<Record<string, string | null>[]>(query, turn === null ? [id] : [id, turn]);
+  return row === undefined ? null : factsOf(row);
+}
+
+function factsOf(row: Record<string, string | null>): MailFacts {
+  const facts: MailFacts = {};
+  for (const [name, value] of Object.entries(row)) {
+    if (value !== null) facts[name] = shown[name]?.(value) ?? value;
+  }
+  return facts;
+}
+
+/** An instant as people in Indonesia read it. */
+export const shownAt = (instant: Date): string => `${formatWesternIndonesia(instant).slice(0, 16)} WIB`;

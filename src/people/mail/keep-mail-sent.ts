@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Sweep, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
+import { counter } from '../../platform/metrics/metrics.ts';
+import type { Dependencies } from '../../wiring/dependencies.ts';
+import { deliverMail } from './deliver-mail.ts';
+import { mailLaw } from './mail.ts';
+import { createMailSender } from './send-mail.ts';
+
+const lookEveryMs = 1_000;
+/** A mail that the server does not take is tried at growing waits up to this. */
+const longestWaitMinutes = 12 * 60;
+
+/** Mails to be sent. */
+const due = "select id, created_at as since from mails where status = 'pending'";
+
+/**
+ * Sends the mails that wait, within a second or two, until it is disposed of. They are claimed as every other row that
+ * waits is (`sweepRows`): several workers share them, one that dies leaves its own to the others, and a mail that cannot
+ * be sent is tried at growing waits. No workflow looks after a mail: it is one attempt, repeated, and goes out while
+ * Temporal is away. Without SMTP_URL nothing is sent.
+ */
+export function keepMailSent(
+  deps: Pick<Dependencies, 'config' | 'orm' | 'sealer' | 'metrics' | 'log'>,
+): AsyncDisposable {
+  const { config, orm, sealer, metrics, log } = deps;
+  const { SMTP_URL: url, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
+  if (url === undefined || from === undefined) {
+    log.warn('SMTP_URL is not set: mails to people wait');
+    return { [Symbol.asyncDispose]: async () => undefined };
+  }
+  const attempts = counter(
+    metrics,
+    'amanah_mail_attempts_total',
+    'Attempts at mails by outcome: sent, pending (tried again later), parked, silenced (nobody is to be told any more).',
+    ['status'],
+  );
+  for (const status of mailLaw.statuses) attempts.inc({ status }, 0);
+  const sender = createMailSender({ url, from });
+  const wake = async (id: string) => {
+    attempts.inc({ status: await deliverMail(orm.em.fork(), { sealer, sender, publicUrl }, id) });
+  };
+  const sweep: Sweep = { kind: 'mail', due, longestWaitMinutes, wake };
+  const stopped = new AbortController();
+  const run = async () => {
+    while (!stopped.signal.aborted) {
+      await sweepRows(orm.em.fork(), [sweep], (_, id, error) => {
+        attempts.inc({ status: 'pending' });
+        log.warn({ err: error, id }, 'a mail could not be sent and will be tried again');
+      }).catch((error: unknown) => log.warn({ err: error }, 'mails could not be read; they are looked for again'));
+      await sleep(lookEveryMs, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped.abort();
+      await running;
+      sender.close();
+    },
+  };
+}

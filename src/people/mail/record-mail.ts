@@ -1,0 +1,55 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Place, Sealer } from '../../platform/encryption/sealer.ts';
+import { sha256 } from '../../shared/digest.ts';
+import { newId } from '../../shared/ids.ts';
+import type { MailFacts, MailKind, TokenKind } from './mail.ts';
+import { tokenMinutes } from './mail.ts';
+import { createMailToken } from './mail-token.ts';
+
+/** Where the facts of a mail are stored that only the mail may tell: sealed, and gone once it was sent. */
+export const mailFactsPlace = (id: string): Place => ({ table: 'mails', column: 'facts_sealed', row: id });
+
+/**
+ * Writes a notice of security to a user, in the transaction of what it reports; a worker sends it. `facts` are sealed
+ * under the user's key until then. Throws KeysAway.
+ */
+export async function recordMail(
+  tx: EntityManager,
+  sealer: Sealer,
+  { userId, kind, facts = {} }: { userId: string; kind: MailKind; facts?: MailFacts },
+): Promise<void> {
+  const id = newId();
+  const sealed = await sealer.seal({ ...mailFactsPlace(id), person: { id: userId } }, JSON.stringify(facts));
+  await tx.execute('insert into mails (id, user_id, kind, facts_sealed) values (?, ?, ?, ?)', [
+    id,
+    userId,
+    kind,
+    sealed,
+  ]);
+}
+
+/**
+ * The same for a mail with a new one-time token, which only the mail has: its digest stays, and is spent by
+ * `spendMailToken`. Throws KeysAway.
+ */
+export async function recordTokenMail(
+  tx: EntityManager,
+  sealer: Sealer,
+  mail: { userId: string; kind: Exclude<TokenKind, 'invitation'> },
+): Promise<void> {
+  const id = newId();
+  const token = createMailToken();
+  const place = { ...mailFactsPlace(id), person: { id: mail.userId } };
+  await tx.execute(
+    `insert into mails (id, user_id, kind, facts_sealed, token_hash, token_expires_at)
+     values (?, ?, ?, ?, ?, clock_timestamp() + make_interval(mins => ?))`,
+    [
+      id,
+      mail.userId,
+      mail.kind,
+      await sealer.seal(place, JSON.stringify({ token })),
+      sha256(token),
+      tokenMinutes[mail.kind],
+    ],
+  );
+}

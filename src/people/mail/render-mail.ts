@@ -1,0 +1,73 @@
+import { html, raw } from 'hono/html';
+import mustache from 'mustache';
+import type { Locale, MailFacts, MailKind } from './mail.ts';
+import { mailFamilies } from './mail.ts';
+import { mailTexts } from './mail-texts.ts';
+
+export interface RenderedMail {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+interface Rendering {
+  kind: MailKind;
+  locale: Locale;
+  /** Name, link and everything else that the template names. */
+  facts: MailFacts;
+}
+
+const styles = {
+  body: 'margin:0;padding:16px;background:#f5f7f9;color:#1d2329;font:16px/1.5 system-ui,-apple-system,sans-serif',
+  box: 'max-width:32rem;margin:0 auto;padding:20px;background:#fff;border:1px solid #d5dae0;border-radius:8px;overflow-wrap:anywhere',
+  button:
+    'display:inline-block;padding:10px 18px;background:#0b5c8a;color:#fff;border-radius:6px;font-weight:600;text-decoration:none',
+  quiet: 'color:#59636e;font-size:14px',
+};
+
+/** A mail's subject and its two parts; `html` escapes what people wrote. */
+export function renderMail({ kind, locale, facts }: Rendering): RenderedMail {
+  const { frame, [kind]: template } = mailTexts[locale];
+  const fill = (text: string) => mustache.render(text, facts, undefined, { escape: String });
+  const greeting = fill(frame.greeting);
+  const paragraphs = template.paragraphs.map(fill);
+  const footer = fill(mailFamilies[kind] === 'security' ? frame.security : frame.unsubscribe);
+  const button =
+    template.button !== undefined && facts.link !== undefined ? { text: template.button, link: facts.link } : null;
+  const subject = fill(template.subject);
+  const [first, ...rest] = paragraphs;
+  const text = [
+    greeting,
+    first,
+    ...(button ? [`${button.text}:\n${button.link}`] : []),
+    ...rest,
+    '--',
+    `Amanah\n${footer}`,
+  ];
+  const page = html`<!doctype html>
+<html lang="${locale}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${subject}</title>
+</head>
+<body style="${styles.body}">
+<div style="${styles.box}">
+<p>${greeting}</p>
+<p>${first}</p>
+${button && html`<p><a href="${button.link}" style="${styles.button}">${button.text}</a></p>`}
+${rest.map((paragraph) => html`<p>${paragraph}</p>`)}
+<p style="${styles.quiet}">Amanah<br>${linked(footer, facts.unsubscribe)}</p>
+</div>
+</body>
+</html>
+`;
+  return { subject, text: `${text.join('\n\n')}\n`, html: String(page) };
+}
+
+/** The footer with its link, which is long, as a link. */
+function linked(footer: string, link: string | undefined) {
+  if (link === undefined) return footer;
+  const [before = '', after = ''] = footer.split(link);
+  return html`${before}<a href="${link}">${raw('&rarr;')}</a>${after}`;
+}

@@ -1,0 +1,49 @@
+import { createTransport } from 'nodemailer';
+import { budgets } from '../../shared/budgets.ts';
+import { createSemaphore } from '../../shared/concurrency.ts';
+import { MailRefused, type MailSender } from './mail.ts';
+
+/** Connections to the mail server at a time. */
+const places = 10;
+/** What the server says about a mail or its receiver, and not about us or the connection. */
+const ofTheMail = new Set(['EENVELOPE', 'EMESSAGE']);
+
+/** Sends mails to one SMTP server, each on a connection of its own, encrypted unless the server is this machine. */
+export function createMailSender({ url, from }: { url: string; from: string }): MailSender {
+  const { hostname } = new URL(url);
+  const isLocal = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+  const transport = createTransport({
+    url,
+    requireTLS: !isLocal,
+    ignoreTLS: isLocal,
+    dnsTimeout: budgets.mail.connecting,
+    connectionTimeout: budgets.mail.connecting,
+    greetingTimeout: budgets.mail.connecting,
+    socketTimeout: budgets.mail.silence,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const semaphore = createSemaphore(places);
+  const domain = from.replace(/^.*@|>$/g, '');
+  return {
+    async send({ messageId, ...mail }) {
+      const leave = await semaphore.enter({ waitMs: budgets.mail.place });
+      try {
+        await transport.sendMail({ ...mail, from, messageId: `<${messageId}@${domain}>` });
+      } catch (error) {
+        throw asRefusal(error);
+      } finally {
+        leave();
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** The server's answers quote addresses: only their numbers are passed on. */
+function asRefusal(error: unknown): Error {
+  const { code, responseCode: status } = (error ?? {}) as { code?: string; responseCode?: number };
+  const what = status === undefined ? (code ?? 'no answer') : `status ${status}`;
+  if (status !== undefined && status >= 500 && ofTheMail.has(code ?? '')) return new MailRefused(what);
+  return Object.assign(new Error(`the mail server did not take a mail: ${what}`), { code: what });
+}

@@ -1,0 +1,17 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { textArray } from '../../shared/postgres.ts';
+import type { MailKind } from './mail.ts';
+
+/**
+ * Writes a reminder to people about a resource (a turn of it), once for each who takes such mail at a confirmed address;
+ * in the transaction of what it reports.
+ */
+export async function tell(
+  tx: EntityManager,
+  mail: { kind: MailKind; resourceId: string; turnNumber: number; userIds: readonly string[] },
+): Promise<void> {
+  const { kind, resourceId, turnNumber, userIds } = mail;
+  if (userIds.length > 0) {
+    await tx.execute('select tell(?, ?, ?, ?::uuid[])', [kind, resourceId, turnNumber, textArray(userIds)]);
+  }
+}

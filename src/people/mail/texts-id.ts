@@ -1,0 +1,125 @@
+import type { MailTexts } from './mail.ts';
+
+export const indonesian: MailTexts = {
+  frame: {
+    greeting: 'Halo {{name}},',
+    unsubscribe: 'Anda menerima surel ini sesuai pengaturan Anda. Hentikan surel jenis ini: {{unsubscribe}}',
+    security: 'Surel ini tentang keamanan akun Anda dan tidak dapat dimatikan.',
+  },
+  confirm_address: {
+    subject: 'Konfirmasi alamat surel Anda',
+    paragraphs: [
+      'Mohon konfirmasi bahwa ini alamat Anda. Sebelum itu kami tidak mengirim bukti pembayaran dan pengingat.',
+      'Tautan ini berlaku sekali, selama 60 menit. Jika Anda tidak mendaftar di Amanah, abaikan surel ini.',
+    ],
+    button: 'Konfirmasi alamat saya',
+  },
+  reset_password: {
+    subject: 'Atur kata sandi baru',
+    paragraphs: [
+      'Seseorang, mungkin Anda, meminta kata sandi baru untuk akun ini.',
+      'Tautan ini berlaku sekali, selama 60 menit. Jika bukan Anda, abaikan surel ini: kata sandi Anda tidak berubah.',
+    ],
+    button: 'Atur kata sandi baru',
+  },
+  invitation: {
+    subject: 'Anda diundang ke Amanah',
+    paragraphs: [
+      'Anda diundang{{#organization}} ke {{organization}}{{/organization}}. Pilih kata sandi untuk menerimanya.',
+      'Tautan ini berlaku sekali, selama 7 hari. Jika Anda tidak menunggu undangan ini, abaikan surel ini.',
+    ],
+    button: 'Terima undangan',
+  },
+  new_login: {
+    subject: 'Login baru ke akun Anda',
+    paragraphs: [
+      'Ada login ke akun Anda dari tempat yang belum kami kenal: {{from}}, {{at}}.',
+      'Jika bukan Anda, segera ganti kata sandi Anda; semua sesi lain akan berakhir.',
+    ],
+  },
+  password_changed: {
+    subject: 'Kata sandi Anda telah diganti',
+    paragraphs: [
+      'Kata sandi akun Anda telah diganti, {{at}}. Semua sesi lain telah berakhir.',
+      'Jika bukan Anda, segera atur kata sandi baru melalui "lupa kata sandi" dan beri tahu kami.',
+    ],
+  },
+  second_factor_on: {
+    subject: 'Faktor kedua Anda aktif',
+    paragraphs: [
+      'Mulai sekarang login memerlukan kode dari aplikasi autentikator Anda, {{at}}.',
+      'Jika bukan Anda, segera beri tahu kami.',
+    ],
+  },
+  second_factor_off: {
+    subject: 'Faktor kedua Anda dimatikan',
+    paragraphs: [
+      'Login tidak lagi memerlukan kode dari aplikasi autentikator, {{at}}.',
+      'Jika bukan Anda, segera ganti kata sandi Anda dan beri tahu kami.',
+    ],
+  },
+  sessions_ended: {
+    subject: 'Sebuah sesi telah diakhiri',
+    paragraphs: [
+      'Seseorang memakai kunci lama dari salah satu sesi Anda, {{at}}. Sesi itu telah kami akhiri; silakan login lagi.',
+      'Jika ini terjadi lagi, ganti kata sandi Anda.',
+    ],
+  },
+  bank_account_added: {
+    subject: 'Rekening bank telah ditambahkan',
+    paragraphs: [
+      'Rekening bank di {{bank}}, dengan akhiran {{ending}}, telah ditambahkan untuk penarikan, {{at}}.',
+      'Jika bukan Anda, segera ganti kata sandi Anda dan beri tahu kami.',
+    ],
+  },
+  donation: {
+    subject: 'Bukti donasi Anda sebesar {{amount}}',
+    paragraphs: [
+      'Terima kasih atas donasi Anda sebesar {{amount}}{{#cause}} untuk {{cause}}{{/cause}}{{^cause}} untuk donasi terbuka{{/cause}}, {{at}}.',
+      'Referensi: {{reference}}',
+    ],
+  },
+  subscription_period: {
+    subject: 'Bukti donasi rutin Anda sebesar {{amount}}',
+    paragraphs: [
+      'Donasi rutin Anda sebesar {{amount}} untuk {{cause}} telah dibayar, {{at}}. Terima kasih.',
+      'Referensi: {{reference}}',
+    ],
+  },
+  contribution: {
+    subject: 'Bukti iuran Anda untuk {{circle}}',
+    paragraphs: [
+      'Iuran Anda sebesar {{amount}}{{#guarantee}}, beserta jaminan {{guarantee}},{{/guarantee}} untuk {{circle}} giliran {{turn}} telah kami terima, {{at}}.',
+      'Referensi: {{reference}}',
+    ],
+  },
+  withdrawal: {
+    subject: 'Penarikan Anda sebesar {{amount}} telah dibayar',
+    paragraphs: [
+      '{{amount}} telah dikirim ke rekening Anda di {{bank}}, {{at}}.{{#fee}} Biayanya {{fee}}.{{/fee}}',
+      'Referensi: {{reference}}',
+    ],
+  },
+  circle_due: {
+    subject: 'Iuran Anda untuk {{circle}} segera jatuh tempo',
+    paragraphs: ['Iuran Anda sebesar {{amount}} untuk {{circle}} giliran {{turn}} jatuh tempo pada {{due_at}}.'],
+  },
+  circle_overdue: {
+    subject: 'Iuran Anda untuk {{circle}} terlambat',
+    paragraphs: [
+      'Iuran Anda sebesar {{amount}} untuk {{circle}} giliran {{turn}} jatuh tempo pada {{due_at}} dan belum kami terima.',
+      'Anggota lain menunggunya. Mohon segera dibayar.',
+    ],
+  },
+  circle_default: {
+    subject: 'Anda gagal bayar di {{circle}}',
+    paragraphs: [
+      'Iuran Anda sebesar {{amount}} untuk {{circle}} giliran {{turn}} tidak kami terima dalam masa tenggang.',
+      'Akibatnya tertulis dalam ketentuan arisan yang Anda setujui saat bergabung.',
+    ],
+  },
+  circle_pot: {
+    subject: 'Anda menerima dana arisan {{circle}}',
+    paragraphs: ['{{pot}} dari {{circle}}, dana giliran {{turn}}, telah masuk ke akun Anda, {{at}}.'],
+  },
+};

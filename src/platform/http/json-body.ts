@@ -1,0 +1,169 @@
+import { must } from '../../shared/assert.ts';
+import { refuse } from '../../shared/errors.ts';
+
+/** How deeply a body may be nested; the outermost object counts. */
+export const mostNesting = 32;
+
+/** Decodes bytes as text, without a leading byte order mark; throws on bytes that are not UTF-8. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A JSON number as it was written, kept where the schema reads money from the literal digits. */
+export class NumberLiteral {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+  /** Where JSON is written again, it is the number that it stands for. */
+  toJSON(): number {
+    return Number(this.source);
+  }
+}
+
+/** Refuses the body as a whole, in the words that every envelope uses for it. */
+export function refuseBody(complaint: string): never {
+  const message = `The body ${complaint}`;
+  refuse('REQUEST_INVALID', message, { details: [{ field: 'body', message }] });
+}
+
+/** A number that the schema reads from its digits, and where it stands: names of fields and places in lists. */
+interface PlacedLiteral {
+  path: readonly (string | number)[];
+  source: string;
+}
+
+/** What one pass over a JSON text finds that its parsed value no longer tells. */
+export interface JsonScan {
+  /** How deeply lists and objects are nested: 0 for a text without any. */
+  nesting: number;
+  /** The first key that an object has twice. Parsers differ in which of the two they take. */
+  duplicateKey: string | null;
+  literals: readonly PlacedLiteral[];
+}
+
+const [quote, backslash, comma, openList, closeList, openObject, closeObject] = [...'"\\,[]{}'].map((character) =>
+  character.charCodeAt(0),
+);
+const [colon, minus, zero, nine] = [...':-09'].map((character) => character.charCodeAt(0)) as [
+  number,
+  number,
+  number,
+  number,
+];
+const lastSpace = 0x20;
+const endOfNumber = /[^-+.\deE]/g;
+
+/**
+ * Reads a well-formed JSON text once, a character at a time, and stops where it is nested more deeply than
+ * `mostNesting`: the answer then says just that.
+ */
+export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonScan {
+  const literals: PlacedLiteral[] = [];
+  /** Of each open list or object: where it is, and the keys that an object had so far. */
+  const places: (string | number)[] = [];
+  const keys: (Set<string> | string | null)[] = [];
+  let duplicateKey: string | null = null;
+  let nesting = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === openObject || code === openList) {
+      places[depth] = code === openList ? 0 : '';
+      keys[depth] = null;
+      depth += 1;
+      nesting = Math.max(nesting, depth);
+      if (depth > mostNesting) break;
+    } else if (code === closeObject || code === closeList) depth -= 1;
+    else if (code === comma) {
+      const place = places[depth - 1];
+      if (typeof place === 'number') places[depth - 1] = place + 1;
+    } else if (code === quote) {
+      const end = endOfString(text, at);
+      const next = afterSpace(text, end);
+      if (text.charCodeAt(next) === colon) {
+        const key = readKey(text, at, end);
+        if (duplicateKey === null && hasKey(keys, depth - 1, key)) duplicateKey = key;
+        places[depth - 1] = key;
+        at = next;
+        if (!literalKeys.has(key)) continue;
+        const value = afterSpace(text, next + 1);
+        if (!beginsNumber(text.charCodeAt(value))) continue;
+        endOfNumber.lastIndex = value;
+        const source = text.slice(value, endOfNumber.exec(text)?.index ?? text.length);
+        literals.push({ path: places.slice(0, depth), source });
+      } else at = end - 1;
+    }
+  }
+  return { nesting, duplicateKey, literals };
+}
+
+const beginsNumber = (code: number): boolean => code === minus || (code >= zero && code <= nine);
+
+/** The place after the closing quote of the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at + 1;
+    if (code === backslash) at += 1;
+  }
+  return text.length;
+}
+
+function afterSpace(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text.charCodeAt(at) <= lastSpace) at += 1;
+  return at;
+}
+
+function readKey(text: string, start: number, end: number): string {
+  const inside = text.slice(start + 1, end - 1);
+  return inside.includes('\\') ? JSON.parse(text.slice(start, end)) : inside;
+}
+
+/** Whether the object has the key already; remembers it. Most objects have few keys, many have one: those need no set. */
+function hasKey(keys: (Set<string> | string | null)[], object: number, key: string): boolean {
+  const known = keys[object] ?? null;
+  if (known === null) keys[object] = key;
+  else if (typeof known === 'string') {
+    if (known === key) return true;
+    keys[object] = new Set([known, key]);
+  } else if (known.has(key)) return true;
+  else known.add(key);
+  return false;
+}
+
+/** Puts the literal in the place of the number that it was parsed to. */
+function placeLiteral(root: unknown, { path, source }: PlacedLiteral): void {
+  const last = must(path.at(-1), 'a literal has a key');
+  const parent = path.slice(0, -1).reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], root);
+  (parent as Record<string, unknown>)[last] = new NumberLiteral(source);
+}
+
+/**
+ * Reads a JSON body; an empty one is an empty object. Numbers under the keys in `literalKeys` stay as they were
+ * written (`NumberLiteral`), so that money never becomes a double. Throws REQUEST_INVALID for what is no JSON, has a key
+ * twice in an object, or is nested more deeply than `mostNesting`.
+ */
+export function parseJson(bytes: Buffer, contentType: string, literalKeys: ReadonlySet<string>): unknown {
+  if (bytes.length === 0) return {};
+  if (contentType !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
+    refuseBody('must be application/json');
+  }
+  let text: string;
+  let value: unknown;
+  try {
+    text = utf8.decode(bytes);
+    value = JSON.parse(text);
+  } catch {
+    return refuseBody('is not well-formed JSON');
+  }
+  const { nesting, duplicateKey, literals } = scanJson(text, literalKeys);
+  if (nesting > mostNesting) refuseBody(`is nested more than ${mostNesting} levels deep`);
+  if (duplicateKey !== null) {
+    refuse('REQUEST_INVALID', 'appears twice', {
+      field: duplicateKey,
+      details: [{ field: duplicateKey, message: `${duplicateKey}: appears twice` }],
+    });
+  }
+  for (const literal of literals) placeLiteral(value, literal);
+  return value;
+}

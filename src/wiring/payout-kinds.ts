@@ -1,0 +1,11 @@
+import type { PayoutKinds } from '../money-out/payouts/handling.ts';
+import { payingPartner } from '../money-out/payouts/paying-partner.ts';
+import { refundingPayer } from '../money-out/refunds/refunding-payer.ts';
+import { payingOwner } from '../money-out/withdrawals/paying-owner.ts';
+
+/** The handling of each kind; a kind without one does not compile. */
+export const payoutKinds: PayoutKinds = {
+  partner_payout: payingPartner,
+  withdrawal: payingOwner,
+  payment_refund: refundingPayer,
+};

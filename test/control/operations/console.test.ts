@@ -1,0 +1,182 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { buildPayer, buildUnknownPayout, readPayout } from '../../money-out/payouts/build-payouts.ts';
+import { describeInBrowser, hasBrowser, startBrowser } from '../../support/browser.ts';
+import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import { buildOperators, type Operators } from '../../support/decide.ts';
+import type { BuiltPartner } from '../../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+let browser: Browser;
+let partner: BuiltPartner;
+let operators: Operators;
+let payout: { id: string; reference: string };
+beforeAll(async () => {
+  const env = { PAYOUT_RESEND_HOURS: '0', TEMPORAL_UI_URL: 'http://temporal.example' };
+  stack = await startStack({ own: true, worker: true, sandbox: true, env });
+  if (hasBrowser) browser = await startBrowser();
+  partner = await buildPayer(stack, { available: '100000000', webhook: { url: 'http://127.0.0.1:9/hook' } });
+  operators = await buildOperators(stack);
+  const id = await buildUnknownPayout(stack, partner);
+  payout = await readPayout(partner, id);
+}, 120_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+/** Somebody who is logged in; a narrow one looks by a phone. */
+async function visit(
+  { token }: BuiltUser,
+  { path = '', width = 1280, colorScheme = 'light' as 'light' | 'dark' } = {},
+): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+  await context.addCookies([{ name: 'access_token', value: token, url: stack.url }]);
+  const page = await context.newPage();
+  await page.goto(`${stack.url}/operations${path}`);
+  return page;
+}
+const heading = (page: Page) => page.locator('h1').textContent();
+const main = async (page: Page): Promise<string> => (await page.locator('main').textContent()) ?? '';
+/** Kept where it is asked for, to be looked at. */
+async function keepPicture(page: Page, name: string): Promise<void> {
+  const directory = process.env.AMANAH_PICTURES;
+  if (!directory) return;
+  mkdirSync(directory, { recursive: true });
+  await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
+}
+
+describeInBrowser('The console', () => {
+  it('finds a payout by its reference, and two people end it without typing an id', async () => {
+    const first = await visit(operators.proposer);
+    await first.getByLabel('Search').fill(payout.reference);
+    await first.getByRole('button', { name: 'Search' }).click();
+    expect(await heading(first)).toBe(`Payout ${payout.reference}`);
+    await keepPicture(first, 'payout');
+    const seen = await main(first);
+    for (const fact of ['pending', 'IDR 100,000', '0004', 'B*** S******', 'WIB']) expect(seen).toContain(fact);
+    expect(await first.getByRole('link', { name: 'Its workflow in Temporal' }).getAttribute('href')).toBe(
+      `http://temporal.example/namespaces/${stack.deps.config.TEMPORAL_NAMESPACE}/workflows/partner-payout%2F${payout.id}`,
+    );
+    expect(seen).toContain('The product still goes on by itself');
+    await first.getByLabel('It was not paid out').check();
+    await first.getByLabel('Note').fill('ticket 4711, statement of the day');
+    await first.getByRole('button', { name: 'Propose' }).click();
+    expect(await heading(first)).toBe('Decision pending');
+
+    const path = new URL(first.url()).pathname.replace('/operations', '');
+    const second = await visit(operators.approver, { path, width: 390 });
+    const shown = await main(second);
+    for (const fact of [
+      payout.id,
+      '0004',
+      'B*** S******',
+      'IDR 100,000',
+      'What was reserved goes back',
+      'ticket 4711',
+    ]) {
+      expect(shown).toContain(fact);
+    }
+    await keepPicture(second, 'decision-390');
+    await second.getByRole('button', { name: 'Approve and carry out' }).click();
+    expect(await heading(second)).toBe('Decision carried out');
+    await second.getByRole('link', { name: 'Everything about it' }).click();
+    const ended = await main(second);
+    for (const fact of ['failed, SETTLED_BY_OPERATOR', 'carried out', 'payout.failed', 'Journal'])
+      expect(ended).toContain(fact);
+    await keepPicture(second, 'payout-390');
+    await second.getByRole('button', { name: 'Send again' }).first().click();
+    expect(await heading(second)).toBe(`Payout ${payout.reference}`);
+  }, 120_000);
+
+  it('lists everything with filters, page by page and as CSV, and says when nothing matches', async () => {
+    const page = await visit(operators.proposer, { path: '/payouts' });
+    await keepPicture(page, 'payouts');
+    await page.getByLabel('Reference', { exact: true }).fill(payout.reference);
+    await page.getByLabel('Kind').selectOption('partner_payout');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    const csv = await page
+      .context()
+      .request.get(`${stack.url}${await page.getByRole('link', { name: 'As CSV' }).getAttribute('href')}`);
+    const [head, row, rest] = (await csv.text()).split('\r\n');
+    expect([head?.split(',')[0], row?.split(',')[0], rest]).toEqual(['Reference', payout.reference, '']);
+    await page.getByLabel('Status').selectOption('reversed');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    expect(await main(page)).toContain('No payout matches.');
+    await page.goto(`${stack.url}/operations/payouts?partner_id=none`);
+    expect(await page.getByRole('alert').textContent()).toContain('partner_id: must be a UUID');
+    await page.goto(`${stack.url}/operations/search?q=${operators.proposer.id}`);
+    expect(await main(page)).toContain(`user ${operators.proposer.id}`);
+    await page.goto(`${stack.url}/operations/search?q=nobody`);
+    expect(await main(page)).toContain('Nothing has exactly this');
+  }, 60_000);
+
+  it('fits a phone on every page, and labels every field', async () => {
+    const partnerPath = `/partners/${partner.id}`;
+    const page = await visit(operators.approver, { width: 390, colorScheme: 'dark' });
+    for (const path of [
+      '',
+      '/payouts',
+      '/payments',
+      '/receipts',
+      '/decisions',
+      '/partners',
+      '/events',
+      '/switch',
+      partnerPath,
+      `/payouts/${payout.id}`,
+    ]) {
+      const answer = await page.goto(`${stack.url}/operations${path}`);
+      expect([path, answer?.status()]).toEqual([path, 200]);
+      await keepPicture(page, `dark-390${path.replaceAll('/', '-').slice(0, 20)}`);
+      expect([path, await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')]).toEqual([
+        path,
+        false,
+      ]);
+      const unlabelled = await page.evaluate<number>(
+        "[...document.querySelectorAll('input:not([type=hidden]):not([type=radio]), textarea, select')].filter(({ labels }) => labels.length !== 1).length",
+      );
+      expect([path, unlabelled]).toEqual([path, 0]);
+    }
+  }, 60_000);
+
+  it('has the switch for all payouts, and says on every page that they are held', async () => {
+    const page = await visit(operators.approver, { path: '/switch' });
+    await page.getByLabel('Why').fill('incident 4711');
+    await page.getByRole('button', { name: 'Hold all payouts' }).click();
+    await keepPicture(page, 'switch');
+    for (const path of [
+      '',
+      '/payouts',
+      `/payouts/${payout.id}`,
+      '/decisions',
+      '/events',
+      '/propose?kind=book_external',
+      '/decisions/none',
+      '/switch',
+    ]) {
+      await page.goto(`${stack.url}/operations${path}`);
+      expect([path, await page.getByRole('status').textContent()]).toEqual([
+        path,
+        expect.stringContaining('incident 4711'),
+      ]);
+    }
+    const colleague = await visit(operators.proposer, { path: '/switch' });
+    expect(await colleague.getByRole('button', { name: 'Let them go' }).count()).toBe(0);
+    await page.getByLabel('Why').fill('incident 4711 is over');
+    await page.getByRole('button', { name: 'Let them go' }).click();
+    expect(await page.getByRole('status').count()).toBe(0);
+  }, 60_000);
+});
+
+it('The console shows nothing to who is no operator', async () => {
+  const { token } = await buildIndividual(stack);
+  for (const path of ['/payouts', '/payouts.csv', `/payouts/${payout.id}`, '/switch', '/search?q=x']) {
+    const answer = await fetch(`${stack.url}/operations${path}`, { headers: { cookie: `access_token=${token}` } });
+    expect([path, answer.status]).toEqual([path, 403]);
+  }
+});

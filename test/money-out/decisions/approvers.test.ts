@@ -1,0 +1,150 @@
+import { measureBacklog, readBacklog } from '../../../src/control/operations/measure-backlog.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { type BuiltUser, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../../support/build.ts';
+import { approve, evidenceNote, secureSession } from '../../support/decide.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+/** Made at the command line, as three super admins are. */
+let first: BuiltUser;
+let second: BuiltUser;
+let third: BuiltUser;
+beforeAll(async () => {
+  stack = await startStack();
+  [first, second, third] = await Promise.all([superAdmin(), superAdmin(), superAdmin()]);
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const secured = async (user: BuiltUser): Promise<BuiltUser> => ({
+  ...user,
+  token: await secureSession(stack, user.id),
+});
+const superAdmin = async (isApprover = true) => secured(await buildSuperAdmin(stack, { isApprover }));
+
+/** A super admin who was invited by this person and accepted. */
+async function invitedBy({ id: inviter }: BuiltUser): Promise<BuiltUser> {
+  const user = await superAdmin(false);
+  await noteInvitation(user, inviter);
+  return user;
+}
+const noteInvitation = ({ id }: BuiltUser, inviter: string) =>
+  stack.em().execute(
+    `insert into invitations (id, user_id, token_hash, expires_at, created_by, by_super_admin, accepted_at)
+     values (?, ?, ?, now(), ?, true, now())`,
+    [newId(), id, newId(), inviter],
+  );
+
+const propose = ({ token }: BuiltUser, proposal: object) =>
+  stack.post('/v1/decisions', { note: evidenceNote, ...proposal }, { token });
+const admitting = ({ id }: BuiltUser) => ({ kind: 'admit_approver', user_id: id });
+const decideBy = (approver: BuiltUser, id: string) => approve(stack, { proposer: first, approver }, id);
+async function admit(user: BuiltUser, proposer = second, approver = third) {
+  const { status, body } = await propose(proposer, admitting(user));
+  return status === 201 ? decideBy(approver, body.data.id) : { status, body };
+}
+const isApprover = async ({ id }: BuiltUser): Promise<boolean> => {
+  const [row] = await stack.em().execute<{ is: boolean }[]>("select is_operator(?, 'approve-decision') as is", [id]);
+  return row?.is === true;
+};
+const something = async () => {
+  const { body } = await propose(second, { kind: 'book_external', amount: '5', reference: newId() });
+  return body.data.id as string;
+};
+const eventsAbout = async ({ id }: BuiltUser): Promise<string[]> => {
+  const { body } = await stack.get(`/v1/events?resource_id=${id}&limit=100`, { token: first.token });
+  const items: { event: string; impact: string }[] = body.data.items;
+  return items.filter(({ impact }) => impact === 'HIGH').map(({ event }) => event);
+};
+
+describe('An approver', () => {
+  it('who was only invited decides nothing until two others have admitted them, and then what they like', async () => {
+    const invited = await invitedBy(first);
+    const id = await something();
+    for (const step of ['approve', 'reject']) {
+      const { status, body } = await stack.post(`/v1/decisions/${id}/${step}`, undefined, { token: invited.token });
+      expect([status, body.message]).toEqual([403, expect.stringContaining('have to admit you first')]);
+    }
+    expect((await admit(invited)).body).toMatchObject({ data: { status: 'carried_out', user_id: invited.id } });
+    expect((await decideBy(invited, id)).body).toMatchObject({ data: { status: 'carried_out' } });
+    expect((await decideBy(invited, await something())).status).toBe(200);
+    expect((await eventsAbout(invited)).toSorted()).toEqual(['APPROVER_ADMITTED', 'APPROVER_FIRST_APPROVED']);
+    const told = (await readBacklog(stack.em())).find(({ what }) => what === 'new_approvers');
+    expect(told?.rows).toBeGreaterThan(0);
+  });
+
+  it('is not admitted by whoever invited them, by people who invited one another, or with their own part', async () => {
+    const invited = await invitedBy(first);
+    const puppet = await invitedBy(first);
+    const ofPuppet = await invitedBy(puppet);
+    const admitted = await invitedBy(second);
+    await admit(admitted, first, third);
+    const ofAdmitted = await invitedBy(admitted);
+    const statusOf = async (...asked: Parameters<typeof admit>) => (await admit(...asked)).status;
+    expect({
+      'proposed by the inviter': await statusOf(invited, first, second),
+      'approved by the inviter': await statusOf(invited, second, first),
+      'proposed by the new one': await statusOf(invited, invited, second),
+      'proposed by somebody whom the approver invited': await statusOf(invited, admitted, second),
+      'approved by somebody whom the proposer invited': await statusOf(invited, second, admitted),
+      'proposed by somebody whom one invited by the approver invited': await statusOf(ofAdmitted, ofPuppet, first),
+      'invited by somebody whom the approver invited': await statusOf(ofPuppet, second, first),
+    }).toEqual({
+      'proposed by the inviter': 403,
+      'approved by the inviter': 403,
+      'proposed by the new one': 403,
+      'proposed by somebody whom the approver invited': 403,
+      'approved by somebody whom the proposer invited': 403,
+      'proposed by somebody whom one invited by the approver invited': 403,
+      'invited by somebody whom the approver invited': 403,
+    });
+    expect(await isApprover(invited)).toBe(false);
+    // An approver who was admitted answers for whom they invite.
+    expect(await statusOf(ofAdmitted, second, third)).toBe(200);
+  });
+
+  it('is a user of the platform whose role may approve, active, and not admitted yet', async () => {
+    const person = await buildIndividual(stack);
+    const admin = await buildPlatformAdmin(stack, { isApprover: false });
+    const suspended = await invitedBy(first);
+    await stack.em().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
+    const nobody = { ...person, id: newId() };
+    const refusals = await Promise.all([person, admin, suspended, third, nobody].map((user) => admit(user)));
+    expect(refusals.map(({ status, body }) => [status, body.message])).toEqual([
+      [400, 'user_id: only users of the platform approve decisions'],
+      [400, 'user_id: the role of the user lacks the permission approve-decision'],
+      [400, 'user_id: the user is suspended, not active'],
+      [400, 'user_id: the user has been admitted already'],
+      [404, 'user_id: there is no such user'],
+    ]);
+  });
+
+  it('is none any more after a suspension or without the role, also when both come back', async () => {
+    for (const change of [
+      ["status = 'suspended'", "status = 'active'"],
+      ['role_id = null', "role_id = (select id from roles where name = 'platform_super_admin')"],
+    ]) {
+      const user = await invitedBy(first);
+      await admit(user);
+      expect(await isApprover(user)).toBe(true);
+      for (const set of change) await stack.em().execute(`update users set ${set} where id = ?`, [user.id]);
+      expect([change[0], await isApprover(user)]).toEqual([change[0], false]);
+      expect((await decideBy(user, await something())).status).toBe(403);
+    }
+  });
+
+  it('is not made by a statement of the application, without a decision of two people', async () => {
+    const user = await invitedBy(first);
+    const { body } = await propose(second, admitting(user));
+    const admitted = stack.em().execute('update users set approver_since = now() where id = ?', [user.id]);
+    await expect(admitted).rejects.toMatchObject({ code: 'AM010' });
+    const approved = 'update decisions set approved_by = ? where id = ?';
+    await expect(stack.em().execute(approved, [first.id, body.data.id])).rejects.toMatchObject({ code: 'AM010' });
+    expect(await isApprover(user)).toBe(false);
+  });
+
+  it('that is new shows in a gauge, which its alarm reads', async () => {
+    measureBacklog(stack.deps.metrics, stack.deps.orm);
+    expect(await stack.deps.metrics.registry.metrics()).toMatch(/amanah_waiting\{what="new_approvers"\} [1-9]/);
+  });
+});

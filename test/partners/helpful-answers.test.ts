@@ -1,0 +1,144 @@
+import { type FeeMode, feeModes } from '../../src/partners/partner.ts';
+import { isAboveZero, isWholeRupiah, subtractMoney } from '../../src/shared/money.ts';
+import { buildPayer, payoutBody } from '../money-out/payouts/build-payouts.ts';
+import { buildIndividual } from '../support/build.ts';
+import { type BuiltPartner, buildPartner } from '../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: true, sandbox: true });
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+const fees = [
+  { method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500' },
+  { method: 'qris', fixed: '0', basis_points: 70, provider_fixed: '0' },
+  { method: 'ewallet', fixed: '1250.5', basis_points: 150, provider_fixed: '0' },
+  { method: 'payout', fixed: '2500', basis_points: 30, provider_fixed: '1000' },
+];
+interface Channel {
+  method?: string;
+  channel?: string;
+  bank_code?: string;
+  minimum_amount: string;
+}
+/** All that is open to a partner. */
+async function channelsOf(partner: BuiltPartner): Promise<Channel[]> {
+  const { collection, payout_banks } = (await partner.get('/channels')).body.data;
+  return [...collection, ...payout_banks];
+}
+/** Whether a creation for so much is refused for the amount alone. */
+async function isTooLittle(partner: BuiltPartner, { method = 'payout', channel, bank_code }: Channel, amount: string) {
+  const { status, body } = await (method === 'payout'
+    ? partner.post('/quotes', { method, bank_code, amount })
+    : partner.post('/payments', { method, channel, amount }));
+  return status === 400 && body.error.details[0].field === 'amount';
+}
+const messageOf = ({ status, body }: { status: number; body: { error: { message: string } } }) => [
+  status,
+  body.error.message,
+];
+
+describe.each(feeModes)('The least amount of a channel with the fee %s', (feeMode: FeeMode) => {
+  it('is accepted, and nothing less', async () => {
+    const partner = await buildPartner(stack, { fees, feeMode });
+    const wrong: unknown[] = [];
+    for (const row of await channelsOf(partner)) {
+      const { method = 'payout', channel, bank_code, minimum_amount: least } = row;
+      const quoted = await partner.post('/quotes', { method, channel, bank_code, amount: least });
+      const { gross_amount: gross, net_amount: net } = quoted.body.data ?? {};
+      const isWhole = isWholeRupiah((method === 'payout' ? net : gross) ?? '0.5');
+      const less = ['1', '0.5', '0.0001'].map((step) => subtractMoney(least, step));
+      const refused = await Promise.all(
+        less.map((amount) => (isAboveZero(amount) ? isTooLittle(partner, row, amount) : true)),
+      );
+      if (quoted.status !== 200 || !isWhole || refused.includes(false)) wrong.push([row, quoted.status, refused]);
+    }
+    expect(wrong).toEqual([]);
+    const { collection } = (await partner.get('/channels')).body.data;
+    const bca = collection.find(({ channel }: Channel) => channel === 'BCA');
+    const made = { method: 'virtual_account', channel: 'BCA', amount: bca.minimum_amount };
+    expect((await partner.post('/payments', made)).status).toBe(200);
+  });
+});
+
+describe('A refusal that helps', () => {
+  it('names the channel or bank that was meant', async () => {
+    const partner = await buildPayer(stack, { fees });
+    const va = { method: 'virtual_account', amount: '50000' };
+    expect(messageOf(await partner.post('/payments', { ...va, channel: 'bca' }))).toEqual([
+      400,
+      'channel: there is no virtual_account bca: write BCA',
+    ]);
+    expect(messageOf(await partner.post('/payments', { ...va, channel: 'HSBC' }))).toEqual([
+      400,
+      expect.stringMatching(/there is no virtual_account HSBC: there are BCA, /),
+    ]);
+    expect(messageOf(await partner.post('/payouts', payoutBody({ bank_code: 'bri' })))).toEqual([
+      400,
+      'bank_code: no supported bank has this code: write BRI',
+    ]);
+  });
+
+  it('names fee and least amount where the fee is not covered', async () => {
+    const partner = await buildPayer(stack, { fees });
+    const va = { method: 'virtual_account', channel: 'BCA', amount: '3000' };
+    expect(messageOf(await partner.post('/payments', va))).toEqual([
+      400,
+      'amount: does not cover the fee of IDR 4000.0000: the least is IDR 10000.0000',
+    ]);
+    expect(messageOf(await partner.post('/payouts', payoutBody({ amount: '2000' })))).toEqual([
+      400,
+      expect.stringMatching(/^amount: does not cover the fee of IDR 2506.0000: the least is IDR \d+\.\d{4}$/),
+    ]);
+  });
+
+  it('tells by 409 that a key has been rotated already', async () => {
+    const partner = await buildPartner(stack);
+    expect((await partner.send('post', '/keys/rotate')).status).toBe(200);
+    expect(await partner.send('post', '/keys/rotate')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'KEY_ALREADY_ROTATED' } },
+    });
+    expect(await partner.administer('post', `/keys/${partner.keyId}/rotate`)).toMatchObject({
+      status: 409,
+      body: { statusCode: 409, code: 'KEY_ALREADY_ROTATED' },
+    });
+  });
+
+  it('names the version of the API, whatever is answered', async () => {
+    const partner = await buildPartner(stack);
+    for (const answer of [await partner.get('/balance'), await stack.get('/v1/partners/balance', {})]) {
+      expect(answer.headers.get('amanah-version')).toMatch(/^\d{4}-\d\d-\d\d$/);
+    }
+  });
+
+  it('says that a parameter was given twice, to partners and people', async () => {
+    const partner = await buildPartner(stack);
+    expect(messageOf(await partner.get('/payments?limit=1&limit=2'))).toEqual([400, 'limit: must be given once']);
+    const { token } = partner.admin;
+    expect(await stack.get('/v1/events?limit=1&limit=2', { token })).toMatchObject({
+      status: 400,
+      body: { message: 'limit: must be given once' },
+    });
+  });
+
+  it('carries a code for programs, to people too', async () => {
+    const { token } = await buildIndividual(stack);
+    const missing = '/v1/accounts/019bba56-a840-7c3e-9a51-3f1d0c8e7b24';
+    const answers = [
+      await stack.get('/v1/accounts', {}),
+      await stack.get(missing, { token }),
+      await stack.get('/v1/accounts?limit=0', { token }),
+      await stack.get('/v1/nowhere', { token }),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.statusCode, body.code])).toEqual([
+      [401, 401, 'UNAUTHENTICATED'],
+      [404, 404, 'NOT_FOUND'],
+      [400, 400, 'REQUEST_INVALID'],
+      [404, 404, 'NOT_FOUND'],
+    ]);
+  });
+});

@@ -1,0 +1,133 @@
+import { newId } from '../../../src/shared/ids.ts';
+import { buildSuperAdmin } from '../../support/build.ts';
+import { awaitMail, mailsTo, tokenIn } from '../../support/mail.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+const password = 'correct horse battery';
+const another = 'staple battery horse correct';
+
+describe('An account', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack({ worker: true });
+  });
+  afterAll(async () => {
+    await expectChecksEmpty(stack);
+    await stack?.stop();
+  });
+
+  const signUp = async () => {
+    const email = `${newId()}@example.org`;
+    const { body } = await stack.post('/v1/auth/signup', { name: 'Ibu Sari', email, password });
+    return { id: body.data.id as string, email };
+  };
+  const logIn = async (email: string, secret = password) => stack.post('/v1/auth/login', { email, password: secret });
+  const me = (token: string) => stack.get('/v1/auth/me', { token });
+  const refresh = (refresh_token: string) => stack.post('/v1/auth/refresh', { refresh_token });
+  const forgot = (email: string) => stack.post('/v1/auth/password/forgot', { email });
+
+  it('answers a forgotten password alike, in time too, and writes to the known address only', async () => {
+    const { email } = await signUp();
+    const measure = async (address: string) => {
+      const since = performance.now();
+      const { status, body } = await forgot(address);
+      return { status, body, ms: performance.now() - since };
+    };
+    const known = await measure(email);
+    const unknown = await measure(`${newId()}@example.org`);
+    expect(known.status).toBe(200);
+    expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
+    expect(Math.min(known.ms, unknown.ms)).toBeGreaterThan(240);
+    await awaitMail(stack, email, /kata sandi baru/);
+  });
+
+  it('gets a new password by the token in the mail, once; that ends all sessions, confirms the address and is told', async () => {
+    const { email } = await signUp();
+    const { access_token, refresh_token } = (await logIn(email)).body.data;
+    await forgot(email);
+    const token = tokenIn(await awaitMail(stack, email, /Atur kata sandi/));
+    const weak = await stack.post('/v1/auth/password/reset', { token, password: 'qwertyqwerty' });
+    expect([weak.status, weak.body.message]).toEqual([400, 'password: is one of the most common passwords']);
+    expect((await stack.post('/v1/auth/password/reset', { token, password: another })).status).toBe(200);
+    expect((await stack.post('/v1/auth/password/reset', { token, password })).status).toBe(400);
+    expect((await me(access_token)).status).toBe(401);
+    expect((await refresh(refresh_token)).status).toBe(401);
+    expect((await logIn(email)).status).toBe(401);
+    const { body } = await logIn(email, another);
+    expect((await me(body.data.access_token)).body.data.email_confirmed_at).not.toBeNull();
+    await awaitMail(stack, email, /telah diganti/);
+  });
+
+  it('renews its session by a refresh token, which works once; using it again ends the family and its access tokens', async () => {
+    const { email } = await signUp();
+    const first = (await logIn(email)).body.data;
+    const second = await refresh(first.refresh_token);
+    expect(second.status).toBe(200);
+    expect(second.body.data).toMatchObject({ token_type: 'Bearer', expires_in: 3600, user: { email } });
+    expect((await me(second.body.data.access_token)).status).toBe(200);
+    expect((await refresh(first.refresh_token)).status).toBe(401);
+    for (const token of [first.access_token, second.body.data.access_token]) expect((await me(token)).status).toBe(401);
+    expect((await refresh(second.body.data.refresh_token)).status).toBe(401);
+    await awaitMail(stack, email, /sesi telah diakhiri/);
+    expect((await logIn(email)).status).toBe(200);
+  });
+
+  it('keeps one of two refreshes at once at most, and none after logging out or logging out everywhere', async () => {
+    const { email } = await signUp();
+    const { refresh_token } = (await logIn(email)).body.data;
+    const both = await Promise.all([refresh(refresh_token), refresh(refresh_token)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 401]);
+    for (const path of ['/v1/auth/logout', '/v1/auth/logout-all']) {
+      const session = (await logIn(email)).body.data;
+      expect((await stack.post(path, undefined, { token: session.access_token })).status).toBe(200);
+      expect((await refresh(session.refresh_token)).status).toBe(401);
+    }
+  });
+
+  it('is invited by a mail to the invited address, whose token accepts, confirms and logs in', async () => {
+    const superAdmin = await buildSuperAdmin(stack);
+    const email = `${newId()}@example.org`;
+    const invitation = { email, name: 'Budi', user_type: 'individual' };
+    expect((await stack.post('/v1/users/invitations', invitation, { token: superAdmin.token })).status).toBe(201);
+    const token = tokenIn(await awaitMail(stack, email, /diundang/));
+    const { status, body } = await stack.post('/v1/auth/invitations/accept', { token, password });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ email, token_type: 'Bearer', refresh_token: expect.any(String) });
+    expect((await me(body.data.access_token)).body.data.email_confirmed_at).not.toBeNull();
+  });
+
+  it('chooses the language of its mails and which of them it gets', async () => {
+    const { email } = await signUp();
+    const { access_token: token } = (await logIn(email)).body.data;
+    expect((await me(token)).body.data).toMatchObject({ locale: 'id', notices: { receipts: true, reminders: true } });
+    const changed = await stack.patch('/v1/auth/me', { locale: 'en', notices: { reminders: false } }, { token });
+    expect(changed.body.data).toMatchObject({ locale: 'en', notices: { receipts: true, reminders: false } });
+    const refused = await stack.patch('/v1/auth/me', { notices: { security: false } }, { token });
+    expect(refused.status).toBe(400);
+    const { status } = await stack.put(
+      '/v1/auth/password',
+      { current_password: password, new_password: another },
+      { token },
+    );
+    expect(status).toBe(200);
+    await awaitMail(stack, email, /Your password was changed/);
+  });
+
+  it('is told of a login from elsewhere, not of the first one, and of a bank account without its number', async () => {
+    const { email } = await signUp();
+    await logIn(email);
+    await stack
+      .owner()
+      .execute("update known_logins set address = '192.0.2.7' where account_hash = ?", [
+        await stack.deps.sealer.digest(email),
+      ]);
+    const { access_token: token } = (await logIn(email)).body.data;
+    await awaitMail(stack, email, /Login baru/);
+    const account = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Sari' };
+    expect((await stack.post('/v1/bank-accounts', account, { token })).status).toBe(201);
+    const mail = await awaitMail(stack, email, /Rekening bank/);
+    expect(mail.text).toContain('7890');
+    expect(`${mail.text}${mail.html}`).not.toContain('1234567890');
+    expect((await mailsTo(stack, email)).filter(({ subject }) => /Login baru/.test(subject))).toHaveLength(1);
+  });
+});

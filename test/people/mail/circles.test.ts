@@ -1,0 +1,48 @@
+import { openRound } from '../../../src/circles/open-round.ts';
+import { payRound } from '../../../src/circles/pay-round.ts';
+import { reportDue } from '../../../src/circles/report-due.ts';
+import { reportOverdue } from '../../../src/circles/report-overdue.ts';
+import { settleDefault } from '../../../src/circles/settle-default.ts';
+import { begun, onDay } from '../../circles/begin-circle.ts';
+import { contribute } from '../../circles/build-circle.ts';
+import type { BuiltUser } from '../../support/build.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+}, 60_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
+
+it('Members of a circle are told of what they paid, what is due, overdue or in default, and of their pot, once each', async () => {
+  const { id, members } = await begun(stack, 2, { on_default: 'cover', guarantee_percent: 100 });
+  const [first, second] = members as [BuiltUser, BuiltUser];
+  await stack.em().execute('update users set email_confirmed_at = now() where id in (?, ?)', [first.id, second.id]);
+  await contribute(stack, first, id);
+  await contribute(stack, second, id);
+  await payRound(stack.em(), { circleId: id, at: onDay(0) });
+  const kindsOf = async (user: BuiltUser) =>
+    (
+      await stack
+        .em()
+        .execute<{ kind: string }[]>('select kind from mails where user_id = ? order by created_at, id', [user.id])
+    ).map(({ kind }) => kind);
+  expect(await kindsOf(first)).toEqual(['contribution', 'circle_pot']);
+  expect(await kindsOf(second)).toEqual(['contribution']);
+  await openRound(stack.em(), { circleId: id, at: onDay(1) });
+  await contribute(stack, first, id);
+  for (const at of [onDay(40), onDay(41)]) {
+    await reportDue(stack.em(), { circleId: id, at });
+    await reportOverdue(stack.em(), { circleId: id, at });
+    await settleDefault(stack.em(), { circleId: id, at });
+  }
+  expect(await kindsOf(first)).toEqual(['contribution', 'circle_pot', 'contribution']);
+  expect(await kindsOf(second)).toEqual([
+    'contribution',
+    'circle_due',
+    'circle_overdue',
+    'circle_default',
+    'circle_pot',
+  ]);
+});

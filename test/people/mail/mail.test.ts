@@ -1,0 +1,106 @@
+import { recordMail } from '../../../src/people/mail/record-mail.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { eventually } from '../../support/eventually.ts';
+import { awaitMail, mailsTo, tokenIn } from '../../support/mail.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+const password = 'correct horse battery';
+
+describe('Mail to people', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack({ worker: true });
+  });
+  afterAll(async () => {
+    await expectChecksEmpty(stack);
+    await stack?.stop();
+  });
+
+  const signUp = async (tag = '') => {
+    const email = `${newId()}${tag}@example.org`;
+    const { body, status } = await stack.post('/v1/auth/signup', { name: 'Ibu <Sari>', email, password });
+    expect(status).toBe(201);
+    return { id: body.data.id as string, email };
+  };
+  const mailRow = async (userId: string, kind: string) => {
+    const [row] = await stack
+      .em()
+      .execute<Record<string, unknown>[]>('select * from mails where user_id = ? and kind = ?', [userId, kind]);
+    return row;
+  };
+
+  it('asks whoever signs up to confirm the address, in Indonesian, by a link whose page has a button', async () => {
+    const { id, email } = await signUp();
+    const mail = await awaitMail(stack, email, /Konfirmasi/);
+    expect(mail).toEqual({
+      id: expect.any(Number),
+      from: '"Amanah" <no-reply@amanah.example>',
+      to: email,
+      subject: 'Konfirmasi alamat surel Anda',
+      text: expect.stringContaining('Halo Ibu <Sari>,'),
+      html: expect.stringContaining('Halo Ibu &lt;Sari&gt;,'),
+      received_at: expect.any(String),
+      message_id: expect.stringMatching(/^<[0-9a-f-]{36}@amanah\.example>$/),
+    });
+    const token = tokenIn(mail);
+    const page = await fetch(`${stack.url}/confirm-email?token=${token}`);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('<form method="post" action="/confirm-email">');
+    const answer = await fetch(`${stack.url}/confirm-email`, { method: 'POST', body: new URLSearchParams({ token }) });
+    expect(answer.status).toBe(200);
+    const again = await stack.post('/v1/auth/email/confirm', { token });
+    expect(again.status).toBe(400);
+    expect(again.body.message).toBe('token: is unknown, expired or already used');
+    const [user] = await stack
+      .em()
+      .execute<{ at: Date | null }[]>('select email_confirmed_at as at from users where id = ?', [id]);
+    expect(user?.at).not.toBeNull();
+  });
+
+  it('keeps no token once the mail was sent, and has sent it once', async () => {
+    const { id, email } = await signUp();
+    await awaitMail(stack, email, /Konfirmasi/);
+    const row = await eventually(
+      () => mailRow(id, 'confirm_address'),
+      (row) => row?.status === 'sent',
+    );
+    expect(row).toMatchObject({ facts_sealed: null, attempts: 1, token_hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(await mailsTo(stack, email)).toHaveLength(1);
+  });
+
+  it('parks a mail that the server refuses, with an event without the address, and keeps one that it takes later', async () => {
+    const refused = await signUp('+refused');
+    const later = await signUp('+later');
+    const parked = await eventually(
+      () => mailRow(refused.id, 'confirm_address'),
+      (row) => row?.status === 'parked',
+    );
+    expect(parked).toMatchObject({ last_error: 'status 550', attempts: 1, facts_sealed: null });
+    const [event] = await stack
+      .em()
+      .execute<{ data: object }[]>("select data from events where event = 'MAIL_PARKED' and resource_id = ?", [
+        String(parked?.id),
+      ]);
+    expect(JSON.stringify(event?.data)).not.toContain('@');
+    const waiting = await eventually(
+      () => mailRow(later.id, 'confirm_address'),
+      (row) => Number(row?.attempts) > 0,
+    );
+    expect(waiting).toMatchObject({ status: 'pending', last_error: 'status 451' });
+    expect(waiting?.facts_sealed).not.toBeNull();
+  });
+
+  it('sends nothing to whoever was suspended meanwhile', async () => {
+    const { id, email } = await signUp();
+    await awaitMail(stack, email, /Konfirmasi/);
+    await stack.em().transactional(async (tx) => {
+      await tx.execute("update users set status = 'suspended' where id = ?", [id]);
+      await recordMail(tx, stack.deps.sealer, { userId: id, kind: 'password_changed' });
+    });
+    await eventually(
+      () => mailRow(id, 'password_changed'),
+      (row) => row?.status === 'silenced',
+    );
+    expect(await mailsTo(stack, email)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,94 @@
+import { createSubscriber } from '../../giving/donations/create-subscriber.ts';
+import { withdraw } from '../../money-out/withdrawals/build-withdrawals.ts';
+import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import { buildActiveCause } from '../../support/build-targets.ts';
+import { eventually } from '../../support/eventually.ts';
+import { awaitMail, mailsTo } from '../../support/mail.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+describe('Receipts', () => {
+  let stack: Stack;
+  let causeId: string;
+  beforeAll(async () => {
+    stack = await startStack({ worker: true });
+    ({ id: causeId } = await buildActiveCause(stack));
+  });
+  afterAll(async () => {
+    await expectChecksEmpty(stack);
+    await stack?.stop();
+  });
+
+  const buildDonor = async (isConfirmed = true) => {
+    const donor = await buildIndividual(stack, { balance: '1000000' });
+    if (isConfirmed) await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [donor.id]);
+    return donor;
+  };
+  const give = (donor: BuiltUser) =>
+    stack.post(
+      '/v1/payments/balance',
+      {
+        reference_type: 'charitable_cause_donate',
+        reference_id: causeId,
+        source_account_id: donor.accountId,
+        amount: 50_000,
+      },
+      { token: donor.token },
+    );
+  const kindsOf = async (userId: string) =>
+    (
+      await stack
+        .em()
+        .execute<{ kind: string }[]>('select kind from mails where user_id = ? order by created_at', [userId])
+    ).map(({ kind }) => kind);
+
+  it('follow a donation on either rail, once each, with amount and cause and a way to stop them', async () => {
+    const donor = await buildDonor();
+    expect((await give(donor)).status).toBe(201);
+    const mail = await awaitMail(stack, donor.email, /Bukti donasi Anda sebesar Rp 50\.000/);
+    expect(mail.text).toMatch(/Rp 50\.000 untuk Well, \d{4}-\d\d-\d\d \d\d:\d\d WIB/);
+    const [, link = ''] = /(http\S+\/unsubscribe\S+)/.exec(mail.text) ?? [];
+    const order = await stack.post(
+      '/v1/payments/gateway',
+      { reference_type: 'charitable_cause_donate', reference_id: causeId, payment_id: 1, amount: 20_000 },
+      { token: donor.token },
+    );
+    expect(order.status).toBe(201);
+    await stack.sandbox.post('/sandbox/pay', { payment_code: order.body.data.payment_code });
+    await awaitMail(stack, donor.email, /Rp 20\.000/);
+    expect(await kindsOf(donor.id)).toEqual(['donation', 'donation']);
+    expect((await fetch(link)).status).toBe(200);
+    expect((await fetch(link.replace('receipts', 'reminders'), { method: 'POST' })).status).toBe(400);
+    expect((await fetch(link, { method: 'POST' })).status).toBe(200);
+    expect((await give(donor)).status).toBe(201);
+    expect(await kindsOf(donor.id)).toHaveLength(2);
+  });
+
+  it('follow a period of a subscription and a withdrawal', async () => {
+    const donor = await buildDonor();
+    await createSubscriber(() => ({ stack, donor, causeId })).begin();
+    await withdraw(stack, donor);
+    await awaitMail(stack, donor.email, /donasi rutin Anda sebesar Rp 1\.000/);
+    const paid = await awaitMail(stack, donor.email, /Penarikan Anda sebesar Rp 100\.000/);
+    expect(paid.text).toContain('BRI');
+  });
+
+  it('are not written to an address that is not confirmed', async () => {
+    const donor = await buildDonor(false);
+    expect((await give(donor)).status).toBe(201);
+    expect(await kindsOf(donor.id)).toEqual([]);
+    expect(await mailsTo(stack, donor.email)).toEqual([]);
+  });
+
+  it('are not sent any more when they were turned off before', async () => {
+    const donor = await buildDonor();
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute("select tell('donation', ?, null, array[?]::uuid[])", [causeId, donor.id]);
+      await tx.execute('update users set takes_receipts = false where id = ?', [donor.id]);
+    });
+    const [row] = await eventually(
+      () => stack.em().execute<{ status: string }[]>('select status from mails where user_id = ?', [donor.id]),
+      ([row]) => row?.status !== 'pending',
+    );
+    expect(row?.status).toBe('silenced');
+  });
+});

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { worstBodies } from '../../../bench/bodies/worst-bodies.ts';
+import { bodyLimitBytes } from '../../../src/platform/http/body.ts';
+import { mostItems } from '../../../src/platform/http/cut-long-lists.ts';
+import { parseJson } from '../../../src/platform/http/json-body.ts';
+import { moneyLiteralKeys } from '../../../src/platform/http/money-keys.ts';
+import { validate } from '../../../src/platform/http/validate.ts';
+import { canonicalJson } from '../../../src/shared/canonical-json.ts';
+import { errorCodeOf } from '../../../src/shared/errors.ts';
+import { routeGroups } from '../../../src/wiring/app.ts';
+import { itInFull } from '../../support/full.ts';
+
+const routes = routeGroups.flatMap((group) => group.routes).filter(({ body }) => body);
+const usualMs = 60;
+const msOfEachKibibyte = 2;
+
+/** Milliseconds of processor that reading takes: the least of three, as the first call also compiles. */
+function costOf(read: () => void): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 3 && least > usualMs / 4; round += 1) {
+    const before = process.threadCpuUsage();
+    read();
+    const { user, system } = process.threadCpuUsage(before);
+    least = Math.min(least, (user + system) / 1000);
+  }
+  return least;
+}
+
+/** Reads a body as a route does, the partner door's fingerprint included. */
+function read(route: (typeof routes)[number], text: string): void {
+  try {
+    const value = parseJson(Buffer.from(text), '', moneyLiteralKeys(route.body));
+    canonicalJson(value);
+    if (route.body) validate(route.body, value);
+  } catch (error) {
+    if (errorCodeOf(error) !== 'REQUEST_INVALID') throw error;
+  }
+}
+
+/** Each field of each route, with the first route that has one of that name, or with every one. */
+function fieldsOfRoutes(isEach: boolean): { route: (typeof routes)[number]; fields: string[] }[] {
+  const seen = new Set<string>();
+  return routes.map((route) => {
+    const names = route.body && 'shape' in route.body ? Object.keys(route.body.shape as object) : [];
+    const fields = names.filter((name) => isEach || !seen.has(name));
+    for (const name of names) seen.add(name);
+    return { route, fields };
+  });
+}
+
+function tooDear(bytes: number, { mostMs, isEach }: { mostMs: number; isEach: boolean }): string[] {
+  return fieldsOfRoutes(isEach).flatMap(({ route, fields }, index) =>
+    worstBodies(bytes, fields, { isAlone: isEach || index === 0 }).flatMap(({ name, text }) => {
+      const cost = costOf(() => read(route, text));
+      return cost > mostMs ? [`${route.method} ${route.path}: ${name} takes ${Math.round(cost)} ms`] : [];
+    }),
+  );
+}
+
+/** The lists that a schema reads whole, however long they are, by their paths. */
+function unboundedLists(schema: unknown, path: string): string[] {
+  if (!(schema instanceof z.ZodType)) return [];
+  const def = schema.def as unknown as Record<string, unknown>;
+  const isUnbounded = schema instanceof z.ZodArray && mostItems(schema) === null;
+  const inner = [def.innerType, def.in, def.element, ...(Array.isArray(def.options) ? def.options : [])];
+  const shape = schema instanceof z.ZodObject ? Object.entries(schema.shape as object) : [];
+  return [
+    ...(isUnbounded ? [path] : []),
+    ...inner.flatMap((part) => unboundedLists(part, path)),
+    ...shape.flatMap(([name, field]) => unboundedLists(field, `${path}.${name}`)),
+  ];
+}
+
+describe('The worst body of a route', () => {
+  it('costs no more than its size allows, whatever its form and whichever field has it', () => {
+    expect(tooDear(bodyLimitBytes.auth - 256, { mostMs: usualMs, isEach: false })).toEqual([]);
+  }, 120_000);
+
+  itInFull(
+    'costs no more when it is as large as it may be',
+    () => {
+      const bytes = bodyLimitBytes.usual;
+      const mostMs = usualMs + ((bytes - bodyLimitBytes.auth) / 1024) * msOfEachKibibyte;
+      expect(tooDear(bytes - 256, { mostMs, isEach: true })).toEqual([]);
+    },
+    600_000,
+  );
+
+  it('has no list without a bound, behind which it is cut', () => {
+    expect(routes.flatMap(({ method, path, body }) => unboundedLists(body, `${method} ${path}`))).toEqual([]);
+  });
+});
