@@ -101,6 +101,7 @@ it('A booked transfer that the bank returns goes back to where it came from, and
 it('A payout that the bank returned, and that the provider then says was made, is booked', async () => {
   const payer = await buildPayer(stack, { fees });
   const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
+  await saidOf(id, 'accepted');
   await settleAtProvider(stack, id, 'REVERSED');
   await payoutWhen(payer, id, 'reversed');
   expect((await readBalance(payer)).available).toBe('997500.0000');
