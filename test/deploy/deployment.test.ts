@@ -202,7 +202,9 @@ describe('Every environment variable', () => {
   });
 
   it('in docs/configuration.md is known, and the other way round', () => {
-    const named = [...read('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` \|/gm)].map(([, name = '']) => name);
+    const named = [...read('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` \|/gm)].map(
+      ([, name = '']) => name,
+    );
     const ofNpmStart = ['TEMPORAL_UI_PORT'];
     const wanted = configVariables.filter((name) => name !== 'WORKFLOW_BUNDLE');
     expect([...new Set(named)].toSorted()).toEqual([...wanted, ...ofNpmStart].toSorted());
