@@ -88,7 +88,9 @@ export async function donationSubscription({
   return standing.status;
 }
 
-/** A day after the previous attempt, even a late one. */
-function nextAttemptAt({ startedAt, interval, period, attempt, lastAttemptAt }: SubscriptionStanding): Date {
-  return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, new Date(lastAttemptAt));
+/** A day after the previous attempt, even a late one, or after the receiving side postponed it. */
+function nextAttemptAt(standing: SubscriptionStanding): Date {
+  const { startedAt, interval, period, attempt, lastAttemptAt, postponedAt } = standing;
+  const postponed = postponedAt === undefined ? null : new Date(postponedAt);
+  return attemptAt(dueAt(new Date(startedAt), interval, period), attempt, new Date(lastAttemptAt), postponed);
 }

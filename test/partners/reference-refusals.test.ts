@@ -52,9 +52,9 @@ describe("The refusals in the partners' reference", () => {
         if (!idempotent) expect(description).not.toContain('IDEMPOTENCY');
         if (code === 'REQUEST_INVALID_PAYLOAD')
           expect(details).toContainEqual({ field: expect.any(String), message: expect.any(String) });
-        if (code === 'PROVIDER_INDETERMINATE')
-          expect(Object.keys(Object(details))).toEqual(['payment_id', 'status_url']);
-        if (code === 'PROVIDER_REFUSED') expect(Object.keys(Object(details))).toEqual(['payment_id', 'failure_code']);
+        const id = operation.operationId === 'createInstrument' ? 'instrument_id' : 'payment_id';
+        if (code === 'PROVIDER_INDETERMINATE') expect(Object.keys(Object(details))).toEqual([id, 'status_url']);
+        if (code === 'PROVIDER_REFUSED') expect(Object.keys(Object(details))).toEqual([id, 'failure_code']);
       }
     }
   });

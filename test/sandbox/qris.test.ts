@@ -55,9 +55,9 @@ describe('QRIS', () => {
     expect(new Set(ids.map(qrisReference)).size).toBe(100);
   });
 
-  test('a fraction, zero and a name that does not fit are refused', () => {
+  test('a fraction, less than nothing and a name that does not fit are refused', () => {
     expect(() => buildQris(sandboxMerchant, { amount: 0.5 })).toThrow(RangeError);
-    expect(() => buildQris(sandboxMerchant, { amount: 0 })).toThrow(RangeError);
+    expect(() => buildQris(sandboxMerchant, { amount: -1 })).toThrow(RangeError);
     expect(() => buildQris({ ...sandboxMerchant, name: 'x'.repeat(100) }, { amount: 1 })).toThrow(RangeError);
   });
 });

@@ -55,14 +55,14 @@ export function removeManager(
   const { caller, causeId, userId, requestId } = input;
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
-    if (!isCreatorOf(caller, cause) && userId !== caller.userId)
-      refuse('FORBIDDEN', 'only the creator can remove managers', { field: 'id' });
     const removed = await tx.execute<unknown[]>(
       'delete from cause_managers where cause_id = ? and user_id = ? returning 1',
       [causeId, userId],
     );
     if (removed.length === 0)
       refuse('NOT_FOUND', 'the user does not manage this charitable cause', { field: 'user_id' });
+    if (!isCreatorOf(caller, cause) && userId !== caller.userId)
+      refuse('FORBIDDEN', 'only the creator can remove managers', { field: 'id' });
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
       resourceType: 'charitable_cause',

@@ -17,6 +17,7 @@ export const standingOf = (subscription: Subscription): SubscriptionStanding => 
   period: subscription.periods_paid,
   attempt: subscription.refusals + 1,
   lastAttemptAt: subscription.attempted_at.toISOString(),
+  ...(subscription.postponed_at && { postponedAt: subscription.postponed_at.toISOString() }),
 });
 
 /**

@@ -19,7 +19,8 @@ export interface PeriodAttempt {
 
 /**
  * One attempt at one period, once: the payment with its record, or the record of its refusal; the third refusal of a
- * period ends the subscription as `failed`. An attempt that was made already, that comes after the end, or that is not
+ * period ends the subscription as `failed`. What the receiving side refuses is postponed by a day and counts as no attempt
+ * (docs/contract.md 5). An attempt that was made already, that comes after the end, or that is not
  * due yet, changes nothing. Returns the subscription's state afterwards.
  */
 export async function paySubscriptionPeriod(
@@ -33,12 +34,24 @@ export async function paySubscriptionPeriod(
     const isNext = subscription.periods_paid === period && subscription.refusals + 1 === attempt;
     if (subscription.status !== 'active' || !isNext) return standingOf(subscription);
     const due = dueAt(subscription.started_at, subscription.interval, period);
-    const earlyByMs = await earliness(tx, attemptAt(due, attempt, subscription.attempted_at), dueBy);
+    const earlyByMs = await earliness(
+      tx,
+      attemptAt(due, attempt, subscription.attempted_at, subscription.postponed_at ?? null),
+      dueBy,
+    );
     if (earlyByMs > 0) return { ...standingOf(subscription), earlyByMs };
     const refusal = await attemptPayment(tx, subscription, period);
-    await keepAttempt(tx, subscription, { period, attempt, refusal: refusal?.code ?? null, due });
     const now = await readDatabaseClock(tx);
+    if (refusal !== null && isOfReceiver(refusal)) {
+      subscription.postponed_at = madeAt(now, at);
+      await recordRefusal(tx, subscription, { period, attempt, refusal });
+      subscription.updated_at = now;
+      await tx.flush();
+      return standingOf(subscription);
+    }
+    await keepAttempt(tx, subscription, { period, attempt, refusal: refusal?.code ?? null, due });
     subscription.attempted_at = madeAt(now, at);
+    subscription.postponed_at = null;
     await failpoint('pay-subscription-period.paid');
     if (refusal === null) {
       subscription.periods_paid += 1;
@@ -75,6 +88,9 @@ async function attemptPayment(
     throw error;
   }
 }
+
+/** Whether the cause takes nothing now, or its organization may not receive; all else is the donor's side. */
+const isOfReceiver = ({ code, field }: DomainError): boolean => code === 'REQUEST_INVALID' && field === 'reference_id';
 
 async function recordRefusal(
   tx: EntityManager,

@@ -17,6 +17,8 @@ const SubscriptionSchema = defineEntity({
     refusals: p.smallint(),
     /** When the last attempt was made, paid or refused. */
     attempted_at: p.datetime(),
+    /** When the receiving side last refused the next period. */
+    postponed_at: p.datetime().nullable(),
     ended_at: p.datetime().nullable(),
     created_at: p.datetime().defaultRaw('now()'),
     updated_at: p.datetime().defaultRaw('now()'),

@@ -59,10 +59,12 @@ export function dueAt(startedAt: Date, interval: SubscriptionInterval, period: n
 
 /**
  * When an attempt (1, 2, 3) at a period is due: the first with the period, another a day after the previous one was
- * made, however late that was.
+ * made, however late that was; and a day after the receiving side postponed it.
  */
-export const attemptAt = (due: Date, attempt: number, lastAttemptAt: Date): Date =>
-  attempt === 1 ? due : new Date(lastAttemptAt.getTime() + dayMs);
+export function attemptAt(due: Date, attempt: number, lastAttemptAt: Date, postponedAt: Date | null = null): Date {
+  const at = attempt === 1 ? due : new Date(lastAttemptAt.getTime() + dayMs);
+  return new Date(Math.max(at.getTime(), postponedAt === null ? 0 : postponedAt.getTime() + dayMs));
+}
 
 /** What a subscription is created from: ids and the amount. */
 export interface SubscriptionOpening {
@@ -114,6 +116,8 @@ export interface SubscriptionStanding {
   attempt: number;
   /** When the last attempt was made, ISO 8601. */
   lastAttemptAt: string;
+  /** When the receiving side last refused this period, ISO 8601. */
+  postponedAt?: string;
   /** Set when the attempt came too early and was not made: the milliseconds left, by the database's clock. */
   earlyByMs?: number;
 }

@@ -34,7 +34,10 @@ const SubscriptionAnswer = z
 function presentSubscription(subscription: Subscription): z.input<typeof SubscriptionAnswer> {
   const { status, started_at: startedAt, interval, periods_paid: period, refusals } = subscription;
   const due = dueAt(startedAt, interval, period);
-  const next = status === 'active' ? attemptAt(due, refusals + 1, subscription.attempted_at) : null;
+  const next =
+    status === 'active'
+      ? attemptAt(due, refusals + 1, subscription.attempted_at, subscription.postponed_at ?? null)
+      : null;
   return {
     id: subscription.id,
     user_id: subscription.user_id,

@@ -2,9 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { either, type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import type { SubscriptionWorkflows } from './subscription.ts';
 
-/** Active subscriptions whose next attempt is late: that of a period which is due, and a day after a refusal. */
+/** Active subscriptions whose next attempt is late: that of a period which is due, and a day after a refusal or
+ * a postponement. */
 export const overdueSubscriptions = `select id, since from (
-    select s.id, greatest(s.due_at, (select max(a.created_at) + interval '1 day' from donation_subscription_attempts a
+    select s.id, greatest(s.due_at, s.postponed_at + interval '1 day', (select max(a.created_at) + interval '1 day' from donation_subscription_attempts a
       where a.subscription_id = s.id and a.period = s.periods_paid)) as since
     from donation_subscriptions s where s.status = 'active' and s.due_at < now() - interval '5 minutes') next
   where since < now() - interval '5 minutes'`;

@@ -17,6 +17,8 @@ create table donation_subscriptions (
   refusals smallint not null default 0 check (refusals between 0 and 3),
   -- When the last attempt was made, from which the next one counts.
   attempted_at timestamptz not null default now(),
+  -- When the receiving side last refused the next period: that counts as no attempt.
+  postponed_at timestamptz,
   ended_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

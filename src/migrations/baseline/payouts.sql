@@ -112,6 +112,7 @@ create table payout_switch (
   check (enabled or num_nulls(reason, changed_by, changed_at) = 0)
 );
 insert into payout_switch default values;
+-- Whether transfers and refunds are held.
 create function payouts_held() returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select not s.enabled from payout_switch s

@@ -75,7 +75,7 @@ grant insert, update (name, description, target_amount, location, regulations, b
   approved_at, updated_at) on charitable_causes to amanah_app;
 grant insert, update (status, cause_id, allocation_batch_id, transaction_id, refund_transaction_id, updated_at)
   on donations to amanah_app;
-grant insert, update (status, periods_paid, refusals, attempted_at, ended_at, updated_at)
+grant insert, update (status, periods_paid, refusals, attempted_at, postponed_at, ended_at, updated_at)
   on donation_subscriptions to amanah_app;
 grant insert, update (name, capacity, amount, visibility, grace_days, on_default, guarantee_percent, start_date, starts_at, current_turn, first_turn, status,
   schedule_anchor, schedule_step, next_opens_at, draw_seed_sealed, draw_seed, updated_at, started_at, ended_at, deleted_at)

@@ -55,6 +55,7 @@ describe('A payment', () => {
           payment_code: expect.stringMatching(/^\d+$/),
           next_action: { type: 'show_account_number', value: body.data?.payment_code },
           metadata: null,
+          instrument_id: null,
           status_url: `/v1/partners/payments/${body.data?.id}`,
           expires_at: expect.stringMatching(timestamp),
           created_at: expect.stringMatching(timestamp),

@@ -97,6 +97,7 @@ describe('POST /v1/partners/payouts', () => {
           fee: '2500.0000',
           net_amount: '97500.0000',
           currency: 'IDR',
+          batch_id: null,
           bank_code: 'BRI',
           bank_account_number: magicAccount('111111'),
           status_url: `/v1/partners/payouts/${body.data.id}`,

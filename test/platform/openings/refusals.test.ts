@@ -13,6 +13,7 @@ import { presentError } from '../../../src/platform/http/errors.ts';
 import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { fromStored, openOnce, refuseOnce, toStored } from '../../../src/platform/openings/open-once.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { canonicalJson } from '../../../src/shared/canonical-json.ts';
 import { DomainError } from '../../../src/shared/errors.ts';
 import {
   allocationBatchIdFor,
@@ -251,8 +252,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     const paymentId = partnerPaymentIdFor(partner.id, key);
     const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
     const open = async () => {
-      const sent = Buffer.from(JSON.stringify(body));
-      const fingerprint = fingerprintOfRequest('POST', '/v1/partners/payments', sent);
+      const fingerprint = fingerprintOfRequest('POST', '/v1/partners/payments', canonicalJson(body));
       const idempotency = { keyHash: hashKey(key), fingerprint };
       const input = { paymentId, partnerId: partner.id, body, idempotency, requestId: 'test' };
       const stamp = await stampOpening(stack.em());
