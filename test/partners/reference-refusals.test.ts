@@ -52,7 +52,7 @@ describe("The refusals in the partners' reference", () => {
         if (!idempotent) expect(description).not.toContain('IDEMPOTENCY');
         if (code === 'REQUEST_INVALID_PAYLOAD')
           expect(details).toContainEqual({ field: expect.any(String), message: expect.any(String) });
-        const id = operation.operationId === 'createInstrument' ? 'instrument_id' : 'payment_id';
+        const id = operation.route.path.includes('/instruments') ? 'instrument_id' : 'payment_id';
         if (code === 'PROVIDER_INDETERMINATE') expect(Object.keys(Object(details))).toEqual([id, 'status_url']);
         if (code === 'PROVIDER_REFUSED') expect(Object.keys(Object(details))).toEqual([id, 'failure_code']);
       }

@@ -126,8 +126,10 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     await waiting[1];
     const [row] = await stack
       .em()
-      .execute('select periods_paid, refusals from donation_subscriptions where id = ?', [subscriptionId]);
-    expect(row).toEqual({ periods_paid: 1, refusals: 1 });
+      .execute('select periods_paid, refusals, postponed_at from donation_subscriptions where id = ?', [
+        subscriptionId,
+      ]);
+    expect(row).toEqual({ periods_paid: 1, refusals: 0, postponed_at: expect.any(String) });
     expect(await currentAmountOf(stack, creator, id)).toBe(1000);
   });
 

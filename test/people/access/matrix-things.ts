@@ -2,9 +2,8 @@ import { openAccount } from '../../../src/ledger/accounts/open-account.ts';
 import { endpointSecretPlace } from '../../../src/partners/webhook-endpoint.ts';
 import { webhookBodyPlace } from '../../../src/partners/webhooks/record-webhook.ts';
 import type { Route } from '../../../src/platform/http/route-group.ts';
-import { must } from '../../../src/shared/assert.ts';
 import { newAddressId, newId } from '../../../src/shared/ids.ts';
-import { type BuiltUser, buildRole } from '../../support/build.ts';
+import { type BuiltUser, buildIndividual, buildRole } from '../../support/build.ts';
 import { buildActiveCause, buildGoal, buildProduct } from '../../support/build-targets.ts';
 import { buildOperators, plantDecision } from '../../support/decide.ts';
 import { buildTransaction } from '../../support/documents.ts';
@@ -52,12 +51,11 @@ async function cause(stack: Stack, { user }: Owner): Promise<Ids> {
       "update charitable_causes set status = 'pending', approved_at = null, approved_by = null, organization_id = ?, owner_type = ? where id = ?",
       [user.organizationId, user.organizationId ? 'organization' : 'individual', id],
     );
-  const [manager] = await stack.owner().execute<{ user_id: string }[]>(
-    `insert into cause_managers (cause_id, user_id, created_by)
-     select ?, id, ? from users where id <> ? and status = 'active' order by created_at limit 1 returning user_id`,
-    [id, user.id, user.id],
-  );
-  return { id, user_id: must(manager, 'somebody else is there').user_id };
+  const manager = await buildIndividual(stack);
+  await stack
+    .owner()
+    .execute('insert into cause_managers (cause_id, user_id, created_by) values (?, ?, ?)', [id, manager.id, user.id]);
+  return { id, user_id: manager.id };
 }
 
 async function circle(stack: Stack, { user }: Owner): Promise<Ids> {

@@ -212,26 +212,25 @@ describe('The permission matrix', () => {
       }
     });
 
-    it.each(titled.filter(([, { path }]) => /:(role_id|organization_id|user_id)/.test(path)))(
-      '%s: what belongs to another organization is refused',
-      async (name, route) => {
-        const { id, organizationId } = await buildRole(stack);
-        const user = await buildIndividual(stack, { organizationId });
-        const known: Record<string, string> = { role_id: id, organization_id: organizationId, user_id: user.id };
-        const path = route.path.replace(/:(\w+)/g, (_, param: string) => known[param] ?? newId());
-        await give(permissions);
-        const body = name === 'DELETE /v1/acl/roles/:/permissions' ? { permissions: ['read-role'] } : {};
-        const answer = await fetch(new URL(path, stack.url), {
-          method: route.method.toUpperCase(),
-          headers: {
-            'content-type': 'application/json',
-            authorization: `Bearer ${await freshToken('organization')}`,
-          },
-          body: route.method === 'get' ? null : JSON.stringify(body),
-        });
-        expect(answer.status).toBe(name === 'PATCH /v1/organizations/:' ? 401 : 403);
-      },
-    );
+    it.each(
+      titled.filter(([, { path }]) => /:(role_id|organization_id|user_id)/.test(path) && !path.includes('/managers/')),
+    )('%s: what belongs to another organization is refused', async (name, route) => {
+      const { id, organizationId } = await buildRole(stack);
+      const user = await buildIndividual(stack, { organizationId });
+      const known: Record<string, string> = { role_id: id, organization_id: organizationId, user_id: user.id };
+      const path = route.path.replace(/:(\w+)/g, (_, param: string) => known[param] ?? newId());
+      await give(permissions);
+      const body = name === 'DELETE /v1/acl/roles/:/permissions' ? { permissions: ['read-role'] } : {};
+      const answer = await fetch(new URL(path, stack.url), {
+        method: route.method.toUpperCase(),
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${await freshToken('organization')}`,
+        },
+        body: route.method === 'get' ? null : JSON.stringify(body),
+      });
+      expect(answer.status).toBe(name === 'PATCH /v1/organizations/:' ? 401 : 403);
+    });
 
     const others = titled.filter(([, { access }]) => access.kind === 'open' || access.kind === 'partner');
     it.each(others)('%s: needs no token of ours, or a partner’s key', async (name, route) => {
