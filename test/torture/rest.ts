@@ -145,7 +145,9 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
   );
   restless.push(...taken.map(({ id, status }) => ({ what: 'reversed payout', id, status })));
   for (const { what, rows: late } of await readBacklog(em)) {
-    if (late > 0 && what.startsWith('overdue_')) restless.push({ what, id: '', status: `${late} rows` });
+    // No mail server runs here: mails wait.
+    if (late > 0 && what.startsWith('overdue_') && what !== 'overdue_mails')
+      restless.push({ what, id: '', status: `${late} rows` });
   }
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
   for (const { what, id } of await findEnded(topology)) {
