@@ -16,13 +16,8 @@ export function secondSignatureTime(header: string): number | null {
   return at === undefined ? null : Number(at);
 }
 
-/** The signature of a body: hex HMAC-SHA256 of its bytes, keyed by the signing secret's text. */
-export function signBody(secret: string, body: Uint8Array): string {
-  return createHmac('sha256', secret).update(body).digest('hex');
-}
-
 /**
- * Whether `signature` (hex of either case) is the signature of exactly these bytes. Constant time: a missing, malformed
+ * Whether `signature` (hex of either case) is the HMAC-SHA256 of exactly these bytes, keyed by the signing secret's text. Constant time: a missing, malformed
  * or wrong signature costs the same work.
  */
 export function isSignatureOf(secret: string, body: Uint8Array, signature: string): boolean {

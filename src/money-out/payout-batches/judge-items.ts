@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { type FieldComplaint, judge } from '../../platform/http/validate.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { PayoutRequest } from '../payouts/prepare-payout.ts';
-import { complainOfPayout, type PricedPayout, priceWith, readPriceContexts } from '../payouts/price-payout.ts';
+import { judgePayout, type PricedPayout, readPriceContexts } from '../payouts/price-payout.ts';
 
 export interface BatchItemRequest extends PayoutRequest {
   external_ref: string;
@@ -47,9 +47,9 @@ export async function judgeItems(
       accountNumber: request.bank_account_number,
       amount: request.amount,
     };
-    const found = complainOfPayout(contexts.get(request.bank_code), question);
-    if (found.length > 0) for (const { field, complaint } of found) complain(`items.${place}.${field}`, complaint);
-    else judged.push({ request, price: priceWith(contexts.get(request.bank_code), question) });
+    const { complaints: found, price } = judgePayout(contexts.get(request.bank_code), question);
+    for (const { field, complaint } of found) complain(`items.${place}.${field}`, complaint);
+    if (found.length === 0 && price !== null) judged.push({ request, price });
   }
   const [first] = complaints;
   if (first === undefined) return judged;

@@ -44,26 +44,18 @@ interface ContextRow extends PayoutBank {
   provider_basis_points: number;
 }
 
-/** What a payout costs, by the table of banks and the most specific fee rule (bank before method). */
+/**
+ * What a payout costs, by the table of banks and the most specific fee rule (bank before method). Refuses the first thing
+ * that `judgePayout` finds.
+ */
 export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
   const { partnerId, bankCode } = question;
   const context = (await readPriceContexts(em, { partnerId, bankCodes: [bankCode] })).get(bankCode);
-  return context === undefined ? refuseUnknownBank(em, bankCode) : priceWith(context, question);
-}
-
-type Question = Omit<PayoutQuestion, 'partnerId'>;
-
-/** The price of a payout in its context. Refuses the first thing that `complainOfPayout` finds. */
-export function priceWith(context: PriceContext | undefined, question: Question): PricedPayout {
-  const [complaint] = complainOfPayout(context, question);
-  if (complaint !== undefined) refuseField(complaint.field, complaint.complaint);
-  const { rule, feeMode } = must(context, 'a bank that is not served was refused');
-  const price = priceCollection(feeMode, formatMoney(question.amount), rule);
-  return {
-    ...price,
-    feeMode,
-    providerFee: feeOf(price.net, rule.provider_fixed, rule.provider_basis_points),
-  };
+  if (context === undefined) return refuseUnknownBank(em, bankCode);
+  const { complaints, price } = judgePayout(context, question);
+  const [first] = complaints;
+  if (first !== undefined) refuseField(first.field, first.complaint);
+  return must(price, 'a payout that nothing is wrong with has a price');
 }
 
 interface PayoutComplaint {
@@ -74,25 +66,28 @@ interface PayoutComplaint {
 /**
  * All that is wrong with a payout: a bank that is not served, an account number of the wrong length for the bank, a fee
  * that would need more than four decimals, and a net that is not a positive whole number of rupiah within the bank's
- * limits.
+ * limits. Where nothing is wrong with its amount, its price.
  */
-export function complainOfPayout(
+export function judgePayout(
   context: PriceContext | undefined,
-  { bankCode, accountNumber, amount }: Question,
-): PayoutComplaint[] {
-  if (context === undefined) return [{ field: 'bank_code', complaint: 'no supported bank has this code' }];
+  { bankCode, accountNumber, amount }: Omit<PayoutQuestion, 'partnerId'>,
+): { complaints: PayoutComplaint[]; price: PricedPayout | null } {
+  if (context === undefined) {
+    return { complaints: [{ field: 'bank_code', complaint: 'no supported bank has this code' }], price: null };
+  }
+  const complaints: PayoutComplaint[] = [];
   const ofNumber = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
-  const ofAmount = complainOfAmount(context, { bankCode, amount });
-  return [
-    ...(ofNumber === null ? [] : [{ field: 'bank_account_number' as const, complaint: ofNumber }]),
-    ...(ofAmount === null ? [] : [{ field: 'amount' as const, complaint: ofAmount }]),
-  ];
+  if (ofNumber !== null) complaints.push({ field: 'bank_account_number', complaint: ofNumber });
+  const price = priceWith(context, { bankCode, amount });
+  if (typeof price !== 'string') return { complaints, price };
+  return { complaints: [...complaints, { field: 'amount', complaint: price }], price: null };
 }
 
-function complainOfAmount(
+/** The price of an amount at a bank, or why it has none. */
+function priceWith(
   context: PriceContext,
-  { bankCode, amount }: Pick<Question, 'bankCode' | 'amount'>,
-): string | null {
+  { bankCode, amount }: Pick<PayoutQuestion, 'bankCode' | 'amount'>,
+): PricedPayout | string {
   const { feeMode, rule, minimum } = context;
   let price: Price;
   try {
@@ -106,7 +101,8 @@ function complainOfAmount(
     return `does not cover the fee of IDR ${fee}: the least is IDR ${leastPayout(feeMode, rule, minimum) ?? 'unknown'}`;
   }
   if (!isWholeRupiah(net)) return `what reaches the bank, ${net}, is not a whole IDR amount`;
-  return complainOfBankAmount(net, bankCode, context);
+  const ofBank = complainOfBankAmount(net, bankCode, context);
+  return ofBank ?? { ...price, feeMode, providerFee: feeOf(net, rule.provider_fixed, rule.provider_basis_points) };
 }
 
 /** The contexts of payouts to these banks, by bank code; a bank that is not served has none. */

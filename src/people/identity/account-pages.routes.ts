@@ -1,9 +1,8 @@
 import Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
-import type { Config } from '../../platform/config/config.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { asDomainError, noteRefusal } from '../../platform/http/errors.ts';
+import { asDomainError, noteRefusal, sentenceOf } from '../../platform/http/errors.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import type { RouteGroup } from '../../platform/http/route-group.ts';
 import { callRoute, type Doors, type ServingPorts } from '../../platform/http/serve-route.ts';
@@ -14,7 +13,6 @@ import { unsubscribe, unsubscribePath } from '../mail/unsubscribe.ts';
 import { accountPage, type Markup, messagePage } from './account-page.ts';
 
 interface PagePorts extends ServingPorts {
-  config: Config;
   log: Logger;
   sealer: Sealer;
 }
@@ -86,7 +84,7 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
     } catch (thrown) {
       const error = asDomainError(thrown);
       noteRefusal(deps.log, ctx, error);
-      show(ctx, showWhy(error.messages?.join('. ') ?? error.message), errorStatuses[error.code]);
+      show(ctx, showWhy(sentenceOf(error)), errorStatuses[error.code]);
     }
   };
 

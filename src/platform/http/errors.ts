@@ -60,6 +60,9 @@ export function presentError(error: DomainError, path: string, requestId: string
   };
 }
 
+/** A refusal as a page shows it. */
+export const sentenceOf = ({ message, messages }: DomainError): string => messages?.join('. ') ?? message;
+
 /**
  * Puts a refusal's code into the request's log line, logs a 5xx with its cause, sets `Retry-After`, and closes the
  * connection after a 413 or 408, whose body was not read to its end.

@@ -128,6 +128,3 @@ export function createConsole<Ports extends PagePorts>({
   }
   return { deps, call, readPart, listPart, readMe, readNames, show, goTo, orShowWhy };
 }
-
-/** A refusal in one sentence. */
-export const sentenceOf = ({ message, messages }: DomainError): string => messages?.join('. ') ?? message;

@@ -1,8 +1,9 @@
 import type Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
+import { sentenceOf } from '../../../platform/http/errors.ts';
 import { csvLine } from '../../../shared/csv.ts';
-import { type Console, sentenceOf } from './console.routes.ts';
+import type { Console } from './console.routes.ts';
 import { complain, type Markup } from './layout.ts';
 import { type ListOf, listsShown, type Row } from './lists.ts';
 import type { Listed } from './part.ts';

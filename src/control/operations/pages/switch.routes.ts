@@ -1,9 +1,10 @@
 import type Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
+import { sentenceOf } from '../../../platform/http/errors.ts';
 import { readForm } from '../../../platform/http/forms.ts';
 import { errorStatuses } from '../../../shared/errors.ts';
-import { type Console, type Me, sentenceOf } from './console.routes.ts';
+import type { Console, Me } from './console.routes.ts';
 import { complain, type Markup, type SwitchShown } from './layout.ts';
 import { instantOr } from './spell.ts';
 
