@@ -5,6 +5,7 @@ import { payFromBalance } from '../../src/money-in/payments/pay-from-balance.ts'
 import type { Caller } from '../../src/shared/caller.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { loseWorkflow } from '../support/lose-workflow.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import {
@@ -138,7 +139,7 @@ describe('The workflow of a circle', () => {
 
   it('is restarted from its row by the sweep when it was lost with all its signals', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
-    await stack.deps.workflows.client.workflow.getHandle(`saving-circle/${id}`).terminate('lost');
+    await loseWorkflow(stack.deps.workflows.client, `saving-circle/${id}`);
     for (const { id: userId, accountId } of members) {
       await payFromBalance(stack.em(), savingCircleContribution, {
         payer: { userId, userType: 'individual', organizationId: null },

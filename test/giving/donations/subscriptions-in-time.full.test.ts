@@ -6,6 +6,7 @@ import {
   buildSuperAdmin,
   fund,
 } from '../../support/build.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
 import { buildCause, currentAmountOf } from '../causes/build-cause.ts';
@@ -162,7 +163,7 @@ describe('Under time skipping', () => {
     const startedAt = Number(await stack.time.currentTimeMs()) - 24 * dayMs;
     // Temporal comes back without the workflow, which goes on from its row: three periods are overdue.
     const workflowId = `donation-subscription/${id}`;
-    await stack.time.client.workflow.getHandle(workflowId).terminate('lost');
+    await loseWorkflow(stack.time.client, workflowId);
     await stack
       .owner()
       .execute('update donation_subscriptions set started_at = ? where id = ?', [new Date(startedAt), id]);

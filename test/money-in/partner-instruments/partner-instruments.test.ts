@@ -1,4 +1,5 @@
 import { instrumentPaymentIdFor } from '../../../src/shared/ids.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -156,7 +157,7 @@ it('is refused for what no channel has, and is nobody else’s', async () => {
 it('finds by itself what no callback told, also when its workflow was lost', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
-  await stack.deps.workflows.client.workflow.getHandle(`partner-instrument/${id}`).terminate('lost');
+  await loseWorkflow(stack.deps.workflows.client, `partner-instrument/${id}`);
   await payTo(payment_code, 30_000);
   await paymentsOf(partner, id, 1);
   await stack.owner().execute('update partner_instruments set seen_until = now() where id = ?', [id]);

@@ -6,6 +6,7 @@ import { lookAtEverythingAgain, type Sweep, sweepRows } from '../../../src/platf
 import { newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual } from '../../support/build.ts';
 import { itInFull } from '../../support/full.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { pauseSchedules } from '../../support/pause-schedules.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -26,7 +27,7 @@ async function loseOverdueOrder(): Promise<string> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const answer = await stack.post('/v1/payments/gateway', body, { token: payer.token });
   const id = answer.body.data.payment_order_id;
-  await stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${id}`).terminate('lost');
+  await loseWorkflow(stack.deps.workflows.client, `gateway-payment/${id}`);
   await stack.owner().execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [id]);
   return id;
 }

@@ -3,6 +3,7 @@ import { lookAtPayoutBatch } from '../../../src/money-out/payout-batches/look-at
 import { mostOpenBatches } from '../../../src/money-out/payout-batches/payout-batch.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { itInFull } from '../../support/full.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { buildPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { buildPayer, generous, magicAccount, readBalance } from '../payouts/build-payouts.ts';
@@ -227,7 +228,7 @@ it('is reserved once when it is approved twice at once, and sent once when its w
   const path = `/payout-batches/${id}/approve`;
   const answers = await Promise.all([approve(path), approve(path), approve(path)]);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-  await stack.deps.workflows.client.workflow.getHandle(`partner-payout-batch/${id}`).terminate('lost');
+  await loseWorkflow(stack.deps.workflows.client, `partner-payout-batch/${id}`);
   await stack.owner().execute('update payout_batches set look_again_at = now() where id = ?', [id]);
   await stack.deps.workflows.client.workflow.execute('sweepPayouts', {
     workflowId: `test/${newId()}`,

@@ -6,6 +6,7 @@ import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { type BuildPlace, fund } from '../../support/build.ts';
 import type { Http, HttpAnswer } from '../../support/http.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { type BuiltPartner, buildPartner, type PartnerOptions } from '../../support/partner.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 
@@ -128,7 +129,7 @@ export async function buildRestingPayout(
     () => stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]),
     (rows) => rows.length === 1,
   );
-  await stack.deps.workflows.client.workflow.getHandle(`partner-payout/${id}`).terminate('lost');
+  await loseWorkflow(stack.deps.workflows.client, `partner-payout/${id}`);
   return id;
 }
 

@@ -1,4 +1,5 @@
 import { casesOf } from '../../support/full.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { recountTallies } from '../../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
@@ -27,7 +28,7 @@ it('A callback that restarts a lost payout is checked at once, however old the p
     () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [id]),
     ([row]) => row?.word === 'accepted',
   );
-  await stack.deps.workflows.client.workflow.getHandle(`partner-payout/${id}`).terminate('lost');
+  await loseWorkflow(stack.deps.workflows.client, `partner-payout/${id}`);
   // Of this age it is asked about once an hour.
   await withoutTriggers(stack, "update payouts set created_at = now() - interval '12 hours' where id = ?", [id]);
   await recountTallies(stack);

@@ -3,6 +3,7 @@ import { buildOperators, decide, propose } from '../../support/decide.ts';
 import { itInFull } from '../../support/full.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { recountTallies } from '../../support/recount-tallies.ts';
@@ -197,7 +198,7 @@ describe('A refund that would exceed what was paid, and whose sending a restore 
     await refundWhen(partner, first, 'failed', 60_000);
     const forgotten = await refund(partner, paymentId, toBank('131313'));
     await saidOf(forgotten.id, 'accepted');
-    await stack.deps.workflows.client.workflow.getHandle(`payment-refund/${forgotten.id}`).terminate('lost');
+    await loseWorkflow(stack.deps.workflows.client, `payment-refund/${forgotten.id}`);
     await withoutTriggers(stack, 'delete from payout_attempts where payout_id = ?', [forgotten.id]);
     await withoutTriggers(
       stack,

@@ -14,6 +14,7 @@ import {
 import { buildActiveCause, buildOrganizationCause } from '../../support/build-targets.ts';
 import { secureSession } from '../../support/decide.ts';
 import { itInFull } from '../../support/full.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
@@ -453,7 +454,7 @@ describe('A disbursement of a person', () => {
   it('continues when the workflow to be told of the approval was lost', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
-    await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');
+    await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
     const { id: decisionId } = await decisionOf(id);
     await approve(decisionId, 0);
     await approve(decisionId, 1);
@@ -463,7 +464,7 @@ describe('A disbursement of a person', () => {
   itInFull('returns all its money when the workflow to be told of the rejection was lost', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
-    await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');
+    await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
     const { id: decisionId } = await decisionOf(id);
     const token = approvers[0]?.token ?? '';
     expect((await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token })).status).toBe(200);

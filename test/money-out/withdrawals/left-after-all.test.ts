@@ -2,6 +2,7 @@ import { give } from '../../giving/donations/build-donations.ts';
 import { balanceOf, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
 import { buildOperators, decide, secureSession } from '../../support/decide.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { recountTallies } from '../../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
@@ -116,7 +117,7 @@ describe('A disbursement whose transfer a restore has forgotten', () => {
     await approve(it, 0);
     expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
     await saidOf(it.id, 'accepted');
-    await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${it.id}`).terminate('lost');
+    await loseWorkflow(stack.deps.workflows.client, `withdrawal/${it.id}`);
     await withoutTriggers(stack, 'delete from payout_attempts where payout_id = ?', [it.id]);
     await withoutTriggers(
       stack,

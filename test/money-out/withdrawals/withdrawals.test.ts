@@ -10,6 +10,7 @@ import {
 } from '../../support/build.ts';
 import { buildGoal } from '../../support/build-targets.ts';
 import { itInFull } from '../../support/full.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
 import { setFaults, settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
@@ -411,7 +412,7 @@ describe('A withdrawal whose workflow was lost', () => {
       () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [id]),
       ([row]) => row?.word === 'accepted',
     );
-    await stack.deps.workflows.client.workflow.getHandle(`withdrawal/${id}`).terminate('lost');
+    await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
     return id;
   }
 
