@@ -80,6 +80,11 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
     ctx.body = presentSettled(settled);
   });
 
+  router.post('/forget-keys', (ctx) => {
+    store.run('delete from idempotency');
+    ctx.status = 204;
+  });
+
   router.post('/payments/settle', async (ctx) => {
     const { payment_id, status } = await readJson(ctx, settlePaymentBody);
     const settled = settlePayment(store, payment_id, status);

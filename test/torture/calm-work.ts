@@ -2,7 +2,7 @@ import { doWork } from './do-work.ts';
 import type { Drawn, Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 
-const rounds = 5;
+const usualRounds = 5;
 const everyMs = 250;
 const manners = { api: 0, keyed: true, patienceMs: 26_000, retries: 0, twin: false, otherBody: false } as const;
 const pays = { ending: 'pay', afterMs: 300 } as const;
@@ -10,17 +10,18 @@ const pays = { ending: 'pay', afterMs: 300 } as const;
 /** One of each kind that clients ask for most, each round by other people. */
 const oneRound = (round: number): Drawn[] => [
   { at: 0, do: 'balance', user: round, type: 'investment', amount: 500, ...manners },
-  { at: 0, do: 'transfer', user: round + rounds, amount: 500, ...manners, api: 1 },
+  { at: 0, do: 'transfer', user: round + usualRounds, amount: 500, ...manners, api: 1 },
   { at: 0, do: 'gateway', user: round, type: 'account_top_up', channel: 1, amount: 10_000, ...pays, ...manners },
   { at: 0, do: 'partner-payment', partner: 0, method: 'qris', amount: 20_000, ...pays, ...manners, api: 1 },
   { at: 0, do: 'payout', partner: 0, amount: 10_000, account: '000011', ...manners },
+  { at: 0, do: 'withdrawal', user: round, amount: 10_000, account: '000011', ...manners, api: 1 },
 ];
 
 /**
  * What clients do when all faults are over: little, one after the other, each begun a moment after the one before. It shows
  * whether the product serves again as if nothing had been. Answers its pieces of work, numbered after those of the plan.
  */
-export async function workCalmly(place: Workplace, planned: number): Promise<Work[]> {
+export async function workCalmly(place: Workplace, planned: number, rounds = usualRounds): Promise<Work[]> {
   const drawn = Array.from({ length: rounds }, (_, round) => oneRound(round)).flat();
   const work = drawn.map((item, index): Work => ({ ...item, id: `w${planned + index + 1}` }));
   const done: Promise<void>[] = [];

@@ -40,6 +40,11 @@ export interface Client {
   operate(operation: Operation, manners: Manners): Promise<Answer | null>;
   /** After the faults: asks again, under the same key, whatever is not known, and once what the provider refused. */
   askAgain(): Promise<void>;
+  /**
+   * After a restore: forgets what was sent since this instant (milliseconds of the epoch), and sends it again under its key.
+   * Answers the resources that were made and are made again.
+   */
+  askAnew(since: number): Promise<string[]>;
   readonly attempts: Attempt[];
 }
 
@@ -61,15 +66,17 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
   const attempts: Attempt[] = [];
   /** By what sets them apart: one that is tried again under its key is the same. */
   const operations = new Map<string, Operation>();
+  let sent = 0;
 
   async function ask(
     operation: Operation,
     { api, patienceMs, variant }: { api: number; patienceMs: number; variant: Attempt['variant'] },
   ): Promise<Attempt> {
     const { work, name, kind, by, key, path } = operation;
-    const requestId = `${run}-${work}-${name}-${attempts.length}`;
-    const sent = (variant === 'same' ? operation.body : operation.otherBody) ?? {};
-    const raw = JSON.stringify(sent);
+    const requestId = `${run}-${work}-${name}-${sent}`;
+    sent += 1;
+    const content = (variant === 'same' ? operation.body : operation.otherBody) ?? {};
+    const raw = JSON.stringify(content);
     const attempt: Attempt = {
       work,
       operation: `${work}/${name}`,
@@ -79,17 +86,17 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       partner: operation.partner ?? null,
       key,
       variant,
-      amount: textOf(sent.amount ?? sent.contribution_amount),
+      amount: textOf(content.amount ?? content.contribution_amount),
       target: textOf(
         operation.about ??
-          sent.reference_id ??
-          sent.destination_account_id ??
-          sent.external_ref ??
-          sent.cause_id ??
-          sent.saving_circle_id ??
-          sent.bank_account_id,
+          content.reference_id ??
+          content.destination_account_id ??
+          content.external_ref ??
+          content.cause_id ??
+          content.saving_circle_id ??
+          content.bank_account_id,
       ),
-      source: textOf(operation.source ?? sent.source_account_id),
+      source: textOf(operation.source ?? content.source_account_id),
       goesTo: operation.goesTo ?? null,
       sentAt: Date.now(),
       endedAt: 0,
@@ -117,6 +124,21 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
     }
     attempt.endedAt = Date.now();
     return attempt;
+  }
+
+  async function askUntilKnown(unknown: readonly Operation[]): Promise<void> {
+    const waiting = unknown.values();
+    const askNext = async () => {
+      for (const operation of waiting) {
+        for (let round = 0; round < lastTries; round += 1) {
+          const answer = await ask(operation, { api: round, patienceMs: lastPatienceMs, variant: 'same' });
+          if (!isUnknown(answer) && !isAtDoor(answer)) break;
+          await sleep(retryPauseMs * (round + 1));
+        }
+      }
+    };
+    // They take from one iterator: each operation is asked for by one of them.
+    await Promise.all(Array.from({ length: askingAtOnce }, askNext));
   }
 
   return {
@@ -148,18 +170,14 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
           !own.some(isSuccess)
         );
       });
-      const waiting = unknown.values();
-      const askNext = async () => {
-        for (const operation of waiting) {
-          for (let round = 0; round < lastTries; round += 1) {
-            const answer = await ask(operation, { api: round, patienceMs: lastPatienceMs, variant: 'same' });
-            if (!isUnknown(answer) && !isAtDoor(answer)) break;
-            await sleep(retryPauseMs * (round + 1));
-          }
-        }
-      };
-      // They take from one iterator: each operation is asked for by one of them.
-      await Promise.all(Array.from({ length: askingAtOnce }, askNext));
+      await askUntilKnown(unknown);
+    },
+    async askAnew(since) {
+      const forgotten = attempts.filter(({ sentAt }) => sentAt >= since);
+      for (const attempt of forgotten) attempts.splice(attempts.indexOf(attempt), 1);
+      const lost = new Set(forgotten.map(({ operation }) => operation));
+      await askUntilKnown([...operations].flatMap(([id, operation]) => (lost.has(id) ? [operation] : [])));
+      return forgotten.flatMap(({ resourceId }) => resourceId ?? []);
     },
   };
 }

@@ -291,6 +291,8 @@ export interface Facts {
   window: { from: number; to: number };
   /** What had not come to rest within the bound. */
   restless: { what: string; id: string; status: string }[];
+  /** What a restore took back and its client asked for again. */
+  madeAgain: string[];
   /** Processes that ended without having been told to. */
   died: string[];
   effort: EffortFact;

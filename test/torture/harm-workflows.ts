@@ -24,6 +24,8 @@ export interface ListedWorkflow {
   runId: string;
   type: string;
   status: string;
+  /** Milliseconds of the epoch. */
+  startedAt: number;
 }
 
 /** The workflows of resources, in these states. */
@@ -35,8 +37,8 @@ export async function listWorkflows(
   const states = statuses.map((status) => `'${status}'`).join(', ');
   const found: ListedWorkflow[] = [];
   const query = `WorkflowType in (${types}) and ExecutionStatus in (${states})`;
-  for await (const { workflowId, runId, type, status } of workflows.client.workflow.list({ query })) {
-    found.push({ id: workflowId, runId, type, status: status.name });
+  for await (const { workflowId, runId, type, status, startTime } of workflows.client.workflow.list({ query })) {
+    found.push({ id: workflowId, runId, type, status: status.name, startedAt: startTime.getTime() });
   }
   return found;
 }

@@ -273,6 +273,7 @@ export function healthyFacts(): Facts {
     instants: [{ place: 'receipts.received_at', earliest: 2_000, latest: 3_000 }],
     window: { from: 0, to: 10_000 },
     restless: [],
+    madeAgain: [],
     died: [],
     effort: { faults: 20, idle: ['workflow: none runs'], work: 200, brokenOff: ['verdict: away'] },
     calm: ['w90'],

@@ -17,6 +17,8 @@ export interface Nemesis {
   strike(fault: Fault): Promise<void>;
   /** Undoes everything: all parts run, all ways are open, the provider is well. */
   heal(): Promise<void>;
+  /** Notes that whatever waits now has lost its workflow. */
+  noteLost(): Promise<void>;
   /** Why faults have found nothing to do, or could not be done; but for those that cannot be done here. */
   readonly idle: readonly string[];
   /** Workflows that were ended by hand or lost: sweeps have to bring them back. */
@@ -85,7 +87,6 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     await Promise.all(names.filter(isService).map(bringBack));
   };
 
-  /** What waits when Temporal begins anew has lost its workflow. */
   async function noteLost(): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -274,6 +275,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     takenWorkflows,
     endedRuns,
     idle,
+    noteLost,
     async strike(fault) {
       const { id, at, ...what } = fault;
       note(`${id}: ${JSON.stringify(what)}`);

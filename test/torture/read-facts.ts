@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
 import { signWebhook } from '../../src/partners/webhooks/sign-webhook.ts';
 import { addMoney, compareMoney, negateMoney } from '../../src/shared/money.ts';
-import type { BuiltPartner } from '../support/partner.ts';
 import { readInstants } from '../support/read-instants.ts';
 import type { Cast } from './cast.ts';
 import type { Facts, MadeFact } from './facts.ts';
@@ -13,6 +12,7 @@ import { readGuards, withTrueStarts } from './read-guards.ts';
 import { readLeaks } from './read-leaks.ts';
 import { readLists } from './read-lists.ts';
 import { readRefunds } from './read-refunds.ts';
+import type { Restored } from './restore-meanwhile.ts';
 import type { Topology } from './topology.ts';
 import { readWaiting } from './waiting-rows.ts';
 
@@ -63,16 +63,23 @@ const bankAccountOf = (properties: unknown): ProviderTransfer['goesTo'] => {
   return { account: String(account_number), holder: String(account_holder_name) };
 };
 
-async function readWebhooks({ sandbox }: Topology, partners: readonly BuiltPartner[]): Promise<ReceivedWebhook[]> {
+/** Whether it happened between a backup and its restore. */
+const isGone = ({ from, to }: Restored, at: number): boolean => at >= from && at <= to;
+
+async function readWebhooks(
+  { sandbox }: Topology,
+  { cast: { partners }, restored }: { cast: Cast; restored: Restored },
+): Promise<ReceivedWebhook[]> {
   const received: ReceivedWebhook[] = [];
   for (let after = 0; ; ) {
     const { body } = await sandbox.get(`/sandbox/webhooks?after=${after}`);
-    for (const { seq, headers, body: content } of body.webhooks) {
+    for (const { seq, headers, body: content, received_at } of body.webhooks) {
+      after = seq;
+      if (isGone(restored, Date.parse(received_at))) continue;
       const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
       const signed = { id, timestamp: Number(timestamp), body: content };
       const signer = partners.find(({ webhookSecret }) => signWebhook([webhookSecret], signed) === signature);
       received.push({ id, body: content, signedBy: signer?.id ?? null });
-      after = seq;
     }
     if (body.webhooks.length < webhookPage) return received;
   }
@@ -241,6 +248,7 @@ export async function readFacts(
     /** Of a platform user. */
     token: string;
     from: number;
+    restored: Restored;
   },
 ): Promise<Facts> {
   const em = topology.em();
@@ -272,10 +280,13 @@ export async function readFacts(
     deliveries: await rows(queries.deliveries),
     transitions: transitions.map((transition) => ({ ...transition, at: Number(transition.at) })),
     waiting: await readWaiting(em),
-    workflows: await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated', 'Canceled']),
+    // The workflow of a row that a restore took back fails.
+    workflows: (await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated', 'Canceled'])).filter(
+      ({ status, startedAt }) => !(status === 'FAILED' && isGone(known.restored, startedAt)),
+    ),
     checks: await runChecks(topology.em()),
     ...(await readProvider(topology)),
-    webhooks: await readWebhooks(topology, known.cast.partners),
+    webhooks: await readWebhooks(topology, known),
     money: { before: known.before, after: await readMoney(topology.em()) },
     lists: await readLists(topology, known.token),
     instants: await withTrueStarts(topology.owner(), await readInstants(topology.em())),
@@ -287,5 +298,6 @@ export async function readFacts(
     leaks: readLeaks(topology, known),
     takenWorkflows: known.takenWorkflows,
     endedRuns: known.endedRuns,
+    madeAgain: known.restored.madeAgain,
   };
 }

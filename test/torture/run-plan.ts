@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reconcileOn } from '../control/reconciliation/reconcile-on.ts';
 import { createHttp } from '../support/http.ts';
 import { workCalmly } from './calm-work.ts';
 import { buildCast } from './cast.ts';
@@ -13,6 +14,7 @@ import { judge } from './oracles/index.ts';
 import type { Plan } from './plan.ts';
 import { readAsked, readFacts, readMoney } from './read-facts.ts';
 import { comeToRest } from './rest.ts';
+import { restoreMeanwhile } from './restore-meanwhile.ts';
 import { startTopology, type Topology } from './topology.ts';
 
 export interface RunReport {
@@ -130,6 +132,12 @@ async function runOn(
   await client.askAgain();
   const calm = await workCalmly(place, plan.work.length);
   await approveTheRest(place);
+  progress('restores the database');
+  const restored = await restoreMeanwhile(place, {
+    planned: plan.work.length + calm.length,
+    reconcilesFirst: plan.seed % 2 === 0,
+    lost: nemesis.noteLost,
+  });
   const payoutsTo = (account: string) =>
     plan.work.flatMap((item) => ('account' in item && item.account === account ? [item.id] : []));
   const endless = new Set(payoutsTo('900004'));
@@ -148,6 +156,8 @@ async function runOn(
     boundMs: restBoundMs,
     progress,
   });
+  // What the restore had left different is so no more.
+  await reconcileOn(topology);
 
   const { died } = topology;
   const known = {
@@ -173,6 +183,7 @@ async function runOn(
     },
     token: cast.admin.token,
     from,
+    restored,
   };
   let facts = await readFacts(topology, known);
   let findings = judge(facts);

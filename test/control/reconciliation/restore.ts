@@ -34,19 +34,21 @@ export function backUp(em: EntityManager): Promise<void> {
   );
 }
 
-/** What ends a statement because of somebody else's lock: a deadlock, and a lock that was waited for too long. */
-const locked = new Set<unknown>(['40P01', '55P03']);
+/** SQLSTATE of a lock that somebody else holds. */
+const locked = '55P03';
+const pauseMs = 20;
 
 /**
  * Puts the copy back over whatever happened since: a database restored from a backup. A worker that sweeps meanwhile may
- * hold what is taken away: then it is done again.
+ * hold what is taken away: then it is done again. It waits for nobody, so there is no deadlock.
  */
 export async function restore(em: EntityManager): Promise<void> {
   for (;;) {
     try {
       return await putBack(em.fork());
     } catch (error) {
-      if (!locked.has(errorCodeOf(error))) throw error;
+      if (errorCodeOf(error) !== locked) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 }
@@ -55,7 +57,9 @@ function putBack(em: EntityManager): Promise<void> {
   return em.transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     const tables = await tablesOf(tx);
-    await tx.execute(`truncate ${tables.map(({ name }) => `public."${name}"`).join(', ')} cascade`);
+    const all = tables.map(({ name }) => `public."${name}"`).join(', ');
+    await tx.execute(`lock table ${all} in access exclusive mode nowait`);
+    await tx.execute(`truncate ${all} cascade`);
     for (const { name, columns } of tables) {
       await tx.execute(
         `insert into public."${name}" (${columns}) overriding system value select ${columns} from backup."${name}"`,

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reconcileOn } from '../control/reconciliation/reconcile-on.ts';
+import { backUp, restore } from '../control/reconciliation/restore.ts';
+import { workCalmly } from './calm-work.ts';
+import type { Workplace } from './workplace.ts';
+
+/** From a backup to its restore, in milliseconds of the epoch: what happened meanwhile is gone. */
+export interface Restored {
+  from: number;
+  to: number;
+  /** What was made meanwhile, and is made again. */
+  madeAgain: string[];
+}
+
+const rounds = 3;
+/** What was on its way when the database was put back has arrived after this. */
+const onItsWayMs = 1_000;
+
+/**
+ * A database restored from a backup while Temporal, the provider and every process live on, and the provider forgets its
+ * idempotency keys. As the runbook says, clients then send again under its key whatever was made since; `reconcilesFirst` compares
+ * the day with the provider's before that. `lost` is told when what waits has lost its workflow.
+ */
+export async function restoreMeanwhile(
+  place: Workplace,
+  { planned, reconcilesFirst, lost }: { planned: number; reconcilesFirst: boolean; lost(): Promise<void> },
+): Promise<Restored> {
+  const { topology, client, note } = place;
+  const from = Date.now();
+  await backUp(topology.owner());
+  note('the database is backed up');
+  await workCalmly(place, planned, rounds);
+  await topology.sandbox.post('/sandbox/forget-keys', {});
+  await restore(topology.owner());
+  await topology.owner().execute('delete from torture.transitions where at >= to_timestamp(?)', [from / 1000]);
+  note('the database is restored, and the provider has forgotten its keys');
+  await lost();
+  await sleep(onItsWayMs);
+  const to = Date.now();
+  if (reconcilesFirst) await reconcileOn(topology);
+  const madeAgain = await client.askAnew(from);
+  note('everything was asked for again');
+  return { from, to, madeAgain };
+}
