@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openCircle, placeOfName } from '../src/circles/open-circle.ts';
+import { columnsOf } from '../src/circles/terms.ts';
 import { approveCause } from '../src/giving/causes/approve-cause.ts';
 import { createCause } from '../src/giving/causes/create-cause.ts';
 import { createProduct } from '../src/giving/products/create-product.ts';
@@ -74,18 +75,20 @@ async function makeCircle(em: EntityManager, sealer: Sealer, { user_id, account_
   const startDate = westernIndonesiaDay(new Date(Date.now() + circleStartsInDays * dayMs));
   const opening = {
     nameSealed: await sealer.seal(placeOfName(circleId), 'Arisan Melati'),
-    accountId: must(account_id, 'a demo individual has an account'),
-    ownerType: 'individual' as const,
-    ownerId: user_id,
-    organizationId: null,
-    createdBy: user_id,
-    capacity: 10,
-    amount: '100000.0000',
-    visibility: 'public' as const,
-    roundInterval: 'monthly' as const,
-    turnOrder: 'joining' as const,
-    terms: null,
-    startDate,
+    circle: {
+      account_id: must(account_id, 'a demo individual has an account'),
+      owner_type: 'individual' as const,
+      owner_id: user_id,
+      organization_id: null,
+      created_by: user_id,
+      capacity: 10,
+      amount: '100000.0000',
+      visibility: 'public' as const,
+      round_interval: 'monthly' as const,
+      turn_order: 'joining' as const,
+      start_date: startDate,
+      ...columnsOf(null),
+    },
     startsAt: startOfWesternIndonesiaDay(startDate).toISOString(),
     requestId,
     stamp: await stampOpening(em),

@@ -59,12 +59,12 @@ function story(circle: CircleProgress): string {
 }
 
 function collecting(open: OpenRound, round: string) {
-  const { missing, missingUserIds, receiverUserId, overdueReported, dueAt, facts } = open;
+  const { missing, missingUserIds, receiverUserId, facts } = open;
   if (missing === 0) return `${round}. Everybody has paid. Next: the pot goes to user ${receiverUserId}, now.`;
   const further = missing > missingUserIds.length ? ` and ${missing - missingUserIds.length} more` : '';
-  const due = overdueReported
-    ? `Overdue since ${wit(dueAt)}; ${remedy(facts)}.`
-    : `They are reported overdue at ${wit(dueAt)}.`;
+  const due = facts.isOverdueReported
+    ? `Overdue since ${wit(facts.dueAt)}; ${remedy(facts)}.`
+    : `They are reported overdue at ${wit(facts.dueAt)}.`;
   return (
     `${round}. ${missing} have not paid: ${missingUserIds.join(', ')}${further}. ${due} ` +
     `Next: the pot goes to user ${receiverUserId} as soon as all have paid.`

@@ -1,71 +1,74 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
-import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
-import { thenWake } from '../shared/then-wake.ts';
-import type { CircleWorkflows } from './circle-contract.ts';
+import { canMove } from '../shared/status-law.ts';
+import { type Asking, changeCircle, recordChange, type WakingCircles } from './change-circle.ts';
+import { requireManager } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
-import { lockLiveCircle } from './lock-circle.ts';
 import { refundContributions } from './refund-contribution.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
+import { circleLaw } from './saving-circle.ts';
 import { holdForEnd, settleCircle } from './settle-circle.ts';
+
+async function setCancelled(tx: EntityManager, circle: SavingCircle): Promise<Date> {
+  const now = await readDatabaseClock(tx);
+  circle.status = 'cancelled';
+  circle.next_opens_at = null;
+  circle.ended_at = circle.updated_at = now;
+  return now;
+}
 
 /**
  * Cancels an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending
  * ones become `cancelled` and are refunded if their money still arrives; then what the circle still holds is shared
  * out. Wakes its workflow. Throws NOT_FOUND, and 400 in any other state.
  */
-export function cancelCircle(
-  em: EntityManager,
-  { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
-  { caller, circleId, requestId }: { caller: Caller; circleId: string; requestId: string },
-): Promise<SavingCircle> {
-  return thenWake(
-    em.transactional(async (tx) => {
-      const circle = await lockLiveCircle(tx, circleId);
-      if (circle.status !== 'active') {
-        refuse('REQUEST_INVALID', `only an active saving circle can be cancelled; this one is ${circle.status}`, {
-          field: 'id',
-        });
-      }
-      const contributions = await tx.find(
-        CircleContribution,
-        { saving_circle_id: circle.id, turn_number: circle.current_turn, status: { $in: ['pending', 'completed'] } },
-        { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, orderBy: { refund_account_id: 'asc', id: 'asc' } },
-      );
-      circle.status = 'cancelled';
-      circle.next_opens_at = null;
-      const now = await readDatabaseClock(tx);
-      circle.ended_at = circle.updated_at = now;
-      const paid = contributions.filter(({ status }) => status === 'completed');
-      const pending = contributions.filter(({ status }) => status === 'pending');
-      for (const contribution of pending) {
-        contribution.status = 'cancelled';
-        contribution.updated_at = now;
-      }
-      await holdForEnd(
-        tx,
-        circle,
-        paid.map(({ refund_account_id }) => refund_account_id),
-      );
-      await refundContributions(tx, circle, paid);
-      await settleCircle(tx, circle);
-      await recordEvent(tx, {
-        event: 'RESOURCE_UPDATED',
-        resourceType: 'saving_circle',
-        resourceId: circle.id,
-        actorId: caller.userId,
-        requestId,
-        data: {
-          status: 'cancelled',
-          turn_number: circle.current_turn,
-          refunded: paid.length,
-          cancelled: pending.length,
-        },
+export function cancelCircle(em: EntityManager, ports: WakingCircles, asking: Asking): Promise<SavingCircle> {
+  const cancel = async (tx: EntityManager, circle: SavingCircle) => {
+    if (circle.status !== 'active') {
+      refuse('REQUEST_INVALID', `only an active saving circle can be cancelled; this one is ${circle.status}`, {
+        field: 'id',
       });
-      return circle;
-    }),
-    () => workflows.wakeSavingCircle(circleId, 'circleCancelled'),
-  );
+    }
+    const turn_number = circle.current_turn;
+    const contributions = await tx.find(
+      CircleContribution,
+      { saving_circle_id: circle.id, turn_number, status: { $in: ['pending', 'completed'] } },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, orderBy: { refund_account_id: 'asc', id: 'asc' } },
+    );
+    const paid = contributions.filter(({ status }) => status === 'completed');
+    const pending = contributions.filter(({ status }) => status === 'pending');
+    const updated_at = await setCancelled(tx, circle);
+    for (const contribution of pending) Object.assign(contribution, { status: 'cancelled', updated_at });
+    const credited = paid.map(({ refund_account_id }) => refund_account_id);
+    await holdForEnd(tx, circle, credited);
+    await refundContributions(tx, circle, paid);
+    await settleCircle(tx, circle);
+    const ended = { status: 'cancelled', turn_number, refunded: paid.length, cancelled: pending.length };
+    await recordChange(tx, circle.id, ended, { by: asking });
+    return circle;
+  };
+  return changeCircle(em, ports, asking, cancel, 'circleCancelled');
+}
+
+/**
+ * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is no longer
+ * found; its workflow is woken. Creator and admins only. Throws NOT_FOUND, FORBIDDEN, and 400 in any other state.
+ */
+export function deleteCircle(em: EntityManager, ports: WakingCircles, asking: Asking): Promise<void> {
+  const remove = async (tx: EntityManager, circle: SavingCircle) => {
+    requireManager(asking.caller, circle);
+    if (!canMove(circleLaw, circle.status, 'cancelled')) {
+      refuse('REQUEST_INVALID', `a ${circle.status} saving circle cannot be deleted`, { field: 'id' });
+    }
+    if ((await tx.count(CircleContribution, { saving_circle_id: circle.id })) > 0) {
+      refuse('REQUEST_INVALID', 'an active saving circle with recorded contributions cannot be deleted', {
+        field: 'id',
+      });
+    }
+    circle.deleted_at = await setCancelled(tx, circle);
+    await tx.flush();
+    await recordChange(tx, circle.id, undefined, { event: 'RESOURCE_DELETED', impact: 'HIGH', by: asking });
+  };
+  return changeCircle(em, ports, asking, remove, 'circleCancelled');
 }

@@ -1,34 +1,25 @@
 import type { OpeningStamp } from '../platform/openings/opening.ts';
 import type { Money } from '../shared/money.ts';
 import type { RoundFacts } from './default.ts';
-import type { CircleOwnerType, CircleStatus, CircleVisibility, RoundInterval, TurnOrder } from './saving-circle.ts';
-import type { CircleTerms } from './terms.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+import type { CircleStatus } from './saving-circle.ts';
 
 /** What a circle's workflow and activities exchange: ids, amounts and instants, no personal data. */
 
 export interface CircleOpening {
+  /** The circle's columns that are asked for. */
+  circle: Pick<SavingCircle, AskedColumn>;
   /** The circle's name, sealed for its row: it is free text. */
   nameSealed: string;
-  accountId: string;
-  ownerType: CircleOwnerType;
-  ownerId: string;
-  organizationId: string | null;
-  createdBy: string;
-  capacity: number;
-  /** IDR, scale 4. */
-  amount: Money;
-  visibility: CircleVisibility;
-  roundInterval: RoundInterval;
-  turnOrder: TurnOrder;
-  /** Null without terms. */
-  terms: CircleTerms | null;
-  /** As requested. */
-  startDate: string;
   /** ISO 8601. */
   startsAt: string;
   requestId: string;
   stamp: OpeningStamp;
 }
+
+type AskedColumn =
+  | ('account_id' | 'owner_type' | 'owner_id' | 'organization_id' | 'created_by' | 'capacity' | 'amount' | 'visibility')
+  | ('round_interval' | 'turn_order' | 'grace_days' | 'on_default' | 'guarantee_percent' | 'start_date');
 
 /** Why a circle is woken. Only a hint: the circle reads the database. */
 export type CircleHint = 'contributionCompleted' | 'circleChanged' | 'circleCancelled';
@@ -62,9 +53,6 @@ interface Standing {
 }
 
 export interface OpenRound {
-  /** ISO 8601: from then on, missing contributions are overdue. */
-  dueAt: string;
-  overdueReported: boolean;
   receiverUserId: string;
   /** How many members have no completed contribution, and the first of their user ids. */
   missing: number;

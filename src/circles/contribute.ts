@@ -1,17 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { answerOnce, withTexts } from '../money-in/payments/answer-once.ts';
 import type { WakingPort } from '../money-in/payments/handler.ts';
 import { type GatewayPorts, payByGateway } from '../money-in/payments/pay-by-gateway.ts';
 import { payAndWake } from '../money-in/payments/pay-from-balance.ts';
-import { deadlineOf, payUnderKey } from '../money-in/payments/pay-under-key.ts';
-import { openTexts } from '../money-in/payments/prepare-gateway-payment.ts';
-import { presentOrder } from '../money-in/payments/present-order.ts';
-import { findFirstAnswer, fingerprintOf, type StoredAnswer } from '../platform/idempotency/idempotency.ts';
-import { hashKey } from '../platform/openings/idempotency-keys.ts';
+import { type Asking, payUnderKey } from '../money-in/payments/pay-under-key.ts';
+import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../platform/openings/idempotency-keys.ts';
 import { must } from '../shared/assert.ts';
-import type { Caller } from '../shared/caller.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
-import { balancePaymentIdFor } from '../shared/ids.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
@@ -32,7 +26,7 @@ export interface ContributionRequest {
 
 /** What a contribution needs in addition to the database. */
 export type ContributionPorts = GatewayPorts & { workflows: WakingPort };
-type Contributing = { caller: Caller; key: string | undefined; request: ContributionRequest; requestId: string };
+type Contributing = Asking & { request: ContributionRequest };
 type SentAnswer = StoredAnswer & { replayed: boolean };
 
 /** This request's names for the fields of a payment. */
@@ -64,14 +58,13 @@ const present = (contribution: CircleContribution) => ({
   ...presentContribution(contribution),
 });
 
-/** The fingerprint of the request without its idempotency key. */
-const fingerprintOfRequest = (request: ContributionRequest): string =>
-  fingerprintOf('POST', '/v1/saving-circles/contribute', {
-    ...request,
-    contribution_amount: formatMoney(request.contribution_amount),
-  });
+const path = '/v1/saving-circles/contribute';
+const bodyOf = (request: ContributionRequest) => ({
+  ...request,
+  contribution_amount: formatMoney(request.contribution_amount),
+});
 
-async function contributeByGateway(
+function contributeByGateway(
   em: EntityManager,
   ports: ContributionPorts,
   { caller, key, request, requestId }: Contributing,
@@ -84,48 +77,32 @@ async function contributeByGateway(
     amount: request.contribution_amount,
     on_behalf_of: request.on_behalf_of,
   };
-  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint: fingerprintOfRequest(request) };
-  const outcome = await payByGateway(em, ports, { caller, body, key, idempotency, requestId });
-  if ('replay' in outcome) return { ...(await withTexts(em, ports.sealer, outcome.replay)), replayed: true };
-  const { id, texts_sealed } = outcome.found.order;
-  const made = await em.fork().findOne(CircleContribution, { payment_order_id: id });
-  // An order without a contribution belongs to another request that took the key at the same time: this throws then.
-  if (made === null && idempotency) await findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
-  const contribution = must(made, 'the order of a contribution has one');
-  const payment = presentOrder(outcome.found, await openTexts(ports.sealer, id, texts_sealed));
-  const answer = { ...present(contribution), payment };
-  return answerOnce(em.fork(), ports.sealer, { userId: caller.userId, idempotency }, answer);
+  const fingerprint = fingerprintOf('POST', path, bodyOf(request));
+  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
+  return payByGateway(em, ports, { caller, body, key, idempotency, requestId }, async (payment) => {
+    const made = await em.fork().findOne(CircleContribution, { payment_order_id: payment.payment_order_id });
+    // An order without a contribution belongs to another request that took the key at the same time: this throws then.
+    if (made === null && idempotency) await findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
+    return { ...present(must(made, 'the order of a contribution has one')), payment };
+  });
 }
 
 function contributeFromBalance(
   em: EntityManager,
   { workflows }: ContributionPorts,
-  { caller, key, request, requestId }: Contributing,
+  { request, ...asking }: Contributing,
 ): Promise<SentAnswer> {
-  const { saving_circle_id: circleId, contribution_amount, source_account_id } = request;
-  const onBehalfOf = request.on_behalf_of ?? null;
-  const { userId } = caller;
-  const amount = formatMoney(contribution_amount);
-  const transactionId = balancePaymentIdFor(userId, key);
-  const asking = { caller, key, requestId };
-  const answer = async (tx: EntityManager) => {
-    const made = { saving_circle_id: circleId, user_id: userId, transaction_id: transactionId };
+  const { saving_circle_id: circleId, on_behalf_of: onBehalfOf = null } = request;
+  const { userId } = asking.caller;
+  const amount = formatMoney(request.contribution_amount);
+  const answer = (transaction_id: string) => async (tx: EntityManager) => {
+    const made = { saving_circle_id: circleId, user_id: userId, transaction_id };
     return JSON.stringify(present(await tx.findOneOrFail(CircleContribution, made)));
   };
-  const fingerprint = fingerprintOfRequest(request);
-  return payUnderKey(em, asking, { fingerprint, transactionId, answer }, async (idempotency) => {
+  return payUnderKey(em, asking, { path, body: bodyOf(request), answer }, async (payment) => {
     const { payerAccountId } = await getPayableCircle(em, { circleId, userId, onBehalfOf, amount });
-    return payAndWake(em, { workflows }, savingCircleContribution, {
-      payer: caller,
-      transactionId,
-      referenceId: circleId,
-      sourceAccountId: source_account_id ?? payerAccountId,
-      amount,
-      onBehalfOf,
-      requestId,
-      deadline: deadlineOf(caller),
-      idempotency,
-      answer,
-    });
+    const sourceAccountId = request.source_account_id ?? payerAccountId;
+    const contribution = { ...payment, referenceId: circleId, sourceAccountId, amount, onBehalfOf };
+    return payAndWake(em, { workflows }, savingCircleContribution, contribution);
   });
 }

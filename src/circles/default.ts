@@ -5,7 +5,7 @@ import type { DefaultRule } from './terms.ts';
  * asks `remedy.ts` for the remedy.
  */
 
-const dayMs = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 
 /** What the workflow knows of the open round, from the database. Instants are ISO 8601. */
 export interface RoundFacts {

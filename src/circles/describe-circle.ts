@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Caller, isPlatform } from '../shared/caller.ts';
 import type { Money } from '../shared/money.ts';
 import { CircleMember } from './circle-member.entity.ts';
+import { CircleReplacement } from './circle-replacement.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
@@ -22,6 +24,8 @@ export interface CircleDescription {
   /** The open round, or null. */
   round: CircleRound | null;
   contributions: ContributionSummary;
+  /** The proposals for places that the caller may see, and to which somebody may still agree, oldest first. */
+  replacements: CircleReplacement[];
 }
 
 type Totals = Pick<ContributionSummary, 'expected_amount' | 'collected_amount' | 'total_contributed_amount'> & {
@@ -40,8 +44,12 @@ const totalsQuery = `
   from saving_circles c left join saving_circle_contributions p on p.saving_circle_id = c.id
   where c.id = ? group by c.id`;
 
-/** A circle with its members in turn order, its open round and its contributions. */
-export async function describeCircle(em: EntityManager, circle: SavingCircle): Promise<CircleDescription> {
+/** A circle with its members in turn order, its open round, its contributions and the proposals for places in it. */
+export async function describeCircle(
+  em: EntityManager,
+  caller: Caller,
+  circle: SavingCircle,
+): Promise<CircleDescription> {
   const members = await em.find(
     CircleMember,
     { saving_circle_id: circle.id },
@@ -67,5 +75,23 @@ export async function describeCircle(em: EntityManager, circle: SavingCircle): P
       missing_user_ids: missing.map(({ user_id }) => user_id),
       ...amounts,
     },
+    replacements: circle.status === 'active' ? await findReplacements(em, caller, circle, places) : [],
   };
+}
+
+/** Those that the caller made, or which concern the caller as the new or the leaving member; all for the platform. */
+async function findReplacements(
+  em: EntityManager,
+  caller: Caller,
+  { id: saving_circle_id }: SavingCircle,
+  places: CircleMember[],
+): Promise<CircleReplacement[]> {
+  const { userId } = caller;
+  const concerned = { $or: [{ user_id: userId }, { leaving_user_id: userId }, { proposed_by: userId }] };
+  const found = await em.find(
+    CircleReplacement,
+    { saving_circle_id, status: 'pending', ...(isPlatform(caller) ? {} : concerned) },
+    { orderBy: { created_at: 'asc', id: 'asc' } },
+  );
+  return found.filter(({ member_id }) => places.some(({ id }) => id === member_id));
 }

@@ -12,6 +12,18 @@ export async function findCircle(em: EntityManager, id: string): Promise<SavingC
   return em.findOne(SavingCircle, { id, deleted_at: null }, { refresh: true });
 }
 
+/** A circle, and whether the caller is neither its creator, an admin nor a member: they see no accounts, nor who owes. */
+export interface SeenCircle {
+  circle: SavingCircle;
+  isStranger: boolean;
+}
+
+async function seeCircle(em: EntityManager, caller: Caller, id: string): Promise<SeenCircle> {
+  const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
+  const place = { saving_circle_id: id, user_id: caller.userId };
+  return { circle, isStranger: !mayManageCircle(caller, circle) && (await em.count(CircleMember, place)) === 0 };
+}
+
 /**
  * The circle, visible to the caller as creator, admin, member, or by its visibility; with `orInvited` also to whom a
  * place in it is offered, who has to know what to agree to. Throws NOT_FOUND or FORBIDDEN.
@@ -21,26 +33,23 @@ export async function getVisibleCircle(
   caller: Caller,
   id: string,
   { orInvited = false }: { orInvited?: boolean } = {},
-): Promise<SavingCircle> {
-  const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
-  const isShown = isOpenTo(caller, circle) || (await belongsTo(em, caller, circle));
-  if (!isShown && !(orInvited && (await isInvited(em, circle, caller)))) {
+): Promise<SeenCircle> {
+  const seen = await seeCircle(em, caller, id);
+  const isShown = !seen.isStranger || isOpenTo(caller, seen.circle);
+  if (!isShown && !(orInvited && (await isInvited(em, seen.circle, caller)))) {
     refuse('FORBIDDEN', 'you may not read this saving circle', { field: 'id' });
   }
-  return circle;
+  return seen;
 }
 
-/** Whether the caller is its creator, an admin or a member: only they see whose account is in it, and who owes. */
-export async function belongsTo(em: EntityManager, caller: Caller, circle: SavingCircle): Promise<boolean> {
-  return mayManageCircle(caller, circle) || isMember(em, circle.id, caller.userId);
+/** The circle, for its creator, admins and members. Throws NOT_FOUND, and FORBIDDEN for anybody else. */
+export async function getOwnCircle(em: EntityManager, caller: Caller, id: string): Promise<SavingCircle> {
+  const { circle, isStranger } = await seeCircle(em, caller, id);
+  return isStranger ? refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' }) : circle;
 }
 
 /** Whether somebody's place in the circle is offered to the caller now. */
 async function isInvited(em: EntityManager, { id, status }: SavingCircle, { userId }: Caller): Promise<boolean> {
   if (status !== 'active') return false;
   return (await em.count(CircleReplacement, { saving_circle_id: id, user_id: userId, status: 'pending' })) > 0;
-}
-
-async function isMember(em: EntityManager, circleId: string, userId: string): Promise<boolean> {
-  return (await em.count(CircleMember, { saving_circle_id: circleId, user_id: userId })) > 0;
 }

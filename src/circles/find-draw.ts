@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { CircleMember } from './circle-member.entity.ts';
-import type { SavingCircle } from './saving-circle.entity.ts';
+import type { SeenCircle } from './find-circle.ts';
 import { drawsWithEntropy, termsOf } from './terms.ts';
 
 export interface Draw {
@@ -17,11 +17,7 @@ export interface Draw {
 }
 
 /** The draw of a lottery, which everybody in the circle can verify. Throws NOT_FOUND for a circle without one. */
-export async function findDraw(
-  em: EntityManager,
-  circle: SavingCircle,
-  { isStranger }: { isStranger: boolean },
-): Promise<Draw> {
+export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCircle): Promise<Draw> {
   if (!circle.draw_commitment) refuse('NOT_FOUND', 'this saving circle has no lottery', { field: 'id' });
   const seed = circle.draw_seed ?? null;
   const isDrawnWith = drawsWithEntropy(circle.turn_order, termsOf(circle));

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
-import { addMoney, compareMoney, formatMoney, type Money } from '../shared/money.ts';
+import { addMoney, compareMoney, type Money } from '../shared/money.ts';
 import type { CircleStatus } from './saving-circle.ts';
-import { type DefaultRule, guaranteeOf, termsOf } from './terms.ts';
+import { guaranteeOf, type TermsColumns, termsOf } from './terms.ts';
 
 /** A circle from the view of a paying member. */
 export interface PayableCircle {
@@ -35,23 +35,16 @@ export interface Paying {
   isOrder?: boolean;
 }
 
-interface Row {
-  holding_account_id: string;
-  amount: Money;
+interface Row extends TermsColumns, Pick<PayableCircle, 'holdingAccountId' | 'turn' | 'isOwn' | 'contribution'> {
+  memberId: string | null;
+  payerAccountId: string | null;
   status: CircleStatus;
-  current_turn: number;
-  grace_days: number | null;
-  on_default: DefaultRule | null;
-  guarantee_percent: number | null;
-  round_open: boolean;
-  payer_account_id: string | null;
-  member_id: string | null;
-  excluded_turn: number | null;
+  isOpen: boolean;
+  excludedTurn: number | null;
   contributed: 'pending' | 'completed' | null;
-  own: boolean;
-  guaranteed: boolean;
-  orders_end_at: string | Date | null;
-  orders_ended: boolean;
+  isGuaranteed: boolean;
+  ordersEndAt: string | null;
+  ordersEnded: boolean;
 }
 
 // Orders end with the days of grace, so that none is open when a default is judged or made good; under `wait` there are
@@ -60,14 +53,14 @@ const ordersEndAt = `case when c.on_default <> 'wait' or r.defaulted_at is null
   then r.due_at + c.grace_days * interval '1 day' end`;
 
 // What another has ordered for a member and not paid gives way to the member's own payment, its guarantee, too.
-const query = `select c.holding_account_id, c.amount::text, c.status, c.current_turn, c.grace_days, c.on_default,
-    c.guarantee_percent, m.id as member_id, m.excluded_turn,
-    c.status = 'active' and c.next_opens_at is null as round_open,
+const query = `select c.holding_account_id as "holdingAccountId", c.amount::numeric(20, 4)::text as contribution, c.status,
+    c.current_turn as turn, c.grace_days, c.on_default, c.guarantee_percent, m.id as "memberId",
+    m.excluded_turn as "excludedTurn", c.status = 'active' and c.next_opens_at is null as "isOpen",
     (select p.account_id from saving_circle_members p where p.saving_circle_id = c.id and p.user_id = ?)
-      as payer_account_id,
-    m.user_id = ? as own, o.contributed, o.guaranteed, ${ordersEndAt} as orders_end_at,
+      as "payerAccountId",
+    m.user_id = ? as "isOwn", o.contributed, o.guaranteed as "isGuaranteed", ${ordersEndAt} as "ordersEndAt",
     ${ordersEndAt} is not null and (r.defaulted_at is not null
-      or ${ordersEndAt} <= clock_timestamp() + ? * interval '1 millisecond') as orders_ended
+      or ${ordersEndAt} <= clock_timestamp() + ? * interval '1 millisecond') as "ordersEnded"
   from saving_circles c
   left join saving_circle_rounds r on (r.saving_circle_id, r.turn_number) = (c.id, c.current_turn)
   left join saving_circle_members m on m.saving_circle_id = c.id
@@ -98,44 +91,34 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
     ...[userId, userId, circleId],
   ]);
   if (row === undefined) refuse('NOT_FOUND', 'the saving circle was not found', { field: 'reference_id' });
-  if (row.payer_account_id === null) {
+  const { memberId, payerAccountId, contribution, excludedTurn, status } = row;
+  if (payerAccountId === null) {
     refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'reference_id' });
   }
-  if (row.member_id === null) {
+  if (memberId === null) {
     refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'on_behalf_of' });
   }
-  if (row.excluded_turn !== null) {
+  if (excludedTurn !== null) {
     refuse('FORBIDDEN', `the member's place in this saving circle has ended`, {
       field: onBehalfOf === null ? 'reference_id' : 'on_behalf_of',
     });
   }
-  if (!row.round_open) {
-    const state = row.status === 'active' ? 'between rounds' : row.status;
+  if (!row.isOpen) {
+    const state = status === 'active' ? 'between rounds' : status;
     refuse('REQUEST_INVALID', `no round is open, the saving circle is ${state}`, { field: 'reference_id' });
   }
   if (row.contributed !== null) refuseRepeat(row.contributed);
-  if (paying.isOrder && row.orders_ended) {
+  if (paying.isOrder && row.ordersEnded) {
     refuse('REQUEST_INVALID', 'the days of grace are over or about to end: contribute from a balance', {
       field: 'payment_id',
     });
   }
-  const guarantee = row.guaranteed ? '0.0000' : guaranteeOf(termsOf(row), row.amount);
-  const total = addMoney(row.amount, guarantee);
-  const expected = paying.inAll ? total : row.amount;
+  const guarantee = row.isGuaranteed ? '0.0000' : guaranteeOf(termsOf(row), contribution);
+  const total = addMoney(contribution, guarantee);
+  const expected = paying.inAll ? total : contribution;
   if (compareMoney(amount, expected) !== 0) {
-    refuse('REQUEST_INVALID', `a contribution to this saving circle is ${formatMoney(expected)}`, {
-      field: 'amount',
-    });
+    refuse('REQUEST_INVALID', `a contribution to this saving circle is ${expected}`, { field: 'amount' });
   }
-  return {
-    holdingAccountId: row.holding_account_id,
-    turn: row.current_turn,
-    memberId: row.member_id,
-    isOwn: row.own,
-    payerAccountId: row.payer_account_id,
-    contribution: formatMoney(row.amount),
-    guarantee,
-    total,
-    ordersEndAt: row.orders_end_at === null ? null : new Date(row.orders_end_at),
-  };
+  const ordersEndAt = row.ordersEndAt === null ? null : new Date(row.ordersEndAt);
+  return { ...row, memberId, payerAccountId, guarantee, total, ordersEndAt };
 }

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
-import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
 import type { CircleProgress, OpenRound } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -48,22 +47,31 @@ async function findOpenRound(em: EntityManager, circle: SavingCircle): Promise<O
   const places = await findPlaces(em, circle);
   const missing = places.filter(({ hasPaid }) => !hasPaid);
   return {
-    dueAt: round.due_at.toISOString(),
-    overdueReported: Boolean(round.overdue_reported_at),
     receiverUserId: must(receiver, 'a round has a receiver').user_id,
     missing: missing.length,
     missingUserIds: missing.slice(0, missingTold).map(({ userId }) => userId),
-    facts: { ...factsOf(circle, round, places), hasStandingOrders: await hasStandingOrders(em, circle) },
+    facts: {
+      ...factsOf(circle, round, places),
+      hasStandingOrders: (await findDueOrders(em, circle.id, 1)).length > 0,
+    },
   };
 }
 
-async function hasStandingOrders(em: EntityManager, { id, current_turn }: SavingCircle): Promise<boolean> {
-  const [found] = await em.execute<unknown[]>(
-    `select 1 from saving_circle_members m join saving_circle_standing_orders o on o.id = m.id
-     where m.saving_circle_id = ? and m.excluded_turn is null and o.attempted_turn is distinct from ? limit 1`,
-    [id, current_turn],
+/** Standing orders that have not been tried for the open round, at most `limit`. */
+export const findDueOrders = (em: EntityManager, circleId: string, limit: number): Promise<DueOrder[]> =>
+  em.execute<DueOrder[]>(
+    `select o.id as "memberId", o.source_account_id as "sourceAccountId", c.current_turn as turn
+     from saving_circles c
+     join saving_circle_members m on m.saving_circle_id = c.id and m.excluded_turn is null
+     join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
+     where c.id = ? and c.status = 'active' and c.next_opens_at is null limit ?`,
+    [circleId, limit],
   );
-  return found !== undefined;
+
+interface DueOrder {
+  memberId: string;
+  sourceAccountId: string;
+  turn: number;
 }
 
 /** The facts that decide what is due next in a circle's open round. */
@@ -89,18 +97,10 @@ export interface Place extends PlaceInRound {
   turn: number;
 }
 
-interface PlaceRow {
-  id: string;
-  user_id: string;
-  turn_number: number;
-  has_paid: boolean;
-  has_order: boolean;
-  left: Money;
-}
-
 const placesQuery = `
-  select p.member_id as id, p.user_id, p.turn_number, (p.guarantee - p.covered)::numeric(20, 4)::text as left,
-    coalesce(c.status = 'completed', false) as has_paid, coalesce(c.status = 'pending', false) as has_order
+  select p.member_id as "memberId", p.user_id as "userId", p.turn_number as turn,
+    p.turn_number < s.current_turn as "hasReceived", (p.guarantee - p.covered)::numeric(20, 4)::text as "guaranteeLeft",
+    coalesce(c.status = 'completed', false) as "hasPaid", coalesce(c.status = 'pending', false) as "hasOrder"
   from saving_circle_positions p
   join saving_circles s on s.id = p.saving_circle_id
   left join saving_circle_contributions c on c.member_id = p.member_id and c.turn_number = s.current_turn
@@ -108,15 +108,5 @@ const placesQuery = `
   where p.saving_circle_id = ? and p.excluded_turn is null order by p.turn_number`;
 
 /** The places in the round of the circle's current turn, in turn order. */
-export async function findPlaces(em: EntityManager, { id, current_turn }: SavingCircle): Promise<Place[]> {
-  const rows = await em.execute<PlaceRow[]>(placesQuery, [id]);
-  return rows.map((row) => ({
-    memberId: row.id,
-    userId: row.user_id,
-    turn: row.turn_number,
-    hasPaid: row.has_paid,
-    hasReceived: row.turn_number < current_turn,
-    guaranteeLeft: row.left,
-    hasOrder: row.has_order,
-  }));
-}
+export const findPlaces = (em: EntityManager, { id }: SavingCircle): Promise<Place[]> =>
+  em.execute<Place[]>(placesQuery, [id]);

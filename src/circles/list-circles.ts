@@ -19,38 +19,18 @@ export interface CircleFilter extends ListWindow {
 
 interface Condition {
   sql: string;
-  params: unknown[];
+  params?: unknown[];
 }
 
-const anyOf = (...conditions: Condition[]): Condition => ({
-  sql: conditions.map(({ sql }) => `(${sql})`).join(' or '),
-  params: conditions.flatMap(({ params }) => params),
-});
-const allOf = (...conditions: Condition[]): Condition => ({
-  sql: conditions.map(({ sql }) => `(${sql})`).join(' and '),
-  params: conditions.flatMap(({ params }) => params),
-});
-
 /** Circles that a user created or is a member of: looked up first, because they are few among many. */
-const ofUser = (userId: string): Condition => ({
-  sql: `row.id in (select id from saving_circles where created_by = ?
-    union select saving_circle_id from saving_circle_members where user_id = ?)`,
-  params: [userId, userId],
-});
-const ofAccount = (accountId: string): Condition => ({
-  sql: `row.id in (select id from saving_circles where account_id = ?
-    union select saving_circle_id from saving_circle_members where account_id = ?)`,
-  params: [accountId, accountId],
-});
-/** Circles of an organization and of its users. */
-const named = (organizationId: string | null): Condition => ({
-  sql: 'row.organization_id = ?',
-  params: [organizationId],
-});
-const shown = (...visibilities: string[]): Condition => ({
-  sql: 'row.visibility = any(?::text[])',
-  params: [`{${visibilities.join(',')}}`],
-});
+const ofUser = `row.id in (select id from saving_circles where created_by = ?
+  union select saving_circle_id from saving_circle_members where user_id = ?)`;
+const ofAccount = `row.id in (select id from saving_circles where account_id = ?
+  union select saving_circle_id from saving_circle_members where account_id = ?)`;
+/** Circles of an organization and of its users, and those of them that all its users see. */
+const named = 'row.organization_id = ?';
+const isPublic = "row.visibility = 'public'";
+const isShown = "row.visibility in ('public', 'organization')";
 
 /**
  * Circles a caller lists: individuals those they created or joined; organization admins also the organization's and
@@ -59,43 +39,31 @@ const shown = (...visibilities: string[]): Condition => ({
  * (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
-  if (isPlatform(caller)) return organizationId === undefined ? [] : [named(organizationId)];
-  const own = caller.organizationId;
+  const { userId, organizationId: own } = caller;
+  const their = [userId, userId];
+  if (isPlatform(caller)) return organizationId === undefined ? [] : [{ sql: named, params: [organizationId] }];
   if (isOrganizationAdmin(caller) && (organizationId === undefined || organizationId === own)) {
-    const owned = { sql: 'row.owner_id = ?', params: [own] };
-    const showing = allOf(named(own), shown('public', 'organization'));
-    return [organizationId === undefined ? anyOf(owned, showing, ofUser(caller.userId)) : anyOf(owned, showing)];
+    const showing = `row.owner_id = ? or (${named} and ${isShown})`;
+    return organizationId === undefined
+      ? [{ sql: `${showing} or ${ofUser}`, params: [own, own, ...their] }]
+      : [{ sql: showing, params: [own, own] }];
   }
-  if (organizationId === undefined) return [ofUser(caller.userId)];
-  if (isOrganizationAdmin(caller)) return [named(organizationId), shown('public')];
+  if (organizationId === undefined) return [{ sql: ofUser, params: their }];
+  if (isOrganizationAdmin(caller)) return [{ sql: `${named} and ${isPublic}`, params: [organizationId] }];
   if (organizationId !== own) {
     refuse('FORBIDDEN', 'individuals may look into their own organization only', { field: 'organization_id' });
   }
-  return [named(own), anyOf(shown('public', 'organization'), ofUser(caller.userId))];
+  return [{ sql: `${named} and (${isShown} or ${ofUser})`, params: [own, ...their] }];
 }
 
-const discovery = (organizationId: string | undefined): Condition[] => [
-  shown('public'),
-  ...(organizationId === undefined ? [] : [named(organizationId)]),
-];
-
-/** The filter by user: oneself; for organization admins a user of the organization; for the platform anybody. */
-async function userFilter(em: EntityManager, caller: Caller, userId: string): Promise<Condition> {
-  if (isPlatform(caller) || userId === caller.userId) return ofUser(userId);
+/** The filter by user is for oneself; for organization admins a user of the organization; for the platform anybody. */
+async function requireUserInReach(em: EntityManager, caller: Caller, userId: string): Promise<void> {
+  if (isPlatform(caller) || userId === caller.userId) return;
+  const ofOrganization = 'select 1 from users where id = ? and organization_id = ?';
   const users = isOrganizationAdmin(caller)
-    ? await em.execute<unknown[]>('select 1 from users where id = ? and organization_id = ?', [
-        userId,
-        caller.organizationId,
-      ])
+    ? await em.execute<unknown[]>(ofOrganization, [userId, caller.organizationId])
     : [];
   if (users.length === 0) refuse('FORBIDDEN', 'you may not filter by this user', { field: 'user_id' });
-  return ofUser(userId);
-}
-
-/** The filter by account: one's own; for organization admins any of the organization or its users; for platform any. */
-async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
-  await requireAccountInReach(em, caller, accountId);
-  return ofAccount(accountId);
 }
 
 /** A page of the circles the caller lists. Throws FORBIDDEN for a filter the caller may not use. */
@@ -104,11 +72,18 @@ export async function listCircles(
   caller: Caller,
   { status, organization_id, user_id, account_id, discover, ...page }: CircleFilter,
 ): Promise<Listed & { circles: SavingCircle[] }> {
-  const scope = discover ? discovery(organization_id) : scopeOf(caller, organization_id);
-  const within: Condition[] = [{ sql: 'row.deleted_at is null', params: [] }, ...scope];
+  const ofOrganization = organization_id === undefined ? [] : [{ sql: named, params: [organization_id] }];
+  const scope = discover ? [{ sql: isPublic }, ...ofOrganization] : scopeOf(caller, organization_id);
+  const within: Condition[] = [{ sql: 'row.deleted_at is null' }, ...scope];
   const where: Condition[] = [];
-  if (user_id !== undefined) where.push(await userFilter(em, caller, user_id));
-  if (account_id !== undefined) where.push(await accountFilter(em, caller, account_id));
+  if (user_id !== undefined) {
+    await requireUserInReach(em, caller, user_id);
+    where.push({ sql: ofUser, params: [user_id, user_id] });
+  }
+  if (account_id !== undefined) {
+    await requireAccountInReach(em, caller, account_id);
+    where.push({ sql: ofAccount, params: [account_id, account_id] });
+  }
   if (status !== undefined) where.push({ sql: 'row.status = ?', params: [status] });
   const source = { columns: 'row.*', table: 'saving_circles row', within, where };
   const { rows, ...listed } = await listPage<object>(em, source, page);

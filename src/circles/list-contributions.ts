@@ -2,12 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../platform/database/find-page.ts';
 import type { Listed } from '../platform/database/position.ts';
 import type { Caller } from '../shared/caller.ts';
-import { refuse } from '../shared/errors.ts';
 import { mayManageCircle } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { CircleMember } from './circle-member.entity.ts';
-import { belongsTo, findCircle } from './find-circle.ts';
-import { refuseUnknownCircle } from './lock-circle.ts';
+import { getOwnCircle } from './find-circle.ts';
 
 /**
  * A page of a circle's contributions, newest first, and their total number: for a member its own, for creator and
@@ -18,9 +16,7 @@ export async function listContributions(
   caller: Caller,
   { circleId, ...window }: ListWindow & { circleId: string },
 ): Promise<Listed & { items: CircleContribution[] }> {
-  const circle = (await findCircle(em, circleId)) ?? refuseUnknownCircle();
-  if (!(await belongsTo(em, caller, circle)))
-    refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' });
+  const circle = await getOwnCircle(em, caller, circleId);
   const own = mayManageCircle(caller, circle) ? {} : await ownContributions(em, circleId, caller.userId);
   return findPage(em, CircleContribution, { saving_circle_id: circleId, ...own }, window);
 }

@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { OrderShape } from '../money-in/payments/order-shape.ts';
+import { OrderShape } from '../money-in/payments/present-order.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { moneyString, uuid } from '../platform/http/fields.ts';
 import { readIdempotencyKey } from '../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
+import { sendStored } from '../platform/http/replay.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
-import { sendStored } from '../platform/idempotency/replay.ts';
-import { addMembers } from './add-members.ts';
+import { addMembers, removeMember } from './change-members.ts';
 import { type ContributionPorts, contribute } from './contribute.ts';
 import { listContributions } from './list-contributions.ts';
 import { contributionFields, MemberAnswer, presentContribution, presentMember } from './present-circle.ts';
-import { removeMember } from './remove-member.ts';
 import { addedAtOnce } from './saving-circle.ts';
 
 const message = z.string();

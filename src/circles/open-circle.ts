@@ -10,7 +10,6 @@ import { newId } from '../shared/ids.ts';
 import type { CircleOpening, CircleProgress } from './circle-contract.ts';
 import { findProgress } from './find-progress.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
-import { columnsOf } from './terms.ts';
 import { commitTo } from './turn-order.ts';
 
 const seedBytes = 32;
@@ -54,30 +53,19 @@ async function makeCircle(
   const holdingAccountId = newId();
   await openAccount(tx, { id: holdingAccountId, kind: 'circle_holding', name: 'Saving circle', ownerId: circleId });
   const circle = tx.create(SavingCircle, {
+    ...opening.circle,
     id: circleId,
     name: await sealer.open(placeOfName(circleId), opening.nameSealed),
-    account_id: opening.accountId,
     holding_account_id: holdingAccountId,
-    owner_type: opening.ownerType,
-    owner_id: opening.ownerId,
-    organization_id: opening.organizationId,
-    created_by: opening.createdBy,
-    capacity: opening.capacity,
-    amount: opening.amount,
-    visibility: opening.visibility,
-    round_interval: opening.roundInterval,
-    turn_order: opening.turnOrder,
-    ...columnsOf(opening.terms),
-    start_date: opening.startDate,
     starts_at: new Date(opening.startsAt),
-    ...(opening.turnOrder === 'lottery' ? await prepareDraw(sealer, circleId) : {}),
+    ...(opening.circle.turn_order === 'lottery' ? await prepareDraw(sealer, circleId) : {}),
   });
   await tx.flush();
   await recordEvent(tx, {
     event: 'RESOURCE_CREATED',
     resourceType: 'saving_circle',
     resourceId: circleId,
-    actorId: opening.createdBy,
+    actorId: opening.circle.created_by,
     requestId: opening.requestId,
   });
   return circle;

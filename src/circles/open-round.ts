@@ -1,13 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { addIntervals } from '../shared/calendar.ts';
+import { recordChange, takeStep } from './change-circle.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
-import { findProgress } from './find-progress.ts';
-import { lockCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
 /** A round opened later than this has cost members that much time, so its interval counts from the actual opening. */
@@ -36,10 +34,9 @@ export async function openRoundOf(tx: EntityManager, circle: SavingCircle, opene
 }
 
 /** Opens the next round if its time has come at `at`; otherwise changes nothing. Returns the circle's progress. */
-export async function openRound(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
-  const now = new Date(at);
-  await em.transactional(async (tx) => {
-    const circle = await lockCircle(tx, circleId);
+export const openRound = (em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> =>
+  takeStep(em, circleId, async (tx, circle) => {
+    const now = new Date(at);
     if (circle.status !== 'active' || !circle.next_opens_at || circle.next_opens_at > now) return;
     const openedAt = openingInstant(circle.next_opens_at, now);
     if (openedAt.getTime() !== circle.next_opens_at.getTime()) {
@@ -48,14 +45,5 @@ export async function openRound(em: EntityManager, { circleId, at }: CircleStep)
     }
     circle.updated_at = await readDatabaseClock(tx);
     await openRoundOf(tx, circle, openedAt);
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_circle',
-      resourceId: circleId,
-      actorId: null,
-      requestId: null,
-      data: { round: 'opened', turn_number: circle.current_turn },
-    });
+    await recordChange(tx, circleId, { round: 'opened', turn_number: circle.current_turn });
   });
-  return findProgress(em.fork(), circleId);
-}

@@ -1,18 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
 import { tell } from '../people/mail/tell.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { addIntervals } from '../shared/calendar.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
-import { type Money, negateMoney } from '../shared/money.ts';
+import type { Money } from '../shared/money.ts';
+import { recordChange, takeStep } from './change-circle.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
-import { findLastTurn, findPlaces, findProgress } from './find-progress.ts';
-import { lockCircle } from './lock-circle.ts';
+import { findLastTurn, findPlaces } from './find-progress.ts';
+import { payOutOfCircle } from './pay-out-of-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { holdForEnd, settleCircle } from './settle-circle.ts';
 
@@ -23,14 +22,13 @@ import { holdForEnd, settleCircle } from './settle-circle.ts';
  */
 export async function payRound(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
   await failpoint('pay-round.before');
-  await em.transactional(async (tx) => {
-    const circle = await lockCircle(tx, circleId);
+  const progress = await takeStep(em, circleId, async (tx, circle) => {
     if (circle.status !== 'active' || circle.next_opens_at) return;
     if ((await findPlaces(tx, circle)).some(({ hasPaid }) => !hasPaid)) return;
     await payPot(tx, circle, new Date(at));
   });
   await failpoint('pay-round.after');
-  return findProgress(em.fork(), circleId);
+  return progress;
 }
 
 /**
@@ -43,30 +41,24 @@ export async function payPot(tx: EntityManager, circle: SavingCircle, now: Date)
   const receiver = await tx.findOneOrFail(CircleMember, { id: round.receiver_member_id });
   const pot = await potOf(tx, circle.id, turn);
   if (turn >= (await findLastTurn(tx, circle.id))) await holdForEnd(tx, circle, [receiver.account_id]);
-  const journalId = await postPot(tx, circle, receiver, pot);
+  const { id: member_id, user_id, account_id } = receiver;
+  const [journal_id] = await payOutOfCircle(tx, circle, {
+    kind: 'saving-circle.paid-out',
+    payouts: [
+      {
+        businessKey: journalKeys.circlePot(circle.id, turn),
+        shares: [{ userId: user_id, accountId: account_id, amount: pot }],
+      },
+    ],
+  });
   await failpoint('pay-round.posted');
-  round.paid_at = now;
-  round.amount = pot;
-  round.journal_id = journalId;
+  Object.assign(round, { paid_at: now, amount: pot, journal_id });
   await moveOn(tx, circle, now);
   await tx.flush();
-  await tell(tx, { kind: 'circle_pot', resourceId: circle.id, turnNumber: turn, userIds: [receiver.user_id] });
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'saving_circle',
-    resourceId: circle.id,
-    actorId: null,
-    requestId: null,
-    data: {
-      round: 'paid',
-      turn_number: turn,
-      amount: pot,
-      member_id: receiver.id,
-      user_id: receiver.user_id,
-      journal_id: journalId,
-      status: circle.status,
-    },
-  });
+  await tell(tx, { kind: 'circle_pot', resourceId: circle.id, turnNumber: turn, userIds: [user_id] });
+  const { status } = circle;
+  const paid = { round: 'paid', turn_number: turn, amount: pot, member_id, user_id, journal_id, status };
+  await recordChange(tx, circle.id, paid);
 }
 
 async function potOf(tx: EntityManager, circleId: string, turn: number): Promise<Money> {
@@ -79,41 +71,6 @@ async function potOf(tx: EntityManager, circleId: string, turn: number): Promise
     [circleId, turn, circleId, turn],
   );
   return must(rows[0]?.pot, 'a round without missing contributions has a pot');
-}
-
-/** The journal of the pot and its one `price` row, whose user is the receiver (docs/contract.md 2). */
-async function postPot(tx: EntityManager, circle: SavingCircle, receiver: CircleMember, pot: Money): Promise<string> {
-  const journalId = must(
-    await postJournal(tx, {
-      kind: 'saving-circle.paid-out',
-      businessKey: journalKeys.circlePot(circle.id, circle.current_turn),
-      postings: [
-        { accountId: circle.holding_account_id, amount: negateMoney(pot) },
-        { accountId: receiver.account_id, amount: pot },
-      ],
-    }),
-    'an open round has no payout journal',
-  );
-  const users = await tx.execute<{ organization_id: string | null }[]>(
-    'select organization_id from users where id = ?',
-    [receiver.user_id],
-  );
-  await recordTransactions(tx, journalId, [
-    {
-      userId: receiver.user_id,
-      organizationId: users[0]?.organization_id ?? null,
-      amount: pot,
-      type: 'price',
-      sourceAccountId: circle.holding_account_id,
-      destinationAccountId: receiver.account_id,
-      referenceType: 'saving_circle',
-      referenceId: circle.id,
-      purpose: 'internal_withdrawal',
-      paymentOrderId: null,
-      createdBy: null,
-    },
-  ]);
-  return journalId;
 }
 
 /** After a payout at `now`: the end, or the next turn, an interval after the last opening, or now if that is later. */

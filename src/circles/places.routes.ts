@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { amount, timestamp, uuid } from '../platform/http/fields.ts';
+import { presentFields } from '../platform/http/present-fields.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
-import type { CircleWorkflows } from './circle-contract.ts';
-import { presentReplacement, ReplacementAnswer } from './present-replacement.ts';
+import type { WakingCircles } from './change-circle.ts';
+import { presentReplacement, ReplacementAnswer } from './present-circle.ts';
 import { acceptReplacement, proposeReplacement } from './replace-member.ts';
 import { endStandingOrder, type StandingOrder, setStandingOrder } from './standing-orders.ts';
 
@@ -16,18 +17,11 @@ const StandingOrderAnswer = z.object({
   guarantee_amount: amount().meta({ description: 'Debited beside the first contribution; zero once it was given.' }),
   created_at: timestamp(),
 });
-const presentOrder = ({ created_at, ...order }: StandingOrder): z.input<typeof StandingOrderAnswer> => ({
-  ...order,
-  created_at: created_at.toISOString(),
-});
+const presentOrder = (order: StandingOrder): z.input<typeof StandingOrderAnswer> =>
+  presentFields(StandingOrderAnswer.shape, order);
 const place = z.object({ id: uuid(), member_id: uuid() });
 
-/** What these routes work with. */
-interface Ports {
-  workflows: Pick<CircleWorkflows, 'wakeSavingCircle'>;
-}
-
-const routes = createRouteGroup<Ports>({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
+const routes = createRouteGroup<WakingCircles>({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
 
 routes.post(
   '/:id/members/:member_id/replacements',

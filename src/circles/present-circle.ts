@@ -1,13 +1,20 @@
 import { z } from 'zod';
 import { amount, timestamp, uuid } from '../platform/http/fields.ts';
+import { presentFields } from '../platform/http/present-fields.ts';
 import { formatMoney } from '../shared/money.ts';
 import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { CircleMember } from './circle-member.entity.ts';
 import type { CircleReplacement } from './circle-replacement.entity.ts';
 import type { CircleDescription } from './describe-circle.ts';
-import { presentReplacement, ReplacementAnswer } from './present-replacement.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { circleLaw, circleVisibilities, contributionLaw, roundIntervals, turnOrders } from './saving-circle.ts';
+import {
+  circleLaw,
+  circleVisibilities,
+  contributionLaw,
+  replacementLaw,
+  roundIntervals,
+  turnOrders,
+} from './saving-circle.ts';
 import { defaultRules, longestGraceDays, termsOf } from './terms.ts';
 
 export const TermsAnswer = z
@@ -17,6 +24,37 @@ export const TermsAnswer = z
     guarantee_percent: z.int().min(0).max(100),
   })
   .meta({ id: 'SavingCircleTerms' });
+
+const percent = 'must be a whole number from 0 to 100';
+const days = `must be a whole number from 0 to ${longestGraceDays}`;
+/** The terms in a request. */
+export const AskedTermsBody = z
+  .strictObject({
+    grace_days: z
+      .int(days)
+      .min(0, days)
+      .max(longestGraceDays, days)
+      .nullish()
+      .meta({ description: 'Whole days after the interval of a round until what is missing is a default; default 0.' }),
+    on_default: z
+      .enum(defaultRules)
+      .nullish()
+      .meta({
+        description:
+          'Of a round with a default: `wait` waits for what is missing; `cover` takes it from guarantees, first the ' +
+          'member’s own, or waits; `exclude` ends the places of those who have not paid, if anybody has; `winner_first` ' +
+          'debits those who have received, each day. Orders end with the days of grace. Default `wait`.',
+      }),
+    guarantee_percent: z
+      .int(percent)
+      .min(0, percent)
+      .max(100, percent)
+      .nullish()
+      .meta({ description: 'Of the contribution, debited beside the first one and given back at the end; default 0.' }),
+  })
+  .meta({
+    description: 'What becomes of a round in which contributions are missing. In a PATCH what is absent stays.',
+  });
 
 export const circleFields = {
   id: uuid(),
@@ -70,14 +108,31 @@ export const MemberAnswer = z
   })
   .meta({ id: 'SavingCircleMember' });
 
+export const ReplacementAnswer = z
+  .object({
+    id: uuid(),
+    saving_circle_id: uuid(),
+    member_id: uuid().meta({ description: 'The place: it stays what it is, whoever has it.' }),
+    leaving_user_id: uuid(),
+    account_id: uuid().meta({ description: 'Of the new member.' }),
+    user_id: uuid().meta({ description: 'The new member.' }),
+    status: z.enum(replacementLaw.statuses),
+    accepted_by_leaving_at: timestamp().nullable(),
+    accepted_by_new_at: timestamp().nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'SavingCircleReplacement' });
+
 /** The description of a field that callers who do not belong to the circle do not see. */
 export const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
 
+const roundFields = { turn_number: z.int(), opened_at: timestamp(), due_at: timestamp() };
 export const CircleDetailAnswer = z
   .object({
     ...circleFields,
     account_id: uuid().nullable().meta(forWhoBelongs),
-    round: z.object({ turn_number: z.int(), opened_at: timestamp(), due_at: timestamp() }).nullable(),
+    round: z.object(roundFields).nullable(),
     members: z.array(MemberAnswer.extend({ account_id: uuid().nullable().meta(forWhoBelongs) })),
     contribution_summary: z.object({
       turn_number: z.int(),
@@ -125,49 +180,26 @@ export const contributionFields = {
   updated_at: timestamp(),
 };
 
-export const presentCircle = (circle: SavingCircle): z.input<typeof CircleAnswer> => ({
-  id: circle.id,
-  account_id: circle.account_id,
-  name: circle.name,
-  capacity: circle.capacity,
-  start_date: circle.start_date,
-  starts_at: circle.starts_at.toISOString(),
-  amount: circle.amount,
-  owner_type: circle.owner_type,
-  owner_id: circle.owner_id,
-  visibility: circle.visibility,
-  round_interval: circle.round_interval,
-  turn_order: circle.turn_order,
-  terms: termsOf(circle),
-  current_turn: circle.current_turn,
-  status: circle.status,
-  next_round_opens_at: circle.next_opens_at?.toISOString() ?? null,
-  created_by: circle.created_by,
-  created_at: circle.created_at.toISOString(),
-  updated_at: circle.updated_at.toISOString(),
-});
+export const presentCircle = (circle: SavingCircle): z.input<typeof CircleAnswer> =>
+  presentFields(circleFields, { ...circle, terms: termsOf(circle), next_round_opens_at: circle.next_opens_at });
 
-export const presentMember = (member: CircleMember): z.input<typeof MemberAnswer> => ({
-  id: member.id,
-  saving_circle_id: member.saving_circle_id,
-  account_id: member.account_id,
-  user_id: member.user_id,
-  turn_number: member.turn_number ?? null,
-  excluded_turn: member.excluded_turn ?? null,
-});
+export const presentMember = (member: CircleMember): z.input<typeof MemberAnswer> =>
+  presentFields(MemberAnswer.shape, member);
+
+export const presentReplacement = (replacement: CircleReplacement): z.input<typeof ReplacementAnswer> =>
+  presentFields(ReplacementAnswer.shape, {
+    ...replacement,
+    accepted_by_leaving_at: replacement.left_at,
+    accepted_by_new_at: replacement.joined_at,
+  });
 
 /**
  * The detail of a circle: mobile clients get the stored fields, web clients also an aggregation. Callers who may see
- * but do not belong to the circle see neither accounts nor who has not paid. `replacements` are the proposals that the
- * caller may see.
+ * but do not belong to the circle see neither accounts nor who has not paid.
  */
 export function presentDetail(
-  { circle, members, round, contributions }: CircleDescription,
-  {
-    isMobile,
-    isStranger,
-    replacements,
-  }: { isMobile: boolean; isStranger: boolean; replacements: readonly CircleReplacement[] },
+  { circle, members, round, contributions, replacements }: CircleDescription,
+  { isMobile, isStranger }: { isMobile: boolean; isStranger: boolean },
 ): z.input<typeof CircleDetailAnswer> {
   const aggregation = {
     member_count: members.length,
@@ -177,11 +209,7 @@ export function presentDetail(
   return {
     ...presentCircle(circle),
     ...(isStranger && { account_id: null }),
-    round: round && {
-      turn_number: round.turn_number,
-      opened_at: round.opened_at.toISOString(),
-      due_at: round.due_at.toISOString(),
-    },
+    round: round && presentFields(roundFields, round),
     members: members.map((member) => ({ ...presentMember(member), ...(isStranger && { account_id: null }) })),
     contribution_summary: { ...contributions, ...(isStranger && { missing_user_ids: null }) },
     replacements: replacements.map(presentReplacement),
@@ -190,18 +218,8 @@ export function presentDetail(
   };
 }
 
-export const presentContribution = (contribution: CircleContribution) => ({
-  id: contribution.id,
-  saving_circle_id: contribution.saving_circle_id,
-  user_id: contribution.user_id,
-  member_id: contribution.member_id,
-  turn_number: contribution.turn_number,
-  amount: contribution.amount,
-  guarantee_amount: formatMoney(contribution.guarantee_amount),
-  rail: contribution.rail,
-  status: contribution.status,
-  payment_order_id: contribution.payment_order_id ?? null,
-  transaction_id: contribution.transaction_id ?? null,
-  created_at: contribution.created_at.toISOString(),
-  updated_at: contribution.updated_at.toISOString(),
-});
+export const presentContribution = (contribution: CircleContribution) =>
+  presentFields(contributionFields, {
+    ...contribution,
+    guarantee_amount: formatMoney(contribution.guarantee_amount),
+  });

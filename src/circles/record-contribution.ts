@@ -1,41 +1,68 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { accountsOfSettlement } from '../ledger/accounts/account.ts';
+import { holdBalances } from '../ledger/hold-balances.ts';
+import type { HandledPayment } from '../money-in/payments/handler.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
 import { newId } from '../shared/ids.ts';
-import type { Money } from '../shared/money.ts';
-import { cancelPendingContribution } from './cancel-pending.ts';
+import { canMove } from '../shared/status-law.ts';
+import { CircleContribution } from './circle-contribution.entity.ts';
+import { CircleRound } from './circle-round.entity.ts';
+import { cancelPendingContribution } from './end-orders.ts';
 import { getPayableCircle, refuseRepeat } from './find-payable-circle.ts';
 import { shareCircle } from './lock-circle.ts';
+import { refundContributions } from './refund-contribution.ts';
+import { type ContributionStatus, contributionLaw } from './saving-circle.ts';
 
-export interface NewContribution {
-  circleId: string;
-  /** Who pays. */
-  userId: string;
-  /** The member it is for; null: the payer. */
-  onBehalfOf: string | null;
-  /** IDR, scale 4, including the guarantee due with a first contribution. */
-  amount: Money;
-  /** The order of a gateway contribution, which is `pending` until it is paid. */
-  orderId: string | null;
-  requestId: string | null;
-  /** The price row and the source of a balance contribution, which is `completed` at once. */
-  paid: { transactionId: string; sourceAccountId: string } | null;
+/**
+ * Locks what a payment from a balance, or an order, changes before it is written: the circle, shared, and what was
+ * ordered for the same member, which gives way.
+ */
+export async function holdPlace(
+  tx: EntityManager,
+  { referenceId: circleId, userId, onBehalfOf }: HandledPayment,
+): Promise<void> {
+  const { current_turn } = await shareCircle(tx, circleId);
+  await tx.execute(
+    `select from saving_circle_contributions c
+     where c.saving_circle_id = ? and c.turn_number = ? and c.status = 'pending'
+       and c.member_id in (select m.id from saving_circle_members m
+         where m.saving_circle_id = ? and case when ?::uuid is null then m.user_id = ? else m.id = ? end)
+     for update of c`,
+    [circleId, current_turn, circleId, onBehalfOf, userId, onBehalfOf],
+  );
+}
+
+/** Locks what the settlement of an order changes: its circle, shared, its contribution, and the balances of a refund. */
+export async function holdOrdered(tx: EntityManager, circleId: string, orderId: string): Promise<void> {
+  const { circle, contribution, isLate } = await lockOrdered(tx, circleId, orderId);
+  if (!isLate) return;
+  // It is refunded at once, by a second journal.
+  const holding = circle.holding_account_id;
+  const credited = [...accountsOfSettlement, holding, contribution.refund_account_id];
+  await holdBalances(tx, { debited: [holding], credited });
 }
 
 /**
- * Records a contribution to the open round in the caller's transaction, with its event. Throws as `getPayableCircle`,
- * also for a concurrent repeat: the database allows one pending or completed row per member and turn, and one with the
- * guarantee per member.
+ * Records a contribution to the open round in the caller's transaction, with its event: `completed` by the transaction
+ * that paid it from a balance, or `pending` without one, by an order. `amount` includes the guarantee that is due with a
+ * first contribution. Throws as `getPayableCircle`, also for a concurrent repeat: the database allows one pending or
+ * completed row per member and turn, and one with the guarantee per member.
  */
-export async function recordContribution(tx: EntityManager, contribution: NewContribution): Promise<string> {
-  const { circleId, userId, onBehalfOf, amount, orderId, requestId, paid } = contribution;
+export async function recordContribution(
+  tx: EntityManager,
+  { referenceId: circleId, userId, onBehalfOf, amount, orderId, sourceAccountId, requestId }: HandledPayment,
+  transactionId: string | null,
+): Promise<void> {
   await shareCircle(tx, circleId);
   const payable = await getPayableCircle(tx, { circleId, userId, onBehalfOf, amount, inAll: true });
-  const { turn, memberId, payerAccountId, guarantee } = payable;
+  const { turn, memberId, contribution, guarantee } = payable;
   // What another has ordered for the member and not paid gives way.
   if (payable.isOwn) await cancelPendingContribution(tx, { circleId, turn, memberId, paidBy: userId });
   const id = newId();
   const rail = orderId === null ? 'balance' : 'gateway';
-  const status = paid === null ? 'pending' : 'completed';
+  const status = transactionId === null ? 'pending' : 'completed';
+  const refundTo = sourceAccountId ?? payable.payerAccountId;
   const rows = await tx.execute<unknown[]>(
     `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount,
        guarantee_amount, rail, status, refund_account_id, payment_order_id, transaction_id)
@@ -43,21 +70,11 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
      on conflict do nothing
      returning 1`,
     [
-      id,
-      circleId,
-      memberId,
-      userId,
-      turn,
-      payable.contribution,
-      guarantee,
-      rail,
-      status,
-      paid?.sourceAccountId ?? payerAccountId,
-      orderId,
-      paid?.transactionId ?? null,
+      ...[id, circleId, memberId, userId, turn, contribution],
+      ...[guarantee, rail, status, refundTo, orderId, transactionId],
     ],
   );
-  if (rows.length === 0) return refuseRepeat('pending or completed');
+  if (rows.length === 0) refuseRepeat('pending or completed');
   await recordEvent(tx, {
     event: 'CONTRIBUTION_MADE',
     resourceType: 'saving_circle_contribution',
@@ -68,12 +85,67 @@ export async function recordContribution(tx: EntityManager, contribution: NewCon
       saving_circle_id: circleId,
       member_id: memberId,
       turn_number: turn,
-      amount: payable.contribution,
+      amount: contribution,
       guarantee_amount: guarantee,
       rail,
       status,
       payment_order_id: orderId,
     },
   });
-  return id;
+}
+
+/**
+ * A contribution's gateway payment was posted to the holding account: it becomes `completed`, or, when it was cancelled
+ * or its circle or turn is over, is `refunded` at once to the account the member joined with. In the caller's
+ * transaction.
+ */
+export async function settleContribution(
+  tx: EntityManager,
+  settled: { circleId: string; orderId: string; transactionId: string },
+): Promise<void> {
+  const { circle, contribution, isLate } = await lockOrdered(tx, settled.circleId, settled.orderId);
+  contribution.transaction_id = settled.transactionId;
+  contribution.updated_at = await readDatabaseClock(tx);
+  if (isLate) return refundContributions(tx, circle, [contribution]);
+  contribution.status = 'completed';
+  await tx.flush();
+  await recordChange(tx, contribution);
+}
+
+/** A contribution's gateway payment ended unpaid: declined is `failed`, expired `cancelled` (docs/contract.md 6). */
+export async function closeContribution(tx: EntityManager, orderId: string, outcome: 'FAILED' | 'EXPIRED') {
+  const contribution = await lockContributionOf(tx, orderId);
+  const status: ContributionStatus = outcome === 'FAILED' ? 'failed' : 'cancelled';
+  if (!canMove(contributionLaw, contribution.status, status)) return;
+  contribution.status = status;
+  contribution.updated_at = await readDatabaseClock(tx);
+  await tx.flush();
+  await recordChange(tx, contribution);
+}
+
+const lockContributionOf = (tx: EntityManager, orderId: string): Promise<CircleContribution> =>
+  tx.findOneOrFail(
+    CircleContribution,
+    { payment_order_id: orderId },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+
+async function lockOrdered(tx: EntityManager, circleId: string, orderId: string) {
+  const circle = await shareCircle(tx, circleId);
+  const contribution = await lockContributionOf(tx, orderId);
+  const turn = { saving_circle_id: circleId, turn_number: contribution.turn_number };
+  const round = await tx.findOneOrFail(CircleRound, turn, { refresh: true });
+  const isLate = contribution.status !== 'pending' || circle.status !== 'active' || Boolean(round.paid_at);
+  return { circle, contribution, isLate };
+}
+
+function recordChange(tx: EntityManager, { id, saving_circle_id, turn_number, status }: CircleContribution) {
+  return recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle_contribution',
+    resourceId: id,
+    actorId: null,
+    requestId: null,
+    data: { saving_circle_id, turn_number, status },
+  });
 }

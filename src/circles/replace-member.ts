@@ -1,31 +1,23 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPayer } from '../people/identity/read-payer.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
-import type { Caller } from '../shared/caller.ts';
+import { must } from '../shared/assert.ts';
 import { isDomainError, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
-import { thenWake } from '../shared/then-wake.ts';
-import { ownersOf } from './add-members.ts';
-import { cancelPendingContribution } from './cancel-pending.ts';
+import { type Asking, changeCircle, getPlace, recordChange, type WakingCircles } from './change-circle.ts';
+import { ownersOf, refuseMembers } from './change-members.ts';
 import { mayManageCircle } from './circle-access.ts';
-import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
-import { lockLiveCircle } from './lock-circle.ts';
+import { cancelPendingContribution } from './end-orders.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { needsConsent, termsOf } from './terms.ts';
+import { needsConsent, requireConsent, termsOf } from './terms.ts';
 
-type Ports = { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> };
-
-interface Proposing {
-  caller: Caller;
-  circleId: string;
+interface Proposing extends Asking {
   memberId: string;
   /** The new member's account. */
   accountId: string;
-  requestId: string;
 }
 
 /**
@@ -36,71 +28,51 @@ interface Proposing {
  */
 export function proposeReplacement(
   em: EntityManager,
-  { workflows }: Ports,
+  ports: WakingCircles,
   proposing: Proposing,
 ): Promise<CircleReplacement> {
-  const { caller, circleId, memberId, accountId } = proposing;
-  return thenWake(
-    em.transactional(async (tx) => {
-      const circle = await lockLiveCircle(tx, circleId);
-      const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
-      const isLeaving = member?.user_id === caller.userId;
-      if (!isLeaving && !mayManageCircle(caller, circle)) {
-        refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
-      }
-      if (member === null)
-        refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
-      refuseUnlessLive(circle, member);
-      const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
-      if (newcomer === undefined) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
-      await refuseMember(tx, circle, newcomer);
-      const same = { leaving_user_id: member.user_id, account_id: accountId, user_id: newcomer.userId };
-      const open = await tx.findOne(CircleReplacement, { member_id: memberId, status: 'pending' }, { refresh: true });
-      const isSame = open !== null && Object.entries(same).every(([key, id]) => open[key as keyof typeof same] === id);
-      if (!isSame) return propose(tx, { ...same, left_at: isLeaving ? await readDatabaseClock(tx) : null }, proposing);
-      if (isLeaving && !open.left_at) await agree(tx, circle, open, { accepting: proposing, isNew: false });
-      return open;
-    }),
-    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
-  );
+  const { caller, memberId, accountId } = proposing;
+  return changeCircle(em, ports, proposing, async (tx, circle) => {
+    const member = await getPlace(tx, circle, proposing);
+    const isLeaving = member.user_id === caller.userId;
+    refuseUnlessLive(circle, member);
+    const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
+    const joiner = must(newcomer, 'every account has its owner, or is refused');
+    await refuseMembers(tx, circle, [joiner], 'account_id');
+    const same = { leaving_user_id: member.user_id, account_id: accountId, user_id: joiner.userId };
+    const open = await tx.findOne(CircleReplacement, { member_id: memberId, status: 'pending' }, { refresh: true });
+    const isSame = open !== null && Object.entries(same).every(([key, id]) => open[key as keyof typeof same] === id);
+    if (!isSame) return propose(tx, { ...same, left_at: isLeaving ? await readDatabaseClock(tx) : null }, proposing);
+    if (isLeaving && !open.left_at) await agree(tx, circle, open, { accepting: proposing, isNew: false });
+    return open;
+  });
 }
 
 async function propose(
   tx: EntityManager,
   proposed: Pick<CircleReplacement, 'leaving_user_id' | 'account_id' | 'user_id' | 'left_at'>,
-  { caller, circleId, memberId, requestId }: Proposing,
+  proposing: Proposing,
 ): Promise<CircleReplacement> {
-  await tx.nativeUpdate(
-    CircleReplacement,
-    { member_id: memberId, status: 'pending' },
-    { status: 'withdrawn', updated_at: await readDatabaseClock(tx) },
-  );
+  const { caller, circleId, memberId: member_id } = proposing;
+  const ended = { status: 'withdrawn' as const, updated_at: await readDatabaseClock(tx) };
+  await tx.nativeUpdate(CircleReplacement, { member_id, status: 'pending' }, ended);
   const replacement = tx.create(CircleReplacement, {
     id: newId(),
     saving_circle_id: circleId,
-    member_id: memberId,
+    member_id,
     proposed_by: caller.userId,
     ...proposed,
   });
   await tx.flush();
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'saving_circle',
-    resourceId: circleId,
-    actorId: caller.userId,
-    requestId,
-    data: { replacement_proposed: replacement.id, member_id: memberId, user_id: proposed.user_id },
-  });
+  const told = { replacement_proposed: replacement.id, member_id, user_id: proposed.user_id };
+  await recordChange(tx, circleId, told, { by: proposing });
   return replacement;
 }
 
-interface Accepting {
-  caller: Caller;
-  circleId: string;
+interface Accepting extends Asking {
   replacementId: string;
   /** The new member's consent, where the terms require it. */
   consent?: boolean | undefined;
-  requestId: string;
 }
 
 /**
@@ -109,39 +81,31 @@ interface Accepting {
  * FORBIDDEN for anybody else; and 400 when it was withdrawn, the circle is not active any more, the place has ended, the
  * new member has joined otherwise meanwhile, is suspended, or does not consent to what the terms require.
  */
-export function acceptReplacement(
+export async function acceptReplacement(
   em: EntityManager,
-  { workflows }: Ports,
+  ports: WakingCircles,
   accepting: Accepting,
 ): Promise<CircleReplacement> {
   const { caller, circleId, replacementId } = accepting;
-  return thenWake(
-    em.transactional(async (tx) => {
-      const circle = await lockLiveCircle(tx, circleId);
-      const replacement = await tx.findOne(
-        CircleReplacement,
-        { id: replacementId, saving_circle_id: circleId },
-        { refresh: true },
-      );
-      const isNew = replacement?.user_id === caller.userId;
-      const isLeaving = replacement?.leaving_user_id === caller.userId;
-      if (!isNew && !isLeaving) {
-        if (replacement === null && mayManageCircle(caller, circle)) {
-          refuse('NOT_FOUND', 'the replacement was not found', { field: 'replacement_id' });
-        }
-        refuse('FORBIDDEN', 'only the new and the leaving member may do this', { field: 'replacement_id' });
-      }
-      if (replacement === null) refuse('NOT_FOUND', 'the replacement was not found', { field: 'replacement_id' });
-      if (replacement.status === 'completed') return replacement;
-      await agree(tx, circle, replacement, { accepting, isNew });
-      await failpoint('accept-replacement.passed');
-      return replacement;
-    }),
-    async () => {
-      await failpoint('accept-replacement.after');
-      await workflows.wakeSavingCircle(circleId, 'circleChanged');
-    },
-  );
+  return changeCircle(em, ports, accepting, async (tx, circle) => {
+    const replacement = await tx.findOne(
+      CircleReplacement,
+      { id: replacementId, saving_circle_id: circleId },
+      { refresh: true },
+    );
+    const isNew = replacement?.user_id === caller.userId;
+    const isLeaving = replacement?.leaving_user_id === caller.userId;
+    if (replacement === null && mayManageCircle(caller, circle)) {
+      refuse('NOT_FOUND', 'the replacement was not found', { field: 'replacement_id' });
+    }
+    if (replacement === null || (!isNew && !isLeaving)) {
+      refuse('FORBIDDEN', 'only the new and the leaving member may do this', { field: 'replacement_id' });
+    }
+    if (replacement.status === 'completed') return replacement;
+    await agree(tx, circle, replacement, { accepting, isNew });
+    await failpoint('accept-replacement.passed');
+    return replacement;
+  });
 }
 
 async function agree(
@@ -155,16 +119,8 @@ async function agree(
   }
   const member = await tx.findOneOrFail(CircleMember, { id: replacement.member_id }, { refresh: true });
   refuseUnlessLive(circle, member);
-  const consents = needsConsent(termsOf(circle));
-  if (isNew && consents && accepting.consent !== true) {
-    refuse(
-      'REQUEST_INVALID',
-      'must be true: members who have received go on paying, by debits of the account if necessary',
-      {
-        field: 'consent',
-      },
-    );
-  }
+  const terms = termsOf(circle);
+  if (isNew) requireConsent(terms, accepting.consent);
   if (!(await mayPay(tx, replacement.user_id))) {
     refuse('REQUEST_INVALID', 'the new member is suspended, or their organization is', { field: 'replacement_id' });
   }
@@ -173,25 +129,20 @@ async function agree(
   else replacement.left_at ??= now;
   replacement.updated_at = now;
   if (replacement.joined_at && replacement.left_at) {
-    await refuseMember(tx, circle, { accountId: replacement.account_id, userId: replacement.user_id });
+    const { account_id: accountId, user_id: userId } = replacement;
+    await refuseMembers(tx, circle, [{ accountId, userId }], 'account_id');
     replacement.status = 'completed';
     await tx.flush();
-    await transferPlace(tx, circle, { member, replacement, consents });
+    await transferPlace(tx, circle, { member, replacement, consents: needsConsent(terms) });
   }
   await tx.flush();
-  await recordEvent(tx, {
-    event: replacement.status === 'completed' ? 'MEMBER_REPLACED' : 'RESOURCE_UPDATED',
-    resourceType: 'saving_circle',
-    resourceId: circle.id,
-    actorId: accepting.caller.userId,
-    requestId: accepting.requestId,
-    data: {
-      replacement_id: replacement.id,
-      member_id: member.id,
-      left_user_id: replacement.leaving_user_id,
-      user_id: replacement.user_id,
-    },
-  });
+  const { id: replacement_id, leaving_user_id: left_user_id, user_id, status } = replacement;
+  await recordChange(
+    tx,
+    circle.id,
+    { replacement_id, member_id: member.id, left_user_id, user_id },
+    { by: accepting, event: status === 'completed' ? 'MEMBER_REPLACED' : 'RESOURCE_UPDATED' },
+  );
 }
 
 /** Whether somebody could pay a round, until the transaction ends: as `readPayer`. */
@@ -230,19 +181,4 @@ function refuseUnlessLive(circle: SavingCircle, member: CircleMember): void {
     });
   }
   if (member.excluded_turn) refuse('REQUEST_INVALID', `the member's place has ended`, { field: 'member_id' });
-}
-
-/** Refuses a user who is a member already, or an account that a member has joined with. */
-async function refuseMember(
-  tx: EntityManager,
-  circle: SavingCircle,
-  { accountId, userId }: { accountId: string; userId: string },
-): Promise<void> {
-  const taken = await tx.count(CircleMember, {
-    saving_circle_id: circle.id,
-    $or: [{ user_id: userId }, { account_id: accountId }],
-  });
-  if (taken > 0) {
-    refuse('REQUEST_INVALID', `the account ${accountId} or its user is a member already`, { field: 'account_id' });
-  }
 }

@@ -1,8 +1,12 @@
 import type { PaymentHandler } from '../money-in/payments/handler.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
-import { holdContribution } from './hold-contribution.ts';
-import { recordContribution } from './record-contribution.ts';
-import { closeContribution, settleContribution } from './settle-contribution.ts';
+import {
+  closeContribution,
+  holdOrdered,
+  holdPlace,
+  recordContribution,
+  settleContribution,
+} from './record-contribution.ts';
 
 /**
  * A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. A member's
@@ -14,7 +18,6 @@ export const savingCircleContribution = {
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'saving_circle',
   gatewayPurpose: 'topup_product',
-  inTurn: true,
   async findTarget(em, { referenceId, amount, rail, caller, onBehalfOf, lock }) {
     const { userId } = caller;
     const circle = await getPayableCircle(em, {
@@ -28,21 +31,15 @@ export const savingCircleContribution = {
     });
     return { accountId: circle.holdingAccountId, amount: circle.total, payableUntil: circle.ordersEndAt };
   },
-  // Whatever has become of the order, what gives way to it is locked as on the other rail.
-  holdPending: (tx, payment) => holdContribution(tx, { ...payment, orderId: null }),
-  async onPending(tx, { orderId, referenceId, userId, onBehalfOf, amount, requestId }) {
-    const circleId = referenceId;
-    await recordContribution(tx, { circleId, userId, onBehalfOf, amount, orderId, requestId, paid: null });
-  },
+  holdPending: holdPlace,
+  onPending: (tx, payment) => recordContribution(tx, payment, null),
   effect: {
-    hold: holdContribution,
-    async inTransaction(tx, payment, { transactionId }) {
-      const { orderId, referenceId, userId, onBehalfOf, amount, sourceAccountId, requestId } = payment;
-      if (orderId !== null) return settleContribution(tx, { circleId: referenceId, orderId, transactionId });
-      const paid = sourceAccountId === null ? null : { transactionId, sourceAccountId };
-      const circleId = referenceId;
-      await recordContribution(tx, { circleId, userId, onBehalfOf, amount, orderId, requestId, paid });
-    },
+    hold: (tx, payment) =>
+      payment.orderId === null ? holdPlace(tx, payment) : holdOrdered(tx, payment.referenceId, payment.orderId),
+    inTransaction: (tx, payment, transactionId) =>
+      payment.orderId === null
+        ? recordContribution(tx, payment, transactionId)
+        : settleContribution(tx, { circleId: payment.referenceId, orderId: payment.orderId, transactionId }),
   },
   onClosed: (tx, { orderId }, outcome) =>
     orderId === null ? Promise.resolve() : closeContribution(tx, orderId, outcome),

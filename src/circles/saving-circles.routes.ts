@@ -7,18 +7,16 @@ import { clearable, discoverFlag, moneyString, text, uuid } from '../platform/ht
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { must } from '../shared/assert.ts';
-import { AskedTermsBody } from './asked-terms.ts';
-import { cancelCircle } from './cancel-circle.ts';
+import { cancelCircle, deleteCircle } from './cancel-circle.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { createCircle } from './create-circle.ts';
-import { deleteCircle } from './delete-circle.ts';
 import { describeCircle } from './describe-circle.ts';
-import { belongsTo, findCircle, getVisibleCircle } from './find-circle.ts';
+import { findCircle, getVisibleCircle } from './find-circle.ts';
 import { findDraw } from './find-draw.ts';
-import { findReplacements } from './find-replacements.ts';
-import { findSettlement } from './find-settlement.ts';
+import { findSettlement } from './find-positions.ts';
 import { listCircles } from './list-circles.ts';
 import {
+  AskedTermsBody,
   CircleAnswer,
   CircleDetailAnswer,
   circleFields,
@@ -132,13 +130,9 @@ routes.get(
     refusals: [404],
   },
   async ({ em, caller, params: { id }, ctx }) => {
-    const circle = await getVisibleCircle(em, caller, id, { orInvited: true });
-    const description = await describeCircle(em, circle);
-    const seenBy = {
-      isMobile: isMobileClient(ctx),
-      isStranger: !(await belongsTo(em, caller, circle)),
-      replacements: await findReplacements(em, caller, description),
-    };
+    const { circle, isStranger } = await getVisibleCircle(em, caller, id, { orInvited: true });
+    const description = await describeCircle(em, caller, circle);
+    const seenBy = { isMobile: isMobileClient(ctx), isStranger };
     return { message: 'Saving circle found', saving_circle: presentDetail(description, seenBy) };
   },
 );
@@ -243,9 +237,7 @@ routes.get(
     refusals: [404],
   },
   async ({ em, caller, params: { id } }) => {
-    const circle = await getVisibleCircle(em, caller, id);
-    const isStranger = !(await belongsTo(em, caller, circle));
-    return { message: 'Draw found', data: await findDraw(em, circle, { isStranger }) };
+    return { message: 'Draw found', data: await findDraw(em, await getVisibleCircle(em, caller, id)) };
   },
 );
 

@@ -1,13 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { holdBalances } from '../ledger/hold-balances.ts';
-import { postJournal, recordTransactions } from '../ledger/post-journal.ts';
-import { findOrganizationsOf } from '../people/identity/find-organizations-of.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
-import { addMoney, negateMoney } from '../shared/money.ts';
+import { addMoney } from '../shared/money.ts';
+import { recordChange } from './change-circle.ts';
 import { findPositions } from './find-positions.ts';
+import { payOutOfCircle } from './pay-out-of-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { shareOut } from './settlement.ts';
 
@@ -50,46 +49,16 @@ export async function settleCircle(tx: EntityManager, circle: SavingCircle): Pro
      from jsonb_to_recordset(?::jsonb) as share (member_id uuid, account_id uuid, amount numeric)`,
     [circle.id, JSON.stringify(shares.map(({ member_id, account_id, amount }) => ({ member_id, account_id, amount })))],
   );
-  const held = addMoney(...shares.map(({ amount }) => amount));
-  const journalId = must(
-    await postJournal(tx, {
-      kind: 'saving-circle.settled',
-      businessKey: journalKeys.circleSettled(circle.id),
-      postings: [
-        { accountId: circle.holding_account_id, amount: negateMoney(held) },
-        ...shares.map(({ account_id, amount }) => ({ accountId: account_id, amount })),
-      ],
-    }),
-    'a circle is settled once',
-  );
-  await failpoint('settle-circle.posted');
-  const organizations = await findOrganizationsOf(
-    tx,
-    shares.map(({ user_id }) => user_id),
-  );
-  await recordTransactions(
-    tx,
-    journalId,
-    shares.map(({ user_id, account_id, amount }) => ({
-      userId: user_id,
-      organizationId: organizations.get(user_id) ?? null,
-      amount,
-      type: 'price',
-      sourceAccountId: circle.holding_account_id,
-      destinationAccountId: account_id,
-      referenceType: 'saving_circle',
-      referenceId: circle.id,
-      purpose: 'internal_withdrawal',
-      paymentOrderId: null,
-      createdBy: null,
-    })),
-  );
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'saving_circle',
-    resourceId: circle.id,
-    actorId: null,
-    requestId: null,
-    data: { settled: held, journal_id: journalId, members: shares.map(({ member_id }) => member_id) },
+  const [journal_id] = await payOutOfCircle(tx, circle, {
+    kind: 'saving-circle.settled',
+    payouts: [
+      {
+        businessKey: journalKeys.circleSettled(circle.id),
+        shares: shares.map(({ user_id, account_id, amount }) => ({ userId: user_id, accountId: account_id, amount })),
+      },
+    ],
   });
+  await failpoint('settle-circle.posted');
+  const settled = addMoney(...shares.map(({ amount }) => amount));
+  await recordChange(tx, circle.id, { settled, journal_id, members: shares.map(({ member_id }) => member_id) });
 }

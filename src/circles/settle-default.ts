@@ -1,15 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import { recordChange } from './change-circle.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { nextOfRound } from './default.ts';
 import { factsOf, findProgress, type Place } from './find-progress.ts';
-import { type LockedRound, lockOpenRound, reportMissing } from './lock-open-round.ts';
+import { lockCircle } from './lock-circle.ts';
 import { payForMember } from './pay-for-member.ts';
 import { complete, payPot } from './pay-round.ts';
 import { type Cover, closeUp, coversOf, type Remedy, remedyOf } from './remedy.ts';
+import { type LockedRound, readOpenRound, reportMissing } from './report-missing.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { termsOf } from './terms.ts';
 
@@ -22,22 +23,25 @@ import { termsOf } from './terms.ts';
 export async function settleDefault(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
   const now = new Date(at);
   await failpoint('settle-default.before');
-  const { turn, debited } = await em.transactional(async (tx): Promise<Doing> => {
-    const open = await lockOpenRound(tx, circleId);
+  let turn = 0;
+  let debited: string[] = [];
+  await em.transactional(async (tx) => {
+    const open = await readOpenRound(tx, await lockCircle(tx, circleId));
     const terms = open === null ? null : termsOf(open.circle);
-    if (open === null || terms === null) return nobody;
+    if (open === null || terms === null) return;
     const { circle, round, places } = open;
     const next = nextOfRound(factsOf(circle, round, places));
-    if (next?.step !== 'settle default' || Date.parse(next.at) > now.getTime()) return nobody;
-    if (places.every(({ hasPaid }) => hasPaid)) return nobody;
+    if (next?.step !== 'settle default' || Date.parse(next.at) > now.getTime()) return;
+    if (places.every(({ hasPaid }) => hasPaid)) return;
     const remedy = remedyOf(terms.on_default, circle.amount, places);
     if (!round.defaulted_at) await reportMissing(tx, open, 'MEMBER_DEFAULTED', { on_default: circle.on_default });
     round.defaulted_at ??= now;
-    // Debits are noted after they were tried, so that an interrupted try is repeated.
+    // Members are debited after this transaction, and that is noted after it was tried, so that an interrupted try is
+    // repeated.
     if (remedy.kind !== 'debit') round.remedied_at = now;
+    else [turn, debited] = [circle.current_turn, remedy.members];
     await tx.flush();
     await remedyNow(tx, open, { remedy, now });
-    return { turn: circle.current_turn, debited: remedy.kind === 'debit' ? remedy.members : [] };
   });
   await failpoint('settle-default.settled');
   await forEachOf(debited, (memberId) => payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null }));
@@ -52,14 +56,6 @@ export async function settleDefault(em: EntityManager, { circleId, at }: CircleS
   await failpoint('settle-default.after');
   return findProgress(em.fork(), circleId);
 }
-
-/** What is done after the circle's transaction: members' accounts are debited. */
-interface Doing {
-  turn: number;
-  debited: string[];
-}
-
-const nobody: Doing = { turn: 0, debited: [] };
 
 async function remedyNow(
   tx: EntityManager,
@@ -79,18 +75,11 @@ async function remedyNow(
 }
 
 async function writeCovers(tx: EntityManager, circle: SavingCircle, covers: readonly Cover[]): Promise<void> {
-  const listed = (values: string[]) => `{${values.join(',')}}`;
   await tx.execute(
     `insert into saving_circle_covers
        (saving_circle_id, turn_number, debtor_member_id, guarantor_member_id, amount)
-     select ?, ?, * from unnest(?::uuid[], ?::uuid[], ?::numeric[])`,
-    [
-      circle.id,
-      circle.current_turn,
-      listed(covers.map(({ debtor }) => debtor)),
-      listed(covers.map(({ guarantor }) => guarantor)),
-      listed(covers.map(({ amount }) => amount)),
-    ],
+     select ?, ?, * from jsonb_to_recordset(?::jsonb) as cover (debtor uuid, guarantor uuid, amount numeric)`,
+    [circle.id, circle.current_turn, JSON.stringify(covers)],
   );
 }
 
@@ -123,12 +112,6 @@ async function exclude(
 async function endWithoutReceiver(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.updated_at = await readDatabaseClock(tx);
   await complete(tx, circle, now);
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'saving_circle',
-    resourceId: circle.id,
-    actorId: null,
-    requestId: null,
-    data: { round: 'ended', turn_number: circle.current_turn, status: circle.status },
-  });
+  const { current_turn: turn_number, status } = circle;
+  await recordChange(tx, circle.id, { round: 'ended', turn_number, status });
 }

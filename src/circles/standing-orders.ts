@@ -1,17 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
-import type { Caller } from '../shared/caller.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
-import { mayManageCircle } from './circle-access.ts';
+import { type Asking, getPlace, recordChange } from './change-circle.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
-import { CircleMember } from './circle-member.entity.ts';
-import { findProgress } from './find-progress.ts';
+import type { CircleMember } from './circle-member.entity.ts';
+import { findDueOrders, findProgress } from './find-progress.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import { payForMember } from './pay-for-member.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
@@ -31,11 +29,8 @@ export interface StandingOrder {
 
 const columns = `id as member_id, source_account_id, amount::text, guarantee_amount::text, created_at`;
 
-interface Ordering {
-  caller: Caller;
-  circleId: string;
+interface Ordering extends Asking {
   memberId: string;
-  requestId: string;
 }
 
 /** How many are paid per step. */
@@ -69,7 +64,12 @@ export function setStandingOrder(
       [memberId, sourceAccountId, memberId, guaranteeOf(termsOf(circle), circle.amount), circleId],
     );
     const { amount, guarantee_amount } = order;
-    await tell(tx, ordering, { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount });
+    await recordChange(
+      tx,
+      circleId,
+      { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount },
+      { by: ordering },
+    );
     return { ...order, created_at: new Date(order.created_at) };
   });
 }
@@ -85,21 +85,18 @@ export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise
       [member.id],
     );
     if (ended === undefined) refuse('NOT_FOUND', 'there is no standing order', { field: 'member_id' });
-    await tell(tx, ordering, { standing_order: null, member_id: member.id });
+    await recordChange(tx, ordering.circleId, { standing_order: null, member_id: member.id }, { by: ordering });
     return { ...ended, created_at: new Date(ended.created_at) };
   });
 }
 
 async function getOwnPlace(
   tx: EntityManager,
-  { caller, circleId, memberId }: Ordering,
+  ordering: Ordering,
 ): Promise<{ member: CircleMember; circle: SavingCircle }> {
-  const circle = await lockLiveCircle(tx, circleId);
-  const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circleId }, { refresh: true });
-  if (member === null && mayManageCircle(caller, circle)) {
-    refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
-  }
-  if (member?.user_id !== caller.userId) {
+  const circle = await lockLiveCircle(tx, ordering.circleId);
+  const member = await getPlace(tx, circle, ordering);
+  if (member.user_id !== ordering.caller.userId) {
     refuse('FORBIDDEN', 'only the member can make and end a standing order', { field: 'member_id' });
   }
   if (isFinal(circleLaw, circle.status) || member.excluded_turn) {
@@ -108,40 +105,14 @@ async function getOwnPlace(
   return { member, circle };
 }
 
-const tell = (tx: EntityManager, { caller, circleId, requestId }: Ordering, data: object): Promise<void> =>
-  recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'saving_circle',
-    resourceId: circleId,
-    actorId: caller.userId,
-    requestId,
-    data,
-  });
-
-/** Standing orders that have not been tried for the open round. */
-export const dueOrders = (em: EntityManager, circleId: string): Promise<DueOrder[]> =>
-  em.execute<DueOrder[]>(
-    `select o.id as "memberId", o.source_account_id as "sourceAccountId", c.current_turn as turn
-     from saving_circles c
-     join saving_circle_members m on m.saving_circle_id = c.id and m.excluded_turn is null
-     join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
-     where c.id = ? and c.status = 'active' and c.next_opens_at is null limit ?`,
-    [circleId, paidAtOnce],
-  );
-
-interface DueOrder {
-  memberId: string;
-  sourceAccountId: string;
-  turn: number;
-}
-
 /**
  * Pays the open round by members' standing orders, a batch at a time, each in a transaction of its own and tried once:
- * what a balance does not cover, or is another amount than the order names, is left to the member. Returns the circle's progress; throws when one could not be tried,
- * after the others of the batch were.
+ * what a balance does not
+ * cover, or is another amount than the order names, is left to the member. Returns the circle's progress; throws when one
+ * could not be tried, after the others of the batch were.
  */
 export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {
-  await forEachOf(await dueOrders(em, circleId), async ({ memberId, sourceAccountId, turn }) => {
+  await forEachOf(await findDueOrders(em, circleId, paidAtOnce), async ({ memberId, sourceAccountId, turn }) => {
     await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId });
     await failpoint('pay-standing-orders.paid');
     // One that names another account by now is tried with that.

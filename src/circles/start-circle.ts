@@ -1,13 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import { recordChange, takeStep } from './change-circle.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
-import { findProgress } from './find-progress.ts';
-import { lockCircle } from './lock-circle.ts';
 import { placeOfSeed } from './open-circle.ts';
 import { openingInstant, openRoundOf } from './open-round.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
@@ -28,8 +26,7 @@ export async function startCircle(
   { circleId, at }: CircleStep,
 ): Promise<CircleProgress> {
   const now = new Date(at);
-  await em.transactional(async (tx) => {
-    const circle = await lockCircle(tx, circleId);
+  const progress = await takeStep(em, circleId, async (tx, circle) => {
     if (circle.status !== 'new' || circle.starts_at > now) return;
     const members = await tx.find(
       CircleMember,
@@ -50,17 +47,11 @@ export async function startCircle(
       await openRoundOf(tx, circle, circle.schedule_anchor);
     }
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_circle',
-      resourceId: circleId,
-      actorId: null,
-      requestId: null,
-      data: { status: circle.status, members: members.length, turn_number: circle.current_turn },
-    });
+    const { status, current_turn: turn_number } = circle;
+    await recordChange(tx, circleId, { status, members: members.length, turn_number });
   });
   await failpoint('start-circle.after');
-  return findProgress(em.fork(), circleId);
+  return progress;
 }
 
 /** Assigns turn numbers from 1 in the turn order, and reveals a lottery's seed with them. */

@@ -1,3 +1,4 @@
+import { refuse } from '../shared/errors.ts';
 import { feeOf, type Money } from '../shared/money.ts';
 import type { TurnOrder } from './saving-circle.ts';
 
@@ -64,3 +65,10 @@ export const drawsWithEntropy = (turnOrder: TurnOrder, terms: CircleTerms | null
 
 /** Whether members must consent to debits when they join. */
 export const needsConsent = (terms: CircleTerms | null): boolean => terms?.on_default === 'winner_first';
+
+/** Refuses a new member who does not consent where the terms ask for it. Returns whether they do. */
+export function requireConsent(terms: CircleTerms | null, consent: boolean | undefined): boolean {
+  if (!needsConsent(terms)) return false;
+  const why = 'must be true: members who have received go on paying, by debits of the account if necessary';
+  return consent || refuse('REQUEST_INVALID', why, { field: 'consent' });
+}

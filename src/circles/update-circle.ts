@@ -1,16 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
-import type { Caller } from '../shared/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
-import { thenWake } from '../shared/then-wake.ts';
+import { type Asking, changeCircle, recordChange, type WakingCircles } from './change-circle.ts';
 import { requireManager } from './circle-access.ts';
-import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
-import { lockLiveCircle } from './lock-circle.ts';
-import { refuseTooMuch } from './prepare-circle.ts';
+import { refuseTooMuch } from './create-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleVisibility } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
@@ -48,40 +44,28 @@ const alwaysChangeable = ['name', 'visibility'];
  */
 export function updateCircle(
   em: EntityManager,
-  { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
-  input: { caller: Caller; circleId: string; change: CircleChange; requestId: string },
+  ports: WakingCircles,
+  updating: Asking & { change: CircleChange },
 ): Promise<SavingCircle> {
-  const { caller, circleId, change, requestId } = input;
-  return thenWake(
-    em.transactional(async (tx) => {
-      const circle = await lockLiveCircle(tx, circleId);
-      requireManager(caller, circle);
-      const { terms: asked, ...others } = change;
-      const changes = changesTo<Omit<CircleChange, 'terms'>>(circle, others);
-      const terms = changeOfTerms(circle, asked);
-      const fields = [...Object.keys(changes), ...(terms === undefined ? [] : ['terms'])];
-      if (fields.length === 0) return circle;
-      const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
-      if (fixed.length > 0) {
-        refuse('REQUEST_INVALID', `${fixed.join(', ')}: can only be changed while the saving circle is new`);
-      }
-      if (changes.name !== undefined) circle.name = changes.name;
-      if (changes.visibility !== undefined) circle.visibility = changes.visibility;
-      if (circle.status === 'new') await changePlan(tx, circle, changes, terms);
-      circle.updated_at = await readDatabaseClock(tx);
-      await tx.flush();
-      await recordEvent(tx, {
-        event: 'RESOURCE_UPDATED',
-        resourceType: 'saving_circle',
-        resourceId: circle.id,
-        actorId: caller.userId,
-        requestId,
-        data: { fields },
-      });
-      return circle;
-    }),
-    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
-  );
+  return changeCircle(em, ports, updating, async (tx, circle) => {
+    requireManager(updating.caller, circle);
+    const { terms: asked, ...others } = updating.change;
+    const changes = changesTo<Omit<CircleChange, 'terms'>>(circle, others);
+    const terms = changeOfTerms(circle, asked);
+    const fields = [...Object.keys(changes), ...(terms === undefined ? [] : ['terms'])];
+    if (fields.length === 0) return circle;
+    const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
+    if (fixed.length > 0) {
+      refuse('REQUEST_INVALID', `${fixed.join(', ')}: can only be changed while the saving circle is new`);
+    }
+    if (changes.name !== undefined) circle.name = changes.name;
+    if (changes.visibility !== undefined) circle.visibility = changes.visibility;
+    if (circle.status === 'new') await changePlan(tx, circle, changes, terms);
+    circle.updated_at = await readDatabaseClock(tx);
+    await tx.flush();
+    await recordChange(tx, circle.id, { fields }, { by: updating });
+    return circle;
+  });
 }
 
 /** The terms a request asks for, if they differ from the circle's. */

@@ -1,7 +1,6 @@
 import { openRound } from '../../src/circles/open-round.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
-import { reportDue } from '../../src/circles/report-due.ts';
-import { reportOverdue } from '../../src/circles/report-overdue.ts';
+import { reportDue, reportOverdue } from '../../src/circles/report-missing.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
 import { buildPlatformAdmin } from '../support/build.ts';

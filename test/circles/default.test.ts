@@ -1,8 +1,7 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
 import { openRound } from '../../src/circles/open-round.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
-import { reportDue } from '../../src/circles/report-due.ts';
-import { reportOverdue } from '../../src/circles/report-overdue.ts';
+import { reportDue, reportOverdue } from '../../src/circles/report-missing.ts';
 import { settleDefault } from '../../src/circles/settle-default.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';

@@ -215,7 +215,7 @@ describe('When the API is killed', () => {
     stack.arm('settle-circle.posted=hold');
     const cancelling = expect(cancel()).rejects.toThrow();
     await untilPosted(settled.id);
-    stack.arm(['settle-circle.posted=hold', 'accept-replacement.after=kill'].join());
+    stack.arm(['settle-circle.posted=hold', 'change-circle.after=kill'].join());
     await expect(accept()).rejects.toThrow();
     await stack.api.exited;
     await cancelling;

@@ -3,10 +3,11 @@ import { findProgress } from '../../src/circles/find-progress.ts';
 import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
 import { openRound } from '../../src/circles/open-round.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
-import { reportOverdue } from '../../src/circles/report-overdue.ts';
+import { reportOverdue } from '../../src/circles/report-missing.ts';
 import { payStandingOrders } from '../../src/circles/standing-orders.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
+import { columnsOf } from '../../src/circles/terms.ts';
 import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { createWorkflows } from '../../src/wiring/temporal/workflows.ts';
@@ -37,31 +38,40 @@ const many = Array.from({ length: isFullRun() ? 10 : 3 });
 const january31 = '2026-01-31T00:00:00+07:00';
 const iso = (text: string) => new Date(text).toISOString();
 
+interface Beginning {
+  firstTurn?: number;
+  startsAt?: string;
+  start_date?: string;
+  turn_order?: 'lottery';
+}
+
 async function circleOf(
   size: number,
-  { firstTurn = 1, ...fields }: { firstTurn?: number; [field: string]: unknown } = {},
+  { firstTurn = 1, startsAt = january31, ...fields }: Beginning = {},
 ): Promise<{ circleId: string; members: BuiltUser[] }> {
   const members = await buildMembers(stack, size);
   const [creator] = members as [BuiltUser];
   const circleId = newId();
   const opening = {
     nameSealed: await stack.deps.sealer.seal(placeOfName(circleId), 'Arisan'),
-    accountId: creator.accountId,
-    ownerType: 'individual' as const,
-    ownerId: creator.id,
-    organizationId: null,
-    createdBy: creator.id,
-    capacity: 10,
-    amount: '100000.0000',
-    visibility: 'private' as const,
-    roundInterval: 'monthly' as const,
-    turnOrder: 'joining' as const,
-    startDate: '2026-01-31',
-    startsAt: iso(january31),
-    terms: null,
+    circle: {
+      account_id: creator.accountId,
+      owner_type: 'individual' as const,
+      owner_id: creator.id,
+      organization_id: null,
+      created_by: creator.id,
+      capacity: 10,
+      amount: '100000.0000',
+      visibility: 'private' as const,
+      round_interval: 'monthly' as const,
+      turn_order: 'joining' as const,
+      start_date: '2026-01-31',
+      ...columnsOf(null),
+      ...fields,
+    },
+    startsAt: iso(startsAt),
     requestId: 'test',
     stamp: await stampOpening(stack.em()),
-    ...fields,
   };
   await Promise.all(many.map(() => openCircle(stack.em(), stack.deps.sealer, { circleId, opening }).catch(() => null)));
   await stack.owner().execute('update saving_circles set current_turn = ? where id = ?', [firstTurn, circleId]);
@@ -169,7 +179,7 @@ describe('The start of a circle', () => {
   });
 
   it('without a round to run never completes the circle: it is cancelled, its lottery not drawn', async () => {
-    const { circleId } = await circleOf(2, { turnOrder: 'lottery', firstTurn: 3 });
+    const { circleId } = await circleOf(2, { turn_order: 'lottery', firstTurn: 3 });
     expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
     expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
   });
@@ -190,7 +200,7 @@ describe('The start of a circle', () => {
     const workflows = { ...nobody, lookAfterSavingCircle: async (id: string) => void woken.push(id) };
     const lost = await circleOf(1);
     const today = new Date(Math.max(Date.now() - 90_000, Date.parse(`${dayFromToday(0)}T00:00:00.001+07:00`)));
-    const waits = await circleOf(1, { startDate: dayFromToday(0), startsAt: today.toISOString() });
+    const waits = await circleOf(1, { start_date: dayFromToday(0), startsAt: today.toISOString() });
     await sweepCircles(stack.em(), workflows, () => undefined);
     expect(woken).toContain(lost.circleId);
     expect(woken).not.toContain(waits.circleId);
@@ -203,7 +213,7 @@ describe('Monthly rounds from 31 January', () => {
     await start(circleId, january31);
     const dues: (string | undefined)[] = [];
     for (const opens of ['2026-02-28', '2026-03-31', '2026-04-30']) {
-      dues.push((await roundOf(circleId))?.dueAt);
+      dues.push((await roundOf(circleId))?.facts.dueAt);
       for (const member of members) await contribute(stack, member, circleId);
       await payRound(stack.em(), { circleId, at: iso('2026-02-01T00:00:00+07:00') });
       await openRound(stack.em(), { circleId, at: iso(`${opens}T00:00:10+07:00`) });

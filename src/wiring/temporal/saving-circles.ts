@@ -21,7 +21,7 @@ export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleW
         workflow: 'savingCircle' as const,
         subject: circleId,
         input: { circleId, opening: temporal.prove({ kind: 'saving_circle', resourceId: circleId }, opening) },
-        summary: `A saving circle of IDR ${opening.amount}, ${opening.roundInterval}, by ${opening.turnOrder}`,
+        summary: summaryOf(opening),
         attributes: attributesOf(opening),
       };
       await temporal.startAndAwait(run, { name: 'awaitCircle' }, waitMs);
@@ -31,7 +31,10 @@ export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleW
   };
 }
 
-const attributesOf = ({ organizationId, amount }: CircleOpening) => [
+const summaryOf = ({ circle: { amount, round_interval, turn_order } }: CircleOpening) =>
+  `A saving circle of IDR ${amount}, ${round_interval}, by ${turn_order}`;
+
+const attributesOf = ({ circle: { organization_id, amount } }: CircleOpening) => [
   { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(amount) },
-  ...ofOrganization(organizationId),
+  ...ofOrganization(organization_id ?? null),
 ];

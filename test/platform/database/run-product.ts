@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { reportDue } from '../../../src/circles/report-due.ts';
-import { reportOverdue } from '../../../src/circles/report-overdue.ts';
+import { reportDue, reportOverdue } from '../../../src/circles/report-missing.ts';
 import { settleDefault } from '../../../src/circles/settle-default.ts';
 import { payStandingOrders } from '../../../src/circles/standing-orders.ts';
 import { sweepCircles } from '../../../src/circles/sweep-circles.ts';

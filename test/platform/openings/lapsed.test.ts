@@ -1,6 +1,6 @@
 import type { Part } from '../../../dev/part.ts';
 import { startWorker } from '../../../dev/service-parts.ts';
-import { prepareCircle } from '../../../src/circles/prepare-circle.ts';
+import { prepareCircle } from '../../../src/circles/create-circle.ts';
 import { packIds } from '../../../src/giving/donations/allocation.ts';
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
 import { claimOf, prepareGatewayPayment } from '../../../src/money-in/payments/prepare-gateway-payment.ts';

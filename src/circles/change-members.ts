@@ -2,30 +2,23 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { readPayer } from '../people/identity/read-payer.ts';
-import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { textArray } from '../shared/postgres.ts';
-import { thenWake } from '../shared/then-wake.ts';
+import { type Asking, changeCircle, getPlace, recordChange, type WakingCircles } from './change-circle.ts';
 import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
-import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
-import { lockLiveCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { drawsWithEntropy, needsConsent, termsOf } from './terms.ts';
+import { drawsWithEntropy, needsConsent, requireConsent, termsOf } from './terms.ts';
 
-interface Joining {
-  caller: Caller;
-  circleId: string;
+interface Joining extends Asking {
   /** The accounts to add, all or none; absent: the caller joins with its oldest account. */
   accountIds: string[] | undefined;
   /** The joining member's consent to debits of the account for contributions after the member's turn. */
   consent?: boolean | undefined;
   /** The joining member's value for a lottery that draws with it: 16 to 64 hex characters. */
   entropy?: string | undefined;
-  requestId: string;
 }
 
 interface Joiner {
@@ -39,45 +32,61 @@ interface Joiner {
  * not `new` or is full, when an account or its user is a member already, or when its terms require what only the member
  * can give.
  */
-export function addMembers(
-  em: EntityManager,
-  { workflows }: { workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
-  joining: Joining,
-): Promise<CircleMember[]> {
-  const { caller, circleId, accountIds, requestId } = joining;
-  return thenWake(
-    em.transactional(async (tx) => {
-      const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockJoinable(tx, joining));
-      if (circle.status !== 'new') {
-        refuse('REQUEST_INVALID', `members can only join a new saving circle; this one is ${circle.status}`, {
-          field: 'saving_circle_id',
-        });
-      }
-      const joiners =
-        accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, [...new Set(accountIds)]);
-      await refuseUnfit(tx, circle, joiners, accountIds);
-      const joiningBy = acceptTerms(circle, joiners, joining);
-      const consented_at = joiningBy.consents ? await readDatabaseClock(tx) : null;
-      const members = await insertMembers(tx, circle, { joiners, consented_at, entropy: joiningBy.entropy });
-      await recordEvent(tx, {
-        event: 'RESOURCE_UPDATED',
-        resourceType: 'saving_circle',
-        resourceId: circle.id,
-        actorId: caller.userId,
-        requestId,
-        data: { members_added: members.map(({ id }) => id) },
+export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joining): Promise<CircleMember[]> {
+  const { caller, accountIds } = joining;
+  const add = async (tx: EntityManager, circle: SavingCircle) => {
+    if (accountIds !== undefined) requireManager(caller, circle);
+    else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
+      refuse('FORBIDDEN', 'you may not join this saving circle', { field: 'id' });
+    }
+    if (circle.status !== 'new') {
+      refuse('REQUEST_INVALID', `members can only join a new saving circle; this one is ${circle.status}`, {
+        field: 'saving_circle_id',
       });
-      return members;
-    }),
-    () => workflows.wakeSavingCircle(circleId, 'circleChanged'),
-  );
+    }
+    const joiners = accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, accountIds);
+    const already = await refuseMembers(tx, circle, joiners, 'account_ids');
+    if (already + joiners.length > circle.capacity) {
+      refuse('REQUEST_INVALID', `the saving circle is full, it has ${circle.capacity} places`, {
+        field: 'saving_circle_id',
+      });
+    }
+    const members = await insertMembers(tx, circle, joiners, acceptTerms(circle, joiners, joining));
+    await recordChange(tx, circle.id, { members_added: members.map(({ id }) => id) }, { by: joining });
+    return members;
+  };
+  return withFieldNames({ id: 'saving_circle_id' }, () => changeCircle(em, ports, joining, add));
+}
+
+/**
+ * Removes a member from a `new` circle and wakes its workflow: by the member, the creator or an admin. Throws
+ * NOT_FOUND, FORBIDDEN, and 400 once the circle is not `new`.
+ */
+export function removeMember(
+  em: EntityManager,
+  ports: WakingCircles,
+  leaving: Asking & { memberId: string },
+): Promise<CircleMember> {
+  return changeCircle(em, ports, leaving, async (tx, circle) => {
+    const member = await getPlace(tx, circle, leaving);
+    if (circle.status !== 'new') {
+      refuse('REQUEST_INVALID', `members can only leave a new saving circle; this one is ${circle.status}`, {
+        field: 'id',
+      });
+    }
+    await tx.nativeDelete(CircleMember, { id: member.id });
+    const { id, user_id, account_id } = member;
+    await recordChange(tx, circle.id, { member_removed: id, user_id, account_id }, { by: leaving });
+    return member;
+  });
 }
 
 /** Adds the members in their order, which is the order of joining, by one statement whatever their number. */
 async function insertMembers(
   tx: EntityManager,
   circle: SavingCircle,
-  { joiners, consented_at, entropy }: { joiners: Joiner[]; consented_at: Date | null; entropy: string | null },
+  joiners: Joiner[],
+  { consents, entropy }: { consents: boolean; entropy: string | null },
 ): Promise<CircleMember[]> {
   const rows = joiners.map(({ accountId, userId }, place) => ({
     id: newId(),
@@ -87,9 +96,9 @@ async function insertMembers(
   }));
   await tx.execute(
     `insert into saving_circle_members (id, saving_circle_id, account_id, user_id, entropy, consented_at)
-     select id, ?, account_id, user_id, ?, ?::timestamptz
+     select id, ?, account_id, user_id, ?, case when ? then clock_timestamp() end
      from jsonb_to_recordset(?::jsonb) as joiner (id uuid, account_id uuid, user_id uuid, place integer) order by place`,
-    [circle.id, entropy, consented_at, JSON.stringify(rows)],
+    [circle.id, entropy, consents, JSON.stringify(rows)],
   );
   return tx.find(CircleMember, { id: { $in: rows.map(({ id }) => id) } }, { orderBy: { joining_order: 'asc' } });
 }
@@ -100,32 +109,13 @@ async function insertMembers(
  */
 function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent, entropy }: Joining) {
   const terms = termsOf(circle);
-  const consents = needsConsent(terms);
   const draws = drawsWithEntropy(circle.turn_order, terms);
-  if ((consents || draws) && joiners.some(({ userId }) => userId !== caller.userId)) {
+  if ((needsConsent(terms) || draws) && joiners.some(({ userId }) => userId !== caller.userId)) {
     refuse('REQUEST_INVALID', 'members join this saving circle by themselves', { field: 'account_ids' });
   }
-  if (consents && consent !== true) {
-    refuse(
-      'REQUEST_INVALID',
-      'must be true: members who have received go on paying, by debits of the account if necessary',
-      {
-        field: 'consent',
-      },
-    );
-  }
+  const consents = requireConsent(terms, consent);
   if (draws && entropy === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'entropy' });
   return { consents, entropy: draws ? (entropy ?? null) : null };
-}
-
-/** The circle, locked, if the caller may join it this way: creator and admins add others, anybody joins an open one. */
-async function lockJoinable(tx: EntityManager, { caller, circleId, accountIds }: Joining): Promise<SavingCircle> {
-  const circle = await lockLiveCircle(tx, circleId);
-  if (accountIds !== undefined) requireManager(caller, circle);
-  else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
-    refuse('FORBIDDEN', 'you may not join this saving circle', { field: 'id' });
-  }
-  return circle;
 }
 
 /** Throws FORBIDDEN, too, where they were suspended since they asked. */
@@ -164,22 +154,20 @@ export async function ownersOf(
   });
 }
 
-async function refuseUnfit(tx: EntityManager, circle: SavingCircle, joiners: Joiner[], asked: string[] | undefined) {
-  const already = (accountId: string): never =>
-    refuse('REQUEST_INVALID', `the account ${accountId} or its user is a member already`, { field: 'account_ids' });
-  const members = await tx.find(CircleMember, { saving_circle_id: circle.id });
-  const users = new Set(members.map(({ user_id }) => user_id));
-  const accounts = new Set(members.map(({ account_id }) => account_id));
+/** Refuses an account or a user that is a member already, or is named twice. Returns how many members there are. */
+export async function refuseMembers(
+  tx: EntityManager,
+  { id }: SavingCircle,
+  joiners: readonly Joiner[],
+  field: string,
+): Promise<number> {
+  const members = await tx.find(CircleMember, { saving_circle_id: id });
+  const taken = new Set(members.flatMap(({ user_id, account_id }) => [user_id, account_id]));
   for (const { accountId, userId } of joiners) {
-    if (users.has(userId) || accounts.has(accountId)) already(accountId);
-    users.add(userId);
-    accounts.add(accountId);
+    if (taken.has(userId) || taken.has(accountId)) {
+      refuse('REQUEST_INVALID', `the account ${accountId} or its user is a member already`, { field });
+    }
+    taken.add(userId).add(accountId);
   }
-  const twice = asked?.find((id, index) => asked.indexOf(id) !== index);
-  if (twice !== undefined) already(twice);
-  if (members.length + joiners.length > circle.capacity) {
-    refuse('REQUEST_INVALID', `the saving circle is full, it has ${circle.capacity} places`, {
-      field: 'saving_circle_id',
-    });
-  }
+  return members.length;
 }

@@ -1,0 +1,79 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { NewEvent } from '../platform/events/event.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
+import type { Caller } from '../shared/caller.ts';
+import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
+import { thenWake } from '../shared/then-wake.ts';
+import { mayManageCircle } from './circle-access.ts';
+import type { CircleHint, CircleProgress, CircleWorkflows } from './circle-contract.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { findProgress } from './find-progress.ts';
+import { lockCircle, lockLiveCircle } from './lock-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+
+/** Who asks for a change of which circle. */
+export interface Asking {
+  caller: Caller;
+  circleId: string;
+  requestId: string;
+}
+
+/** What a change of a circle wakes. */
+export interface WakingCircles {
+  workflows: Pick<CircleWorkflows, 'wakeSavingCircle'>;
+}
+
+type Change<T> = (tx: EntityManager, circle: SavingCircle) => Promise<T>;
+
+/** Changes a circle by a request, under its lock, in one transaction, and wakes its workflow. Throws NOT_FOUND. */
+export const changeCircle = <T>(
+  em: EntityManager,
+  { workflows }: WakingCircles,
+  { circleId }: Pick<Asking, 'circleId'>,
+  change: Change<T>,
+  hint: CircleHint = 'circleChanged',
+): Promise<T> =>
+  thenWake(
+    em.transactional(async (tx) => change(tx, await lockLiveCircle(tx, circleId))),
+    async () => {
+      await failpoint('change-circle.after');
+      await workflows.wakeSavingCircle(circleId, hint);
+    },
+  );
+
+/** A step of a circle's workflow, under the circle's lock, in one transaction. Returns the circle's progress. */
+export async function takeStep(em: EntityManager, circleId: string, step: Change<void>): Promise<CircleProgress> {
+  await em.transactional(async (tx) => step(tx, await lockCircle(tx, circleId)));
+  return findProgress(em.fork(), circleId);
+}
+
+/** Records that a circle has changed: by a request, or, without one, by itself. */
+export const recordChange = (
+  tx: EntityManager,
+  circleId: string,
+  data: object | undefined,
+  { by, ...event }: { by?: Pick<Asking, 'caller' | 'requestId'> } & Partial<Pick<NewEvent, 'event' | 'impact'>> = {},
+): Promise<void> =>
+  recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'saving_circle',
+    resourceId: circleId,
+    actorId: by?.caller.userId ?? null,
+    requestId: by?.requestId ?? null,
+    ...(data && { data }),
+    ...event,
+  });
+
+/** A member's place in a circle. Throws FORBIDDEN unless it is the caller's or the caller manages it, and NOT_FOUND. */
+export async function getPlace(
+  tx: EntityManager,
+  circle: SavingCircle,
+  { caller, memberId }: { caller: Caller; memberId: string },
+): Promise<CircleMember> {
+  const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circle.id }, { refresh: true });
+  if (member?.user_id !== caller.userId && !mayManageCircle(caller, circle)) {
+    refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
+  }
+  return member ?? refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
+}

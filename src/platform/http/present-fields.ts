@@ -1,0 +1,22 @@
+import type { z } from 'zod';
+
+/** A field as a row has it: an instant as a Date, and what may be null perhaps not at all. */
+type Stored<Field> = string extends Field ? Field | Date : Field;
+type NullableIn<Shape extends z.ZodRawShape> = {
+  [Name in keyof Shape]: null extends z.input<Shape[Name]> ? Name : never;
+}[keyof Shape];
+type Row<Shape extends z.ZodRawShape> = {
+  [Name in Exclude<keyof Shape, NullableIn<Shape>>]: Stored<z.input<Shape[Name]>>;
+} & { [Name in NullableIn<Shape>]?: Stored<z.input<Shape[Name]>> | undefined };
+
+/** The fields of an answer, out of a row that has them under the same names: instants in ISO 8601, null where it has none. */
+export function presentFields<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  row: Row<Shape>,
+): { [Name in keyof Shape]: z.input<Shape[Name]> } {
+  const shown = Object.keys(shape).map((name) => {
+    const value = row[name as keyof Row<Shape>] as unknown;
+    return [name, value instanceof Date ? value.toISOString() : (value ?? null)];
+  });
+  return Object.fromEntries(shown);
+}
