@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { noteOfDecision } from '../../money-out/decisions/decision-note.ts';
 import type { DecisionPorts } from '../../money-out/decisions/handling.ts';
-import { DecisionAnswer, presentDecision } from '../../money-out/decisions/present-decision.ts';
+import { DecisionAnswer, noteOfDecision, presentDecision } from '../../money-out/decisions/present-decision.ts';
 import { proposeDecision } from '../../money-out/decisions/propose-decision.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { allow } from '../../platform/http/access.ts';

@@ -6,7 +6,7 @@ import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { carryOut, tellWithdrawal, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import { endDecision, judgingAgain, lockDecision, requireOperator } from './end-decision.ts';
+import { endDecision, judgingAgain, lockDecision, recordDecision, requireOperator } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
 
 interface Deciding {
@@ -38,16 +38,8 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
     if (pending.kind === 'disburse' && !pending.first_approved_by) pending.first_approved_by = userId;
     else pending.approved_by = userId;
     await tx.flush();
-    const { kind, requestId } = { ...pending, ...deciding };
-    await recordEvent(tx, {
-      event: 'DECISION_APPROVED',
-      impact: 'HIGH',
-      resourceType: 'decision',
-      resourceId: id,
-      actorId: deciding.caller.userId,
-      requestId,
-      data: { kind },
-    });
+    const { requestId } = deciding;
+    await recordDecision(tx, id, 'DECISION_APPROVED', { actorId: userId, requestId, data: { kind: pending.kind } });
     await noteFirstApproval(tx, { userId, decisionId: id, requestId });
   });
   await failpoint('approve-decision.approved');

@@ -8,10 +8,9 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { approveDecision, rejectDecision } from './approve-decision.ts';
 import type { Decision } from './decision.entity.ts';
 import { decisionKinds, decisionLaw, longestExternalReference, payoutOutcomes } from './decision.ts';
-import { noteOfDecision } from './decision-note.ts';
 import { findDecisions, getDecision } from './find-decisions.ts';
 import type { DecisionPorts } from './handling.ts';
-import { DecisionAnswer, presentDecision as present } from './present-decision.ts';
+import { DecisionAnswer, noteOfDecision, presentDecision as present } from './present-decision.ts';
 import { proposeDecision } from './propose-decision.ts';
 
 /** What these routes work with. */

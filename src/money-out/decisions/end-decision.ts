@@ -135,22 +135,22 @@ export async function endDecision(
   await recordDecisionEnded(tx, decision, { actorId: actorId ?? null, requestId });
 }
 
+/** An event of a decision. */
+export const recordDecision = (
+  tx: EntityManager,
+  id: string,
+  event: string,
+  { data, actorId, requestId = null }: { data: object; actorId: string | null; requestId?: string | null | undefined },
+): Promise<void> =>
+  recordEvent(tx, { event, impact: 'HIGH', resourceType: 'decision', resourceId: id, actorId, requestId, data });
+
 /** The event of a decision that has ended. */
-export async function recordDecisionEnded(
+export const recordDecisionEnded = (
   tx: EntityManager,
   { id, kind, status, reason }: Decision,
-  { actorId, requestId = null }: { actorId: string | null; requestId?: string | null | undefined },
-): Promise<void> {
-  await recordEvent(tx, {
-    event: `DECISION_${status.toUpperCase()}`,
-    impact: 'HIGH',
-    resourceType: 'decision',
-    resourceId: id,
-    actorId,
-    requestId,
-    data: { kind, ...(reason && { reason }) },
-  });
-}
+  by: { actorId: string | null; requestId?: string | null | undefined },
+): Promise<void> =>
+  recordDecision(tx, id, `DECISION_${status.toUpperCase()}`, { ...by, data: { kind, ...(reason && { reason }) } });
 
 /** Who counts as having carried it out: the approver, or the proposer where one person was enough. */
 export const actorOf = ({ approved_by, proposed_by }: Decision): string => approved_by ?? proposed_by;

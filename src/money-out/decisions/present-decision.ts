@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { amount, prose, timestamp, uuid } from '../../platform/http/fields.ts';
+import { presentFields } from '../../platform/http/present-fields.ts';
+import { longestNote } from '../../shared/note.ts';
 import type { Decision } from './decision.entity.ts';
-import { decisionKinds, decisionLaw, payoutOutcomes } from './decision.ts';
+import { decisionKinds, decisionLaw, payoutOutcomes, shortestNote } from './decision.ts';
 
 const Side = z.record(z.string(), z.unknown());
 /** A decision as every answer shows one. */
@@ -36,35 +38,16 @@ export const DecisionAnswer = z
   })
   .meta({ id: 'Decision' });
 
-export function presentDecision(decision: Decision): z.input<typeof DecisionAnswer> {
-  const { id, kind, status, note, evidence, proposed_by } = decision;
-  return {
-    id,
-    kind,
-    status,
-    payout_id: decision.payout_id ?? null,
-    outcome: decision.outcome ?? null,
-    receipt_id: decision.receipt_id ?? null,
-    action: decision.action ?? null,
-    account_id: decision.account_id ?? null,
-    reconciliation_id: decision.reconciliation_id ?? null,
-    amount: decision.amount ?? null,
-    reference: decision.reference ?? null,
-    provider_reference: decision.provider_reference ?? null,
-    withdrawal_id: decision.withdrawal_id ?? null,
-    donation_id: decision.donation_id ?? null,
-    user_id: decision.user_id ?? null,
-    note,
+export const presentDecision = ({ evidence, ...decision }: Decision): z.input<typeof DecisionAnswer> =>
+  presentFields(DecisionAnswer.shape, {
+    ...decision,
     evidence: { provider: evidence.provider && { ...evidence.provider }, books: { ...evidence.books } },
-    reason: decision.reason ?? null,
-    proposed_by,
     approved_by:
-      kind === 'disburse'
+      decision.kind === 'disburse'
         ? [decision.first_approved_by, decision.approved_by].filter((id) => typeof id === 'string')
         : (decision.approved_by ?? null),
-    rejected_by: decision.rejected_by ?? null,
-    created_at: decision.created_at.toISOString(),
-    approved_at: decision.approved_at?.toISOString() ?? null,
-    ended_at: decision.ended_at?.toISOString() ?? null,
-  };
-}
+  });
+
+/** The note of a decision, as requests carry it. */
+export const noteOfDecision = () =>
+  prose(longestNote, shortestNote).describe('References to the evidence, never personal data.');

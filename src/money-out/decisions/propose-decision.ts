@@ -1,12 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { isDomainError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { carryOut } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
 import type { ProposalOf, ProposedKind } from './decision.ts';
-import { requireOperator } from './end-decision.ts';
+import { recordDecision, requireOperator } from './end-decision.ts';
 import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
 
 interface Proposing<Kind extends ProposedKind> {
@@ -57,15 +56,8 @@ function write<Kind extends ProposedKind>(
       `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
       Object.values(facts).map((value) => value ?? null),
     );
-    await recordEvent(tx, {
-      event: 'DECISION_PROPOSED',
-      impact: 'HIGH',
-      resourceType: 'decision',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { ...proposal, note },
-    });
+    const data = { ...proposal, note };
+    await recordDecision(tx, id, 'DECISION_PROPOSED', { actorId: caller.userId, requestId, data });
     return id;
   });
 }
