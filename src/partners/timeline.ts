@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import { callbacksSince } from '../platform/callbacks/callbacks-since.ts';
 import { timestamp } from '../platform/http/fields.ts';
-import type { WebhookedResource } from './idempotency.ts';
+import type { WebhookedResource } from './keep-sealed-answer.ts';
 
 export const timelineTypes = [
   'request',

@@ -1,47 +1,9 @@
 import { DomainError } from './errors.ts';
 
-/** Runs work one at a time per key; the rest waits in memory, for a bounded time. */
-export interface KeyedMutex {
-  /**
-   * Runs the work when all earlier work of this key has ended, and passes it the milliseconds left of `waitMs`. Throws
-   * SERVICE_UNAVAILABLE, with nothing done, when it has not ended by then.
-   */
-  take<T>(key: string, waitMs: number, work: (leftMs: number) => Promise<T>): Promise<T>;
-}
-
 /** The refusal for what would have to wait too long: nothing was done, and a retry makes sense. */
 export const busy = (message: string): DomainError =>
   new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2 });
 export const tooLate = (): DomainError => busy('The requests before this one took too long; try again');
-
-/** A keyed mutex, e.g. to make a user's payments for a goal one at a time within this process. */
-export function createKeyedMutex(): KeyedMutex {
-  const last = new Map<string, Promise<unknown>>();
-  return {
-    take(key, waitMs, work) {
-      const endsAt = performance.now() + waitMs;
-      const before = last.get(key) ?? Promise.resolve();
-      return new Promise((resolve, reject) => {
-        let isOver = false;
-        const over = setTimeout(() => {
-          isOver = true;
-          reject(tooLate());
-        }, waitMs);
-        const mine = before.then(async () => {
-          clearTimeout(over);
-          // A refused waiter keeps its turn until then, so that nobody behind it starts too early.
-          try {
-            if (!isOver) resolve(await work(Math.max(1, endsAt - performance.now())));
-          } catch (error) {
-            reject(error);
-          }
-          if (last.get(key) === mine) last.delete(key);
-        });
-        last.set(key, mine);
-      });
-    },
-  };
-}
 
 export interface Semaphore {
   /**

@@ -2,7 +2,7 @@ import { erasingPerson } from '../control/erasure/erasing-person.ts';
 import { bookingExternal } from '../control/reconciliation/booking-external.ts';
 import { explainingDifference } from '../control/reconciliation/explaining-difference.ts';
 import { refundingDonation } from '../giving/donations/refunding-donation.ts';
-import { settlingReceipt } from '../money-in/payments/settling-receipt.ts';
+import { settlingReceipt } from '../money-in/payments/settle-receipt.ts';
 import { admittingApprover } from '../money-out/decisions/admitting-approver.ts';
 import type { DecisionKinds } from '../money-out/decisions/handling.ts';
 import { bookingTransfer } from '../money-out/payouts/booking-transfer.ts';

@@ -6,7 +6,7 @@ import { Payout } from '../../src/money-out/payouts/payout.entity.ts';
 import { presentWholePayout } from '../../src/money-out/payouts/present-payout.ts';
 import { resolvePayout } from '../../src/money-out/payouts/resolve-payout.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
-import { openUnderKey } from '../../src/partners/idempotency.ts';
+import { openUnderKey } from '../../src/partners/keep-sealed-answer.ts';
 import { boundEndpoints } from '../../src/partners/webhooks/bound-endpoints.ts';
 import { deliverWebhook } from '../../src/partners/webhooks/deliver-webhook.ts';
 import { findUnderKey } from '../../src/platform/openings/idempotency-keys.ts';

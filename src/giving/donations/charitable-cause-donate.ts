@@ -16,8 +16,8 @@ export const charitableCauseDonate = {
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
   effect: {
     hold: holdDonation,
-    sql: (payment, settledIn) =>
-      completeDonation(payment, settledIn, { type: 'specific', causeId: payment.referenceId }),
+    sql: (payment, transactionId) =>
+      completeDonation(payment, transactionId, { type: 'specific', causeId: payment.referenceId }),
   },
   together: {
     targets: (payments) => ({

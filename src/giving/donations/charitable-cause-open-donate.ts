@@ -21,7 +21,7 @@ export const charitableCauseOpenDonate = {
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'open', causeId: null }),
   effect: {
     hold: holdDonation,
-    sql: (payment, settledIn) => completeDonation(payment, settledIn, { type: 'open', causeId: null }),
+    sql: (payment, transactionId) => completeDonation(payment, transactionId, { type: 'open', causeId: null }),
   },
   together: {
     targets: (payments) => ({

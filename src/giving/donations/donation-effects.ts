@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { EffectPayment, HandledPayment, SettledIn, SqlCall } from '../../money-in/payments/handler.ts';
+import type { HandledPayment, SqlCall } from '../../money-in/payments/handler.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { newId } from '../../shared/ids.ts';
 import type { DonationType } from './donation.ts';
@@ -34,7 +34,7 @@ export async function openDonation(
 }
 
 /** Gateway rail: locks the pending donation of an order, before its money is posted. */
-export async function holdDonation(tx: EntityManager, { orderId }: EffectPayment): Promise<void> {
+export async function holdDonation(tx: EntityManager, { orderId }: HandledPayment): Promise<void> {
   if (orderId === null) return;
   await tx.execute('select from donations where payment_order_id = ? for no key update', [orderId]);
 }
@@ -44,8 +44,8 @@ export async function holdDonation(tx: EntityManager, { orderId }: EffectPayment
  * received.
  */
 export const completeDonation = (
-  { orderId, userId, amount, requestId }: EffectPayment,
-  { transactionId }: SettledIn,
+  { orderId, userId, amount, requestId }: HandledPayment,
+  transactionId: string,
   { type, causeId, subscription }: Purpose,
 ): SqlCall => ({
   call: 'settle_donation(?, ?::uuid, ?::uuid, ?::numeric, ?::uuid, ?::uuid, ?::uuid, ?::integer, ?)',

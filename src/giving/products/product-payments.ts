@@ -1,7 +1,7 @@
 import type { LedgerReferenceType } from '../../ledger/transaction.ts';
+import { readTarget } from '../../money-in/payments/balance-payment.ts';
 import type { PaymentHandler, PaymentIntent, Rail, SqlCall } from '../../money-in/payments/handler.ts';
 import type { ReferenceType } from '../../money-in/payments/payment-order.ts';
-import { readTarget } from '../../money-in/payments/read-target.ts';
 import type { ProductKind } from './product.ts';
 
 const targetsOf = (

@@ -1,7 +1,7 @@
 import { accountsOfSettlement } from '../../ledger/accounts/account.ts';
 import { holdBalances } from '../../ledger/hold-balances.ts';
+import { readTarget } from '../../money-in/payments/balance-payment.ts';
 import type { PaymentHandler, PaymentIntent, SqlCall } from '../../money-in/payments/handler.ts';
-import { readTarget } from '../../money-in/payments/read-target.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -28,7 +28,6 @@ export const savingGoalContribution = {
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'saving_goal',
   gatewayPurpose: 'topup_product',
-  inTurn: true,
   async findTarget(em, { referenceId, amount, rail, caller }) {
     const target = await readTarget(em, targetsOf([{ referenceId, amount, payer: caller }], false));
     const open = "select from saving_goal_orders where saving_goal_id = ? and status = 'pending'";

@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
-import { fromStored } from '../../platform/openings/open-once.ts';
+import { fromStored, type StoredRefusal } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { busy } from '../../shared/concurrency.ts';
 import { errorCodeOf, refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
-import type { EffectPayment, SqlCall } from './handler.ts';
+import type { HandledPayment, PaymentTarget, SqlCall } from './handler.ts';
 
 /** What a payment from a balance is: what is asked of the database, and what its answer means. */
 
@@ -56,18 +56,19 @@ export interface Movement {
 /** The placeholder in an answer that the new balance replaces. */
 export const newBalancePlace = '<new_balance>';
 
-/** The `data` of the answer to a balance payment or a transfer. */
-export interface PaidAnswer {
-  transaction_id: string;
-  amount: Money;
-  new_balance: Money;
-  reference_type: string;
-  reference_id: string;
-}
-
-/** The body of the answer to a balance payment (docs/contract.md 3). */
-export const presentPaid = (message: string, data: PaidAnswer): string =>
-  JSON.stringify({ status: 'success', statusCode: 201, message, data });
+/** The body of the answer to a balance payment or a transfer of an amount (IDR, scale 4; docs/contract.md 3). */
+export const presentPaid = (
+  message: string,
+  { amount, ...reference }: { amount: Money; reference_type: string; reference_id: string },
+) => {
+  const statuses = { status: 'success', statusCode: 201 };
+  return (transaction_id: string): string =>
+    JSON.stringify({
+      ...statuses,
+      message,
+      data: { transaction_id, amount, new_balance: newBalancePlace, ...reference },
+    });
+};
 
 /** The body of an answer, with the amount that was paid (IDR, scale 4); one that is made in the transaction reads it. */
 export function answerNaming<Answer extends NonNullable<BalancePayment['answer']>>(answer: Answer, amount: Money) {
@@ -83,12 +84,11 @@ export function withAmount(payment: BalancePayment, amount: Money): BalancePayme
 }
 
 /** A payment from a balance as its handler sees it. */
-export const handledOf = (payment: BalancePayment): EffectPayment => {
+export const handledOf = (payment: BalancePayment): HandledPayment => {
   const { payer, referenceId, sourceAccountId, amount, onBehalfOf, requestId } = payment;
   return {
     orderId: null,
     userId: payer.userId,
-    organizationId: payer.organizationId,
     referenceId,
     sourceAccountId,
     amount: formatMoney(amount),
@@ -197,4 +197,15 @@ export async function refusing<T>(move: () => Promise<T>): Promise<T> {
     }
     throw error;
   }
+}
+
+/** The target of one payment, as the database judges it (an SQL expression of type payment_target[]); throws its refusal. */
+export async function readTarget(em: EntityManager, { call, params }: SqlCall): Promise<PaymentTarget> {
+  const [row] = await executePrepared<{ account_id: string | null; refusal: StoredRefusal | null }>(
+    em,
+    `select account_id, refusal from unnest(${call})`,
+    params,
+  );
+  if (row?.refusal) throw fromStored(row.refusal);
+  return { accountId: must(row?.account_id, 'a target that is not held is judged') };
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
 import type { Payer } from '../../shared/caller.ts';
 import type { Money } from '../../shared/money.ts';
+import type { PaymentOrder } from './payment-order.entity.ts';
 import type { ReferenceType } from './payment-order.ts';
 
 export type Rail = 'gateway' | 'balance';
@@ -33,10 +34,7 @@ export interface HandledPayment {
   /** The payment order, or null on the balance rail. */
   orderId: string | null;
   userId: string;
-  organizationId: string | null;
   referenceId: string;
-  /** The account that is credited. */
-  accountId: string;
   /** The account that is debited on the balance rail, or null on the gateway rail. */
   sourceAccountId: string | null;
   amount: Money;
@@ -49,15 +47,6 @@ export interface HandledPayment {
 /** The workflows that a settled payment may wake; implemented in `temporal/`, injected. */
 export interface WakingPort {
   wakeSavingCircle(circleId: string, hint: string): Promise<void>;
-}
-
-/** What an effect in SQL knows of a payment: on the balance rail the same statement finds the account. */
-export type EffectPayment = Omit<HandledPayment, 'accountId'>;
-
-/** The ledger rows of a settled payment. */
-export interface SettledIn {
-  /** Its transaction row of type `price`. */
-  transactionId: string;
 }
 
 /**
@@ -81,15 +70,16 @@ interface Holding {
    * Locks what the effect changes or judges by, before money is posted and before the source is judged: so that
    * none of these payments waits for another that waits for it.
    */
-  hold?(tx: EntityManager, payment: EffectPayment): Promise<void>;
+  hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
 }
 
 interface InSql extends Holding {
-  sql(payment: EffectPayment, settledIn: SettledIn): SqlCall;
+  /** `transactionId` is that of its row of type `price`, here and below. */
+  sql(payment: HandledPayment, transactionId: string): SqlCall;
 }
 
 interface InTransaction extends Holding {
-  inTransaction(tx: EntityManager, payment: HandledPayment, settledIn: SettledIn): Promise<void>;
+  inTransaction(tx: EntityManager, payment: HandledPayment, transactionId: string): Promise<void>;
 }
 
 /** How payments of this kind from balances are made, one or many in one statement. */
@@ -125,12 +115,6 @@ export interface PaymentHandler {
   holdPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
-  /**
-   * Requests for the same target by the same user take turns within a process (a keyed mutex), so that a repeat finds
-   * the open order in `findTarget` instead of starting its own workflow. This only saves work: the database prevents
-   * duplicates.
-   */
-  inTurn?: boolean;
   /** Balance rail only: lets payments that arrive together be written together, target and effect included. */
   together?: Together;
   /**
@@ -160,3 +144,20 @@ export interface HandlingPorts {
   paymentKinds: PaymentKinds;
   workflows: WakingPort;
 }
+
+/** The handler of an order that exists: its reference type was checked when it was opened. */
+export const handlerOfOrder = (
+  { paymentKinds }: Pick<HandlingPorts, 'paymentKinds'>,
+  order: PaymentOrder,
+): PaymentHandler => paymentKinds[order.reference_type];
+
+/** An order as its handler sees it. */
+export const handledPayment = (order: PaymentOrder): HandledPayment => ({
+  orderId: order.id,
+  userId: order.user_id,
+  referenceId: order.reference_id,
+  sourceAccountId: null,
+  amount: order.nominal,
+  onBehalfOf: order.on_behalf_of ?? null,
+  requestId: order.request_id ?? null,
+});

@@ -7,8 +7,7 @@ import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { addMoney } from '../../shared/money.ts';
 import { isPaidUnknown } from './find-receipts.ts';
-import { handledPayment, handlerOfOrder } from './handled-payment.ts';
-import type { HandlingPorts } from './handler.ts';
+import { type HandlingPorts, handledPayment, handlerOfOrder } from './handler.ts';
 import type { OpenedOrder, PaymentOpening } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-order.ts';
@@ -31,7 +30,12 @@ export async function openPaymentOrder(
       ? await find(em)
       : await openOnce(
           em,
-          { resourceId: orderId, kind: 'payment_order', claim: claimOfUser(opening), stamp: opening.stamp },
+          {
+            resourceId: orderId,
+            kind: 'payment_order',
+            claim: claimOfUser({ ...opening, userId: opening.order.user_id }),
+            stamp: opening.stamp,
+          },
           { find, make: (tx) => makeOrder(tx, ports, { orderId, opening, openedAt: new Date(at) }) },
         );
   if (opened === null) refuse('NOT_FOUND', `no payment order ${orderId}`);
@@ -52,31 +56,22 @@ async function makeOrder(
   ports: HandlingPorts,
   { orderId, opening, openedAt }: { orderId: string; opening: PaymentOpening; openedAt: Date },
 ): Promise<PaymentOrder> {
+  const { order: asked } = opening;
   // The request may have waited: a target stopped meanwhile takes no order.
-  const { payableUntil = null } = await ports.paymentKinds[opening.referenceType].findTarget(tx, {
-    referenceId: opening.referenceId,
-    amount: opening.nominal,
+  const { payableUntil = null } = await ports.paymentKinds[asked.reference_type].findTarget(tx, {
+    referenceId: asked.reference_id,
+    amount: asked.nominal,
     rail: 'gateway',
-    caller: await readPayer(tx, opening.userId),
-    onBehalfOf: opening.onBehalfOf ?? null,
+    caller: await readPayer(tx, asked.user_id),
+    onBehalfOf: asked.on_behalf_of ?? null,
     lock: true,
   });
   const livesUntil = openedAt.getTime() + paymentOrderLifetimeHours * 3_600_000;
   const order = tx.create(PaymentOrder, {
+    ...asked,
     id: orderId,
-    user_id: opening.userId,
-    organization_id: opening.organizationId,
-    reference_type: opening.referenceType,
-    reference_id: opening.referenceId,
-    on_behalf_of: opening.onBehalfOf ?? null,
-    target_account_id: opening.targetAccountId,
-    payment_id: opening.paymentId,
-    nominal: opening.nominal,
-    admin_fee: opening.adminFee,
     status: 'PENDING',
-    texts_sealed: opening.textsSealed,
     expires_at: new Date(Math.min(livesUntil, payableUntil?.getTime() ?? livesUntil)),
-    request_id: opening.requestId,
     created_at: openedAt,
     updated_at: openedAt,
   });
@@ -88,8 +83,8 @@ async function makeOrder(
     event: 'RESOURCE_CREATED',
     resourceType: 'payment_order',
     resourceId: orderId,
-    actorId: opening.userId,
-    requestId: opening.requestId,
+    actorId: order.user_id,
+    requestId: order.request_id ?? null,
   });
   return order;
 }

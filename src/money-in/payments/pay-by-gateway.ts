@@ -1,20 +1,29 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { findFirstAnswer, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
-import { claimOfUser } from '../../platform/openings/opening.ts';
+import {
+  answerOf,
+  arriveUnderKey,
+  findFirstAnswer,
+  keepFirstAnswer,
+  type StoredAnswer,
+} from '../../platform/openings/idempotency-keys.ts';
+import { claimOfUser, type KeyClaim, type OpeningStamp } from '../../platform/openings/opening.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
-import { createKeyedMutex } from '../../shared/concurrency.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import type { PaymentKinds } from './handler.ts';
 import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
-import { type GatewayPaymentRequest, prepareGatewayPayment } from './prepare-gateway-payment.ts';
-
-const mutex = createKeyedMutex();
+import {
+  type GatewayPaymentRequest,
+  openTexts,
+  type PaymentTexts,
+  prepareGatewayPayment,
+} from './prepare-gateway-payment.ts';
+import { presentOrder } from './present-order.ts';
 
 /** What a payment by the gateway needs in addition to the database. */
 export interface GatewayPorts {
@@ -32,54 +41,81 @@ export interface GatewayAsking {
   requestId: string;
 }
 
-/** The order that a request made or joined, or the stored answer under its idempotency key. */
-export type GatewayPaymentOutcome = { replay: StoredAnswer } | { found: OrderWithChannel };
+type ShownOrder = ReturnType<typeof presentOrder>;
+/** The answer to a gateway payment: the order is at `data`, or at `payment` for a contribution to a circle. */
+type GatewayAnswer = { data: ShownOrder } | { payment: ShownOrder };
 
 /**
- * Pays by the gateway: starts the order's workflow and waits at most ten seconds for its instrument. Throws what
- * `prepareGatewayPayment` and the handler's pending row refuse, PROVIDER_REFUSED when the provider does, and
- * SERVICE_UNAVAILABLE when nothing could be started.
+ * Pays by the gateway: starts the order's workflow and waits at most ten seconds for its instrument. Returns what
+ * `answer` says of the order, and under an idempotency key the first request's answer from then on. Throws what
+ * `prepareGatewayPayment` and the handler's pending row refuse, IDEMPOTENCY_KEY_REUSED for the key of another request,
+ * PROVIDER_REFUSED when the provider refuses, and SERVICE_UNAVAILABLE when nothing could be started.
  */
 export async function payByGateway(
   em: EntityManager,
   ports: GatewayPorts,
   asking: GatewayAsking,
-): Promise<GatewayPaymentOutcome> {
-  const { body, caller, key, idempotency, requestId } = asking;
-  const orderId = paymentOrderIdFor(caller.userId, key);
-  const claim = claimOfUser({ userId: caller.userId, idempotency });
-  /** The stored answer under the key; throws when the key belongs to another request. */
-  const findReplay = async () => claim && findFirstAnswer(em.fork(), claim);
-  const waitMs = budgets.requests.gatewayPayment;
-  const stamp = await stampOpening(em, key === undefined ? { livesMs: waitMs } : {});
-  const pay = async (leftMs: number): Promise<GatewayPaymentOutcome> => {
-    const replay = await findReplay();
-    if (replay !== null) return { replay };
-    const found = await createOnce(
-      em,
-      {
-        resourceId: orderId,
-        kind: 'payment_order',
-        claim,
-        stamp,
-        isKeyed: key !== undefined,
-        unavailable: 'The payment could not be started; try again',
-      },
-      {
-        find: (place) => findOrder(place, orderId),
-        prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body, idempotency, requestId }),
-        start: (opening) => ports.workflows.startGatewayPayment(orderId, opening, leftMs),
-      },
-    );
-    // An order that had its instrument failed later, by its payer: that is returned as it stands.
-    if (found.order.status === 'FAILED' && !found.order.provider_payment_request_id) {
-      // The order joined may belong to another request that used the same key at the same time: it must not be returned
-      // as this one.
-      await findReplay();
-      refuse('PROVIDER_REFUSED', `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`);
-    }
-    return { found };
+  answer: (order: ShownOrder) => Promise<GatewayAnswer>,
+): Promise<StoredAnswer & { replayed: boolean }> {
+  const claim = claimOfUser({ userId: asking.caller.userId, idempotency: asking.idempotency });
+  const { stamp, made: before } =
+    claim === null
+      ? { stamp: await stampOpening(em, { livesMs: budgets.requests.gatewayPayment }), made: null }
+      : await arriveUnderKey(em, claim);
+  const replay = answerOf(before);
+  if (replay !== null) return { ...(await withTexts(em, ports.sealer, replay)), replayed: true };
+  const found = await orderByGateway(em, ports, asking, { claim, stamp });
+  const { id, texts_sealed } = found.order;
+  const made = await answer(presentOrder(found, await openTexts(ports.sealer, id, texts_sealed)));
+  if (claim === null) return { status: 201, body: JSON.stringify(made), replayed: false };
+  // The payer's texts are stored only in the order, sealed.
+  const kept = {
+    status: 201,
+    body: JSON.stringify(replaceTexts(made, { transaction_name: '', transaction_desc: '' })),
   };
-  const target = `${body.reference_type}/${body.reference_id}/${caller.userId}`;
-  return ports.paymentKinds[body.reference_type].inTurn ? mutex.take(target, waitMs, pay) : pay(waitMs);
+  const { first, ...answered } = await keepFirstAnswer(em.fork(), claim, kept);
+  return { ...(await withTexts(em.fork(), ports.sealer, answered)), replayed: !first };
+}
+
+async function orderByGateway(
+  em: EntityManager,
+  ports: GatewayPorts,
+  { body, caller, key, idempotency, requestId }: GatewayAsking,
+  opening: { claim: KeyClaim | null; stamp: OpeningStamp },
+): Promise<OrderWithChannel> {
+  const orderId = paymentOrderIdFor(caller.userId, key);
+  const unavailable = 'The payment could not be started; try again';
+  const found = await createOnce(
+    em,
+    { resourceId: orderId, kind: 'payment_order', ...opening, isKeyed: key !== undefined, unavailable },
+    {
+      find: (place) => findOrder(place, orderId),
+      prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body, idempotency, requestId }),
+      start: (opened) => ports.workflows.startGatewayPayment(orderId, opened, budgets.requests.gatewayPayment),
+    },
+  );
+  // An order that had its instrument failed later, by its payer: that is returned as it stands.
+  if (found.order.status !== 'FAILED' || found.order.provider_payment_request_id) return found;
+  // The order joined may belong to another request that used the same key at the same time: it must not be returned as
+  // this one.
+  if (opening.claim !== null) await findFirstAnswer(em.fork(), opening.claim);
+  return refuse(
+    'PROVIDER_REFUSED',
+    `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`,
+  );
+}
+
+/** Replaces the texts of the order in an answer; every field keeps its place. */
+const replaceTexts = (answer: GatewayAnswer, texts: PaymentTexts): GatewayAnswer =>
+  'data' in answer
+    ? { ...answer, data: { ...answer.data, ...texts } }
+    : { ...answer, payment: { ...answer.payment, ...texts } };
+
+/** A stored answer with the texts of its order put back in place, byte for byte the first answer. */
+async function withTexts(em: EntityManager, sealer: Sealer, kept: StoredAnswer): Promise<StoredAnswer> {
+  const answer: GatewayAnswer = JSON.parse(kept.body);
+  const { payment_order_id: orderId } = 'data' in answer ? answer.data : answer.payment;
+  const found = await findOrder(em, orderId);
+  const texts = await openTexts(sealer, orderId, found?.order.texts_sealed);
+  return { ...kept, body: JSON.stringify(replaceTexts(answer, texts)) };
 }

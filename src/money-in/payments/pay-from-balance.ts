@@ -22,7 +22,7 @@ import {
   targetAt,
   withAmount,
 } from './balance-payment.ts';
-import type { EffectPayment, PaymentHandler, Together, WakingPort } from './handler.ts';
+import type { HandledPayment, PaymentHandler, Together, WakingPort } from './handler.ts';
 
 /** A kind of payment from balances, of which those that arrive together are made together. */
 export interface GatheredKind {
@@ -30,7 +30,7 @@ export interface GatheredKind {
   movement: Movement;
   together: Together;
   /** Waits for the lock of a target that others hold. */
-  hold?(tx: EntityManager, payment: EffectPayment): Promise<void>;
+  hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
 }
 
 /** Makes a payment, together with those that arrive at the same time; returns its outcome. */
@@ -190,7 +190,7 @@ async function payAlone(em: EntityManager, handler: PaymentHandler, asked: Balan
   const amount = formatMoney(asked.amount);
   const target = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer, onBehalfOf });
   const payment = target.amount === undefined ? asked : withAmount(asked, target.amount);
-  const handled = { ...handledOf(payment), accountId: target.accountId };
+  const handled = handledOf(payment);
   const { transactionId } = payment;
   const move = (tx: EntityManager) =>
     refusing(async (): Promise<Paid> => {
@@ -199,11 +199,11 @@ async function payAlone(em: EntityManager, handler: PaymentHandler, asked: Balan
       const [row] = await makePayments(tx, movementOf(handler), {
         payments: [payment],
         targets: targetAt(target.accountId),
-        effect: effect && 'sql' in effect ? effect.sql(handled, { transactionId }) : undefined,
+        effect: effect && 'sql' in effect ? effect.sql(handled, transactionId) : undefined,
       });
       const paid = readRow(must(row, 'a payment has an outcome'));
       if (paid.replayed || effect === undefined || !('inTransaction' in effect)) return paid;
-      await effect.inTransaction(tx, handled, { transactionId });
+      await effect.inTransaction(tx, handled, transactionId);
       const body = typeof payment.answer === 'function' ? await keepAnswer(tx, payment, payment.answer) : paid.body;
       await refuseLate(tx, payment);
       return { ...paid, body };

@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { answerOf, type StoredAnswer } from '../../platform/idempotency/idempotency.ts';
-import { arriveUnderKey, findUnderKey, hashKey } from '../../platform/openings/idempotency-keys.ts';
+import {
+  answerOf,
+  arriveUnderKey,
+  findUnderKey,
+  fingerprintOf,
+  hashKey,
+  type StoredAnswer,
+} from '../../platform/openings/idempotency-keys.ts';
 import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import { isAway, isLostConnection } from '../../shared/away.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { DomainError } from '../../shared/errors.ts';
+import { balancePaymentIdFor } from '../../shared/ids.ts';
 import type { Money } from '../../shared/money.ts';
 import { withPatience } from '../../shared/patience.ts';
 import { answerNaming, type BalancePayment, type NumberedKey, newBalancePlace, type Paid } from './balance-payment.ts';
@@ -20,18 +27,27 @@ export interface Asking {
 }
 
 /** What a request asks for. */
-interface Asked extends Pick<BalancePayment, 'transactionId'> {
-  /** Of the request without its key. */
-  fingerprint: string;
+interface Request {
+  path: string;
+  /** Without what is not given; amounts as money. */
+  body: Record<string, unknown>;
   /** The body of its answer, as `BalancePayment` has it. */
-  answer: NonNullable<BalancePayment['answer']>;
+  answer(transactionId: string): Answer;
 }
+
+type Answer = NonNullable<BalancePayment['answer']>;
+/** What a request says of its payment, whatever it is for. */
+export type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
+  payer: Caller;
+  answer: Answer;
+};
+type Asked = Pick<AskedPayment, 'transactionId' | 'answer'>;
 
 type Claim = { userId: string } & Omit<NumberedKey, 'number'>;
 type SentAnswer = StoredAnswer & { replayed: boolean };
 
 /** Until when a payment that is asked for may be made: ISO 8601, by the database's clock. */
-export const deadlineOf = ({ askedAt }: Caller): string =>
+const deadlineOf = ({ askedAt }: Caller): string =>
   new Date(askedAt.getTime() + budgets.balancePayment.lives).toISOString();
 
 /**
@@ -43,20 +59,23 @@ export const deadlineOf = ({ askedAt }: Caller): string =>
  */
 export async function payUnderKey(
   em: EntityManager,
-  { caller: { userId }, key }: Asking,
-  asked: Asked,
-  pay: (key: NumberedKey | null) => Promise<Paid>,
+  { caller, key, requestId }: Asking,
+  { path, body, answer }: Request,
+  pay: (payment: AskedPayment) => Promise<Paid>,
 ): Promise<SentAnswer> {
-  const { fingerprint, transactionId } = asked;
-  const answer = async () =>
+  const { userId } = caller;
+  const transactionId = balancePaymentIdFor(userId, key);
+  const asked = { transactionId, answer: answer(transactionId) };
+  const payWith = (idempotency: NumberedKey | null) =>
+    payThroughLoss(em, userId, asked, () =>
+      pay({ payer: caller, ...asked, requestId, deadline: deadlineOf(caller), idempotency }),
+    );
+  const send = async () =>
     key === undefined
-      ? {
-          ...(await sentAs(em, userId, asked, await payThroughLoss(em, userId, asked, () => pay(null)))),
-          replayed: false,
-        }
-      : payKeyed(em, { userId, keyHash: hashKey(key), fingerprint }, asked, pay);
+      ? { ...(await sentAs(em, userId, asked, await payWith(null))), replayed: false }
+      : payKeyed(em, { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) }, asked, payWith);
   try {
-    return await withPatience(budgets.requests.balancePayment, answer);
+    return await withPatience(budgets.requests.balancePayment, send);
   } catch (error) {
     if (!isLostConnection(error)) throw error;
     const unknown =
@@ -85,8 +104,7 @@ async function payKeyed(
     const { number } = stamp;
     const kept = answerOf(made) ?? (made === null ? null : await tellAgain(em.fork(), userId, asked));
     if (kept !== null) return { ...kept, replayed: true };
-    const paid = await payThroughLoss(em, userId, asked, () => pay({ keyHash, fingerprint, number }));
-    return await sentAs(em, userId, asked, paid);
+    return await sentAs(em, userId, asked, await pay({ keyHash, fingerprint, number }));
   } catch (error) {
     if (!isVerdict(error)) throw error;
     const find = async (tx: EntityManager) => answerOf(await findUnderKey(tx, claim));

@@ -1,28 +1,21 @@
 import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Money } from '../../shared/money.ts';
-import type { PaymentOrderStatus, ReferenceType } from './payment-order.ts';
+import type { PaymentOrder } from './payment-order.entity.ts';
+import type { PaymentOrderStatus } from './payment-order.ts';
 import type { ReceiptReason } from './receipt.ts';
 
 /** What the workflow and its activities exchange: ids and amounts, never personal data (docs/contract.md 9). */
 
 export interface PaymentOpening {
-  userId: string;
-  organizationId: string | null;
-  referenceType: ReferenceType;
-  referenceId: string;
-  /** The member of a shared target that it is for; absent or null: its payer. */
-  onBehalfOf?: string | null;
-  targetAccountId: string;
-  paymentId: number;
-  /** IDR, scale 4. */
-  nominal: Money;
-  adminFee: Money;
-  /** The payer's own texts, sealed for the order's row: encrypted in transit and at rest. */
-  textsSealed: string | null;
-  requestId: string;
+  /** The order's columns that are asked for. Its texts are sealed: encrypted in transit and at rest. */
+  order: Pick<PaymentOrder, AskedColumn>;
   idempotency: { keyHash: string; fingerprint: string } | null;
   stamp: OpeningStamp;
 }
+
+type AskedColumn =
+  | ('user_id' | 'organization_id' | 'reference_type' | 'reference_id' | 'on_behalf_of' | 'target_account_id')
+  | ('payment_id' | 'nominal' | 'admin_fee' | 'texts_sealed' | 'request_id');
 
 /** The input of an order's workflow. */
 export interface GatewayPaymentInput {

@@ -4,22 +4,19 @@ import { signedIn } from '../../platform/http/access.ts';
 import { amount, moneyNumber, optionalText, prose, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { sendStored } from '../../platform/http/replay.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { replay, sendStored } from '../../platform/idempotency/replay.ts';
-import { answerOnce, withTexts } from './answer-once.ts';
 import { cancelOrder } from './cancel-order.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import type { PaymentKinds, WakingPort } from './handler.ts';
-import { OrderShape } from './order-shape.ts';
-import { PaidShape } from './paid-shape.ts';
+import { payAsAsked } from './pay-as-asked.ts';
 import { payByGateway } from './pay-by-gateway.ts';
 import type { PayTogether } from './pay-from-balance.ts';
 import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { referenceTypes } from './payment-order.ts';
-import { payAsAsked } from './prepare-balance-payment.ts';
 import { claimOf, openTexts } from './prepare-gateway-payment.ts';
-import { presentOrder } from './present-order.ts';
+import { OrderShape, PaidShape, presentOrder } from './present-order.ts';
 
 const GatewayPayment = z.strictObject({
   reference_type: z.enum(referenceTypes),
@@ -120,12 +117,9 @@ routes.post(
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
     const key = readIdempotencyKey(ctx);
-    const idempotency = claimOf(key, body);
-    const outcome = await payByGateway(em, deps, { caller, body, key, idempotency, requestId });
-    if ('replay' in outcome) return replay(await withTexts(em, deps.sealer, outcome.replay));
-    const data = await present(deps, outcome.found);
-    const answer = { status: 'success', statusCode: 201, message: 'Payment created', data };
-    return sendStored(await answerOnce(em.fork(), deps.sealer, { userId: caller.userId, idempotency }, answer));
+    const asking = { caller, body, key, idempotency: claimOf(key, body), requestId };
+    const made = { status: 'success', statusCode: 201, message: 'Payment created' };
+    return sendStored(await payByGateway(em, deps, asking, async (data) => ({ ...made, data })));
   },
 );
 

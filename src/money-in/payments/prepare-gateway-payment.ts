@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { unlessErased } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { fingerprintOf } from '../../platform/idempotency/idempotency.ts';
-import { hashKey } from '../../platform/openings/idempotency-keys.ts';
+import { fingerprintOf, hashKey } from '../../platform/openings/idempotency-keys.ts';
 import { type Caller, requirePermission } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
@@ -78,20 +77,20 @@ export async function prepareGatewayPayment(
   });
   const nominal = target.amount ?? formatMoney(body.amount);
   const channel = await getChannelFor(em, body.payment_id, nominal);
-  return {
-    userId: caller.userId,
-    organizationId: caller.organizationId,
-    referenceType: body.reference_type,
-    referenceId: body.reference_id,
-    onBehalfOf,
-    targetAccountId: target.accountId,
-    paymentId: channel.id,
+  const order = {
+    user_id: caller.userId,
+    organization_id: caller.organizationId,
+    reference_type: body.reference_type,
+    reference_id: body.reference_id,
+    on_behalf_of: onBehalfOf,
+    target_account_id: target.accountId,
+    payment_id: channel.id,
     nominal,
-    adminFee: adminFee(nominal, channel),
-    textsSealed: await sealTexts(ports.sealer, { orderId, caller }, handler, body),
-    requestId,
-    idempotency,
+    admin_fee: adminFee(nominal, channel),
+    texts_sealed: await sealTexts(ports.sealer, { orderId, caller }, handler, body),
+    request_id: requestId,
   };
+  return { order, idempotency };
 }
 
 const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });

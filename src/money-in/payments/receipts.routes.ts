@@ -2,9 +2,21 @@ import { z } from 'zod';
 import { allow } from '../../platform/http/access.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { presentFields } from '../../platform/http/present-fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { listReceipts } from './find-receipts.ts';
 import { receiptLaw, receiptReasons } from './receipt.ts';
+
+const ReceiptAnswer = z
+  .object({
+    id: uuid(),
+    amount: amount(),
+    reference: z.string(),
+    reason: z.enum(receiptReasons).nullable(),
+    status: z.enum(receiptLaw.statuses),
+    received_at: timestamp(),
+  })
+  .meta({ id: 'Receipt' });
 
 const routes = createRouteGroup({ prefix: '/v1/receipts', tag: 'Operations' });
 
@@ -21,18 +33,7 @@ routes.get(
       200: z.object({
         message: z.string(),
         data: z.object({
-          items: z.array(
-            z
-              .object({
-                id: uuid(),
-                amount: amount(),
-                reference: z.string(),
-                reason: z.enum(receiptReasons).nullable(),
-                status: z.enum(receiptLaw.statuses),
-                received_at: timestamp(),
-              })
-              .meta({ id: 'Receipt' }),
-          ),
+          items: z.array(ReceiptAnswer),
           ...pageFields,
         }),
       }),
@@ -44,12 +45,9 @@ routes.get(
     return {
       message: 'Receipts found',
       data: {
-        items: rows.map(({ state, reason, received_at, ...rest }) => ({
-          ...rest,
-          reason: reason ?? null,
-          status: state,
-          received_at: new Date(received_at).toISOString(),
-        })),
+        items: rows.map(({ state: status, received_at, ...row }) =>
+          presentFields(ReceiptAnswer.shape, { ...row, status, received_at: new Date(received_at) }),
+        ),
         ...presentPage(query, listed),
       },
     };

@@ -12,8 +12,14 @@ import { applyReceipt } from './apply-receipt.ts';
 import { wakeAfterEnd } from './close-payment.ts';
 import { strayOf } from './confirm-payment.ts';
 import { hasReceipt } from './find-receipts.ts';
-import { handledPayment, handlerOfOrder } from './handled-payment.ts';
-import type { HandledPayment, HandlingPorts, PaymentEffect, SettledIn, WakingPort } from './handler.ts';
+import {
+  type HandledPayment,
+  type HandlingPorts,
+  handledPayment,
+  handlerOfOrder,
+  type PaymentEffect,
+  type WakingPort,
+} from './handler.ts';
 import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -79,7 +85,7 @@ export async function settlePayment(
     );
     const [price] = await recordTransactions(tx, journalId, transactionRows(ports, order));
     const transactionId = must(price, 'a settled order has its row of type price');
-    await makeEffect(tx, handler.effect, handled, { transactionId });
+    await makeEffect(tx, handler.effect, handled, transactionId);
     await handler.onPaid?.(tx, handled);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -102,11 +108,11 @@ async function makeEffect(
   tx: EntityManager,
   effect: PaymentEffect | undefined,
   payment: HandledPayment,
-  settledIn: SettledIn,
+  transactionId: string,
 ): Promise<void> {
   if (effect === undefined) return;
-  if ('inTransaction' in effect) return effect.inTransaction(tx, payment, settledIn);
-  const { call, params } = effect.sql(payment, settledIn);
+  if ('inTransaction' in effect) return effect.inTransaction(tx, payment, transactionId);
+  const { call, params } = effect.sql(payment, transactionId);
   await tx.execute(`select ${call}`, [...params]);
 }
 

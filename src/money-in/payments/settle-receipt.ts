@@ -10,13 +10,16 @@ import {
   recordDecisionEnded,
   whyPowerless,
 } from '../../money-out/decisions/end-decision.ts';
+import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import { type Gateway, isProviderUnknown, type ProviderPayment } from '../../platform/gateway/gateway.ts';
+import { must } from '../../shared/assert.ts';
+import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { newId } from '../../shared/ids.ts';
 import { isFinal } from '../../shared/status-law.ts';
-import { hearPayment } from './hear-payment.ts';
+import { strayOfReceipt } from './confirm-payment.ts';
 import { Receipt } from './receipt.entity.ts';
 import { type ReceiptSettlement, type ReceiptState, receiptLaw } from './receipt.ts';
 
@@ -108,14 +111,14 @@ async function whyLapsed(
 }
 
 /** Whether the provider reports that the money did not come, or went back. */
-export const isTakenBack = (says: string): boolean => says === 'failed' || says === 'voided';
+const isTakenBack = (says: string): boolean => says === 'failed' || says === 'voided';
 
 /** The provider status, if it is final. */
 const forGood = (says: string | undefined): string | undefined =>
   says !== undefined && ['succeeded', 'failed', 'voided'].includes(says) ? says : undefined;
 
 /** Throws REQUEST_INVALID for an account that may not be credited from suspense. */
-export async function requireCreditable(em: EntityManager, accountId: string): Promise<void> {
+async function requireCreditable(em: EntityManager, accountId: string): Promise<void> {
   const field = 'account_id';
   const account = await em.findOne(Account, { id: accountId });
   if (account === null) return refuse('REQUEST_INVALID', 'no such account', { field });
@@ -130,3 +133,56 @@ export async function requireCreditable(em: EntityManager, accountId: string): P
     { field },
   );
 }
+
+/** The provider status of a receipt's payment now, `not known`, or `silent` when the provider does not answer. */
+async function hearPayment(
+  gateway: Gateway,
+  receipt: Pick<Receipt, 'provider_payment_id' | 'provider_payment_method_id'>,
+  signal: AbortSignal,
+): Promise<ProviderPayment['status'] | 'not known' | 'silent'> {
+  const { provider_payment_method_id: method, provider_payment_id: id } = receipt;
+  try {
+    return (await gateway.findPayment(method, id, { signal }))?.status ?? 'not known';
+  } catch (error) {
+    if (!isProviderUnknown(error)) throw error;
+    return 'silent';
+  }
+}
+
+/** Credits money in suspense to an account, or records that it was refunded at the provider: needs two people. */
+export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
+  async look(em, gateway, { receipt_id: id, action, account_id }) {
+    const receipt =
+      (await em.findOne(Receipt, { id })) ?? refuse('NOT_FOUND', 'the receipt was not found', { field: 'receipt_id' });
+    const { state, amount, reason, reference, received_at } = receipt;
+    if (state !== 'suspended')
+      refuse('REQUEST_INVALID', `the receipt is ${state}, not suspended`, { field: 'receipt_id' });
+    if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));
+    const says = await hearPayment(gateway, receipt, AbortSignal.timeout(budgets.provider.call));
+    if (action === 'credit' && isTakenBack(says)) {
+      refuse('REQUEST_INVALID', `the provider says that the payment is ${says}: there is no money to credit`, {
+        field: 'action',
+      });
+    }
+    return {
+      evidence: {
+        provider: { says, payment_id: receipt.provider_payment_id },
+        books: { status: state, amount, reason: reason ?? null, reference, received_at: received_at.toISOString() },
+      },
+      isProven: false,
+    };
+  },
+  async carryOut(em, { gateway, workflows }, { id: decision_id, receipt_id }) {
+    const receipt = await em.findOneOrFail(Receipt, { id: receipt_id ?? '' });
+    await settleReceipt(em.fork(), gateway, {
+      receiptId: receipt.id,
+      settlement: { decision_id },
+      signal: AbortSignal.timeout(budgets.provider.call),
+    });
+    await workflows.openUnmatchedReceipt(strayOfReceipt(receipt)).catch(() => undefined);
+  },
+  async whyMoved(tx, { receipt_id }) {
+    const { state } = await tx.findOneOrFail(Receipt, { id: receipt_id ?? '' }, { refresh: true });
+    return state === 'suspended' ? null : `the receipt is now ${state}`;
+  },
+};

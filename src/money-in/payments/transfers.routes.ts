@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { allow } from '../../platform/http/access.ts';
 import { moneyString, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
+import { sendStored } from '../../platform/http/replay.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { sendStored } from '../../platform/idempotency/replay.ts';
-import { PaidShape } from './paid-shape.ts';
+import { transferBetweenPockets } from './pay-as-asked.ts';
 import type { PayTogether } from './pay-from-balance.ts';
-import { transferBetweenPockets } from './transfer-between-pockets.ts';
+import { PaidShape } from './present-order.ts';
 
 /** What these routes work with. */
 interface Ports {

@@ -3,10 +3,10 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import {
   findFirstAnswer,
   fingerprintOf,
+  hashKey,
   keepFirstAnswer,
   type StoredAnswer,
-} from '../../platform/idempotency/idempotency.ts';
-import { hashKey } from '../../platform/openings/idempotency-keys.ts';
+} from '../../platform/openings/idempotency-keys.ts';
 import { claimOfUser } from '../../platform/openings/opening.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { withdrawalIdFor } from '../../shared/ids.ts';

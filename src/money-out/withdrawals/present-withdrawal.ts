@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
-import type { StoredAnswer } from '../../platform/idempotency/idempotency.ts';
+import type { StoredAnswer } from '../../platform/openings/idempotency-keys.ts';
 import { payoutLaw } from '../payouts/payout.ts';
 import type { WholeWithdrawal } from './find-withdrawals.ts';
 

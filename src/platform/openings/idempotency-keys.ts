@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
+import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import { executePrepared } from '../database/prepared-statements.ts';
 import type { KeyClaim, OpeningStamp } from './opening.ts';
@@ -16,11 +16,29 @@ export interface KeyRow {
   answer_sealed: string | null;
 }
 
-/** An answer as it is stored: plain, or sealed for the row `id`. */
-export type StoredAnswer = { status: number } & ({ body: string } | { sealed: string; id: string });
+/** An answer as it was sent, byte for byte. */
+export interface StoredAnswer {
+  status: number;
+  body: string;
+}
+/** The same of a partner, sealed for the row `id`. */
+export interface SealedAnswer {
+  status: number;
+  sealed: string;
+  id: string;
+}
 
 /** SHA-256 of a key: its text is the client's own, may be anything, and is stored nowhere. */
-export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
+export const hashKey = (key: string): string => sha256(key);
+
+/** The fingerprint of a request: method, path and the validated body, in canonical order of its fields. */
+export function fingerprintOf(method: string, path: string, body: Record<string, unknown>): string {
+  const fields = Object.keys(body)
+    .filter((name) => body[name] !== undefined)
+    .sort()
+    .map((name) => [name, body[name]]);
+  return sha256(JSON.stringify([method, path, fields]));
+}
 
 /** The owner of a key, and the key: where its row is. */
 export const placeOf = (claim: KeyClaim): string[] => [
@@ -68,7 +86,11 @@ export async function arriveUnderKey(
 }
 
 /** Stores the first answer under the key; returns whether it was this one. One where nothing was made is not stored. */
-export async function keepAnswer(em: EntityManager, claim: KeyClaim, answer: StoredAnswer): Promise<boolean> {
+export async function keepAnswer(
+  em: EntityManager,
+  claim: KeyClaim,
+  answer: StoredAnswer | SealedAnswer,
+): Promise<boolean> {
   const [body, sealed, id] = 'body' in answer ? [answer.body, null, null] : [null, answer.sealed, answer.id];
   const kept = await executePrepared(
     em,
@@ -78,4 +100,27 @@ export async function keepAnswer(em: EntityManager, claim: KeyClaim, answer: Sto
     [answer.status, body, sealed, id, ...placeOf(claim), claim.fingerprint],
   );
   return kept.length > 0;
+}
+
+/** The answer that is stored under a key, or null when there is none yet. */
+export const answerOf = (kept: KeyRow | null): StoredAnswer | null =>
+  kept === null || kept.answer_status === null || kept.answer_body === null
+    ? null
+    : { status: kept.answer_status, body: kept.answer_body };
+
+/** The first answer under this key, or null when there is none yet. Throws when the key belongs to another request. */
+export const findFirstAnswer = async (em: EntityManager, claim: KeyClaim): Promise<StoredAnswer | null> =>
+  answerOf(await findUnderKey(em, claim));
+
+/**
+ * Stores the first answer under this key; returns the stored one and whether it was this one. Throws when the key
+ * belongs to another request, even a concurrent one.
+ */
+export async function keepFirstAnswer(
+  em: EntityManager,
+  claim: KeyClaim,
+  answer: StoredAnswer,
+): Promise<StoredAnswer & { first: boolean }> {
+  const kept = (await keepAnswer(em, claim, answer)) ? null : await findFirstAnswer(em, claim);
+  return kept === null ? { ...answer, first: true } : { ...kept, first: false };
 }

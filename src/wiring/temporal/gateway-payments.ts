@@ -15,7 +15,7 @@ export const createGatewayPaymentWorkflows = (temporal: Temporal): GatewayPaymen
         opening: temporal.prove({ kind: 'payment_order', resourceId: orderId }, opening),
         shown: 'PENDING' as const,
       },
-      summary: `${opening.referenceType}: IDR ${opening.nominal} + fee ${opening.adminFee}`,
+      summary: summaryOf(opening),
       attributes: attributesOf(opening),
     };
     return temporal.startAndAwait(run, { name: 'awaitInstrument' }, waitMs);
@@ -31,9 +31,12 @@ export const createGatewayPaymentWorkflows = (temporal: Temporal): GatewayPaymen
   },
 });
 
-const attributesOf = ({ referenceType, organizationId, nominal }: PaymentOpening): SearchAttributePair[] => [
+const summaryOf = ({ order: { reference_type, nominal, admin_fee } }: PaymentOpening): string =>
+  `${reference_type}: IDR ${nominal} + fee ${admin_fee}`;
+
+const attributesOf = ({ order }: PaymentOpening): SearchAttributePair[] => [
   { key: searchAttributeKeys.PaymentState, value: 'PENDING' },
-  { key: searchAttributeKeys.ReferenceType, value: referenceType },
-  { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(nominal) },
-  ...ofOrganization(organizationId),
+  { key: searchAttributeKeys.ReferenceType, value: order.reference_type },
+  { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(order.nominal) },
+  ...ofOrganization(order.organization_id ?? null),
 ];

@@ -1,6 +1,6 @@
+import { type BalancePaymentRequest, payAsAsked } from '../../../src/money-in/payments/pay-as-asked.ts';
 import { createPayTogether } from '../../../src/money-in/payments/pay-from-balance.ts';
 import type { ReferenceType } from '../../../src/money-in/payments/payment-order.ts';
-import { type BalancePaymentRequest, payAsAsked } from '../../../src/money-in/payments/prepare-balance-payment.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';

@@ -8,7 +8,7 @@ import { closePayment } from '../../../src/money-in/payments/close-payment.ts';
 import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-order.ts';
 import type { PaymentOpening } from '../../../src/money-in/payments/payment-contract.ts';
 import { claimOf } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
-import { fingerprintOfRequest } from '../../../src/partners/idempotency.ts';
+import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
 import { presentError } from '../../../src/platform/http/errors.ts';
 import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { fromStored, openOnce, refuseOnce, toStored } from '../../../src/platform/openings/open-once.ts';
@@ -51,16 +51,19 @@ async function contributionTo(goal: { id: string; accountId: string }, saver: Bu
     amount: '10000',
   };
   const opening: PaymentOpening = {
-    userId: saver.id,
-    organizationId: null,
-    referenceType: body.reference_type,
-    referenceId: goal.id,
-    targetAccountId: goal.accountId,
-    paymentId: 1,
-    nominal: '10000.0000',
-    adminFee: '4000.0000',
-    textsSealed: null,
-    requestId: 'test',
+    order: {
+      user_id: saver.id,
+      organization_id: null,
+      reference_type: body.reference_type,
+      reference_id: goal.id,
+      target_account_id: goal.accountId,
+      payment_id: 1,
+      nominal: '10000.0000',
+      admin_fee: '4000.0000',
+      texts_sealed: null,
+      request_id: 'test',
+      on_behalf_of: null,
+    },
     idempotency: claimOf(key, body),
     stamp: await stampOpening(stack.em()),
   };

@@ -1,13 +1,11 @@
-import { payByGateway } from '../../../src/money-in/payments/pay-by-gateway.ts';
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
 import type { OpeningStamp } from '../../../src/platform/openings/opening.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import type { Caller } from '../../../src/shared/caller.ts';
 import { addBankAccount, buildOwner } from '../../money-out/withdrawals/build-withdrawals.ts';
 import type { BuiltUser } from '../../support/build.ts';
-import { buildGoal } from '../../support/build-targets.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
-import { callerOf, topUpOf } from './caller-of.ts';
+import { callerOf } from './caller-of.ts';
 
 let stack: Stack;
 let user: BuiltUser;
@@ -77,20 +75,6 @@ describe('The number of a request', () => {
       createWithdrawal(
         stack.em(),
         { ...stack.deps, workflows: { startWithdrawal: (_, { stamp }) => start(stamp) } },
-        asking,
-      ),
-    );
-    expect([waiting > before, waiting < meanwhile]).toEqual([true, true]);
-  }, 60_000);
-
-  it('for a payment that takes turns is drawn when it arrives, not when its turn comes', async () => {
-    const { id } = await buildGoal(stack, user);
-    const body = { ...topUpOf(user), reference_type: 'saving_goal_contribution' as const, reference_id: id };
-    const asking = { caller, body, key: undefined, idempotency: null, requestId };
-    const { waiting, before, meanwhile } = await numbersOf(1, (start) =>
-      payByGateway(
-        stack.em(),
-        { ...stack.deps, workflows: { startGatewayPayment: (_, opening) => start(opening?.stamp) } },
         asking,
       ),
     );

@@ -192,16 +192,19 @@ describe('An order begun while', () => {
     const payer = await build();
     const orderId = newId();
     const opening = {
-      userId: payer.id,
-      organizationId: payer.organizationId,
-      referenceType: 'account_top_up' as const,
-      referenceId: payer.accountId,
-      targetAccountId: payer.accountId,
-      paymentId: 1,
-      nominal: '50000.0000',
-      adminFee: '4000.0000',
-      textsSealed: null,
-      requestId: 'test',
+      order: {
+        user_id: payer.id,
+        organization_id: payer.organizationId,
+        reference_type: 'account_top_up' as const,
+        reference_id: payer.accountId,
+        target_account_id: payer.accountId,
+        payment_id: 1,
+        nominal: '50000.0000',
+        admin_fee: '4000.0000',
+        texts_sealed: null,
+        request_id: 'test',
+        on_behalf_of: null,
+      },
       idempotency: null,
       stamp: await stampOpening(stack.em()),
     };
@@ -220,16 +223,19 @@ describe('An order for a cause, begun while', () => {
     const { id: causeId } = await buildOrganizationCause(stack, owner);
     const orderId = newId();
     const opening = {
-      userId: payer.id,
-      organizationId: null,
-      referenceType: 'charitable_cause_donate' as const,
-      referenceId: causeId,
-      targetAccountId: owner.accountId,
-      paymentId: 1,
-      nominal: '50000.0000',
-      adminFee: '4000.0000',
-      textsSealed: null,
-      requestId: 'test',
+      order: {
+        user_id: payer.id,
+        organization_id: null,
+        reference_type: 'charitable_cause_donate' as const,
+        reference_id: causeId,
+        target_account_id: owner.accountId,
+        payment_id: 1,
+        nominal: '50000.0000',
+        admin_fee: '4000.0000',
+        texts_sealed: null,
+        request_id: 'test',
+        on_behalf_of: null,
+      },
       idempotency: null,
       stamp: await stampOpening(stack.em()),
     };

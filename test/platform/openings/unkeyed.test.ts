@@ -75,7 +75,7 @@ const creations: [string, string, () => Promise<Create>][] = [
     async () => {
       const body = topUpOf(user);
       const asking = { caller, body, key: undefined, idempotency: null, requestId };
-      return (workflows) => payByGateway(stack.em(), ports(workflows), asking);
+      return (workflows) => payByGateway(stack.em(), ports(workflows), asking, async (data) => ({ data }));
     },
   ],
   [

@@ -3,7 +3,7 @@ import type { PayoutOpening } from '../../../src/money-out/payouts/payout.ts';
 import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
-import { createKeyedMutex, createSemaphore } from '../../../src/shared/concurrency.ts';
+import { createSemaphore } from '../../../src/shared/concurrency.ts';
 import { buildPayer } from '../../money-out/payouts/build-payouts.ts';
 import { itInFull } from '../../support/full.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
@@ -136,28 +136,5 @@ describe('A partner whose row is locked', () => {
     leave();
     await all;
     expect(order).toEqual(['few', 'many', 'few', 'many', 'many']);
-  });
-});
-
-describe('A turn', () => {
-  it('that comes too late is never taken, and the next one never comes too early', async () => {
-    const mutex = createKeyedMutex();
-    const { until, release } = held();
-    const done: string[] = [];
-    const first = mutex.take('a', 10_000, async () => {
-      await until;
-      done.push('first');
-    });
-    const late = mutex.take('a', 50, async () => done.push('late'));
-    await expect(late).rejects.toMatchObject(unavailable);
-    const next = mutex.take('a', 10_000, async (leftMs) => {
-      done.push('next');
-      return leftMs;
-    });
-    expect(await mutex.take('b', 10_000, async () => 'other')).toBe('other');
-    release();
-    await first;
-    expect(await next).toBeLessThanOrEqual(10_000);
-    expect(done).toEqual(['first', 'next']);
   });
 });
