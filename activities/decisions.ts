@@ -1,4 +1,4 @@
-import { sweepDecisions } from '../src/money-out/decisions/sweep-decisions.ts';
+import { sweepDecisions } from '../src/money-out/decisions/carry-out.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { reportSweepFailure, step } from './step.ts';
 

@@ -12,7 +12,7 @@ import { hashOfSeal, sealFormat } from '../../src/ledger/seals/seal.ts';
 import { redeliverCallbacks } from '../../src/money-in/callbacks/deliver-callback.ts';
 import { sweepOverduePayments } from '../../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../../src/money-in/callbacks/sweep-receipts.ts';
-import { sweepDecisions } from '../../src/money-out/decisions/sweep-decisions.ts';
+import { sweepDecisions } from '../../src/money-out/decisions/carry-out.ts';
 import { sweepPayouts } from '../../src/money-out/payouts/sweep-payouts.ts';
 import { destroyOrderKeys } from '../../src/partners/destroy-order-keys.ts';
 import { sweepDeliveries } from '../../src/partners/webhooks/redeliver-webhook.ts';

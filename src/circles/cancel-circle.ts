@@ -5,7 +5,7 @@ import { canMove } from '../shared/status-law.ts';
 import { type Asking, changeCircle, recordChange, type WakingCircles } from './change-circle.ts';
 import { requireManager } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
-import { refundContributions } from './refund-contribution.ts';
+import { refundContributions } from './record-contribution.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
 import { holdForEnd, settleCircle } from './settle-circle.ts';

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { NewEvent } from '../platform/events/event.ts';
 import { recordEvent } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
@@ -9,8 +9,7 @@ import { mayManageCircle } from './circle-access.ts';
 import type { CircleHint, CircleProgress, CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { findProgress } from './find-progress.ts';
-import { lockCircle, lockLiveCircle } from './lock-circle.ts';
-import type { SavingCircle } from './saving-circle.entity.ts';
+import { SavingCircle } from './saving-circle.entity.ts';
 
 /** Who asks for a change of which circle. */
 export interface Asking {
@@ -76,4 +75,24 @@ export async function getPlace(
     refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
   }
   return member ?? refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
+}
+
+export const refuseUnknownCircle = (): never => refuse('NOT_FOUND', 'the saving circle was not found', { field: 'id' });
+
+/** The circle's row, deleted or not, locked exclusively until the transaction ends. Throws NOT_FOUND. */
+export async function lockCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  return (await tx.findOne(SavingCircle, { id }, { lockMode, refresh: true })) ?? refuseUnknownCircle();
+}
+
+/** As `lockCircle`, for requests: a deleted circle is NOT_FOUND. */
+export async function lockLiveCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
+  const circle = await lockCircle(tx, id);
+  return circle.deleted_at ? refuseUnknownCircle() : circle;
+}
+
+/** As `lockCircle`, but shared: contributions do not wait for each other, only for changes of the circle. */
+export async function shareCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
+  const lockMode = LockMode.PESSIMISTIC_READ;
+  return (await tx.findOne(SavingCircle, { id }, { lockMode, refresh: true })) ?? refuseUnknownCircle();
 }

@@ -3,7 +3,7 @@ import type { WakingPort } from '../money-in/payments/handler.ts';
 import { type GatewayPorts, payByGateway } from '../money-in/payments/pay-by-gateway.ts';
 import { payAndWake } from '../money-in/payments/pay-from-balance.ts';
 import { type Asking, payUnderKey } from '../money-in/payments/pay-under-key.ts';
-import { findFirstAnswer, fingerprintOf, hashKey, type StoredAnswer } from '../platform/openings/idempotency-keys.ts';
+import { findFirstAnswer, fingerprintOf, hashKey, type SentAnswer } from '../platform/openings/idempotency-keys.ts';
 import { must } from '../shared/assert.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
@@ -27,7 +27,6 @@ export interface ContributionRequest {
 /** What a contribution needs in addition to the database. */
 export type ContributionPorts = GatewayPorts & { workflows: WakingPort };
 type Contributing = Asking & { request: ContributionRequest };
-type SentAnswer = StoredAnswer & { replayed: boolean };
 
 /** This request's names for the fields of a payment. */
 const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', amount: 'contribution_amount' };

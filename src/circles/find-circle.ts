@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { refuseUnknownCircle } from './change-circle.ts';
 import { isOpenTo, mayManageCircle } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
-import { refuseUnknownCircle } from './lock-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
 /** The circle with this id unless it was deleted, or null. */

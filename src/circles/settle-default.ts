@@ -2,16 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { failpoint } from '../shared/failpoint.ts';
-import { recordChange } from './change-circle.ts';
+import { lockCircle, recordChange } from './change-circle.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { nextOfRound } from './default.ts';
 import { factsOf, findProgress, type Place } from './find-progress.ts';
-import { lockCircle } from './lock-circle.ts';
-import { payForMember } from './pay-for-member.ts';
 import { complete, payPot } from './pay-round.ts';
 import { type Cover, closeUp, coversOf, type Remedy, remedyOf } from './remedy.ts';
 import { type LockedRound, readOpenRound, reportMissing } from './report-missing.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
+import { payForMember } from './standing-orders.ts';
 import { termsOf } from './terms.ts';
 
 /**

@@ -1,19 +1,24 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/accounts/account.entity.ts';
+import { lockSource } from '../ledger/lock-source.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { payFromBalance } from '../money-in/payments/pay-from-balance.ts';
+import { readPayer } from '../people/identity/read-payer.ts';
+import { isVerdict } from '../platform/openings/open-once.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
+import { circlePaymentIdFor } from '../shared/ids.ts';
 import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
-import { type Asking, getPlace, recordChange } from './change-circle.ts';
+import { type Asking, getPlace, lockLiveCircle, recordChange, shareCircle } from './change-circle.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
-import type { CircleMember } from './circle-member.entity.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { getPayableCircle } from './find-payable-circle.ts';
 import { findDueOrders, findProgress } from './find-progress.ts';
-import { lockLiveCircle } from './lock-circle.ts';
-import { payForMember } from './pay-for-member.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
+import { savingCircleContribution } from './saving-circle-contribution.ts';
 import { guaranteeOf, termsOf } from './terms.ts';
 
 /** A member's order to pay each round when it opens: this amount and no other. */
@@ -122,4 +127,65 @@ export async function payStandingOrders(em: EntityManager, { circleId }: CircleS
     );
   });
   return findProgress(em.fork(), circleId);
+}
+
+export interface PaymentForMember {
+  circleId: string;
+  memberId: string;
+  /** The turn to pay for: no other round is paid. */
+  turn: number;
+  /** Null: the account the member joined with. */
+  sourceAccountId: string | null;
+}
+
+/**
+ * Pays a member's contribution to the open round without a request, as the member agreed before: an ordinary balance
+ * payment in a transaction of its own, at most once per turn. Returns whether this call paid it: a refusal (low
+ * balance, suspended member, round over) changes nothing.
+ */
+export async function payForMember(
+  em: EntityManager,
+  { circleId, memberId, turn, sourceAccountId }: PaymentForMember,
+): Promise<boolean> {
+  try {
+    return await em.transactional(async (tx) => {
+      const member = await tx.findOneOrFail(CircleMember, { id: memberId }, { refresh: true });
+      const payer = await readPayer(tx, member.user_id);
+      const source = sourceAccountId ?? member.account_id;
+      await lockSource(tx, { payer, sourceAccountId: source });
+      const circle = await shareCircle(tx, circleId);
+      if (circle.current_turn !== turn || !(await isAgreed(tx, circle, { member, sourceAccountId }))) return false;
+      await payFromBalance(tx, savingCircleContribution, {
+        payer,
+        transactionId: circlePaymentIdFor(memberId, turn),
+        referenceId: circleId,
+        sourceAccountId: source,
+        amount: circle.amount,
+        requestId: null,
+      });
+      return true;
+    });
+  } catch (error) {
+    if (isVerdict(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * Whether the standing order still names this account and what is due: the contribution, and the guarantee beside a first
+ * one. A debit of the member's own account was agreed for good.
+ */
+async function isAgreed(
+  tx: EntityManager,
+  { id: circleId, amount }: SavingCircle,
+  { member, sourceAccountId }: { member: CircleMember; sourceAccountId: string | null },
+): Promise<boolean> {
+  if (sourceAccountId === null) return true;
+  const { guarantee } = await getPayableCircle(tx, { circleId, userId: member.user_id, amount });
+  const orders = await tx.execute<unknown[]>(
+    `select 1 from saving_circle_standing_orders where id = ? and source_account_id = ? and amount = ?
+       and ?::numeric in (0, guarantee_amount)`,
+    [member.id, sourceAccountId, amount, guarantee],
+  );
+  return orders.length > 0;
 }

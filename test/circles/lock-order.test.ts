@@ -1,5 +1,5 @@
-import { payForMember } from '../../src/circles/pay-for-member.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
+import { payForMember } from '../../src/circles/standing-orders.ts';
 import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
 import { asAClient } from '../support/as-a-client.ts';
 import { asAStep } from '../support/as-a-step.ts';

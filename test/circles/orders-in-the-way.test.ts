@@ -1,4 +1,4 @@
-import { payForMember } from '../../src/circles/pay-for-member.ts';
+import { payForMember } from '../../src/circles/standing-orders.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin, fund } from '../support/build.ts';
 import { casesOf } from '../support/full.ts';

@@ -1,4 +1,4 @@
-import { payForMember } from '../../src/circles/pay-for-member.ts';
+import { payForMember } from '../../src/circles/standing-orders.ts';
 import { charitableCauseDonate } from '../../src/giving/donations/charitable-cause-donate.ts';
 import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import { gatheredKindOf } from '../../src/money-in/payments/pay-from-balance.ts';

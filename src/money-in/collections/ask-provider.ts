@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Gateway } from '../../platform/gateway/gateway.ts';
 import { confirmInstrument } from '../payments/confirm-payment.ts';
-import { expireAtProvider } from '../payments/expire-instrument.ts';
+import { expireAtProvider } from '../payments/obtain-instrument.ts';
 import type { Confirmation } from '../payments/payment-contract.ts';
 import { deadlineOf } from '../payments/payment-order.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
-import type { StoredAnswer } from '../../platform/openings/idempotency-keys.ts';
+import type { SentAnswer } from '../../platform/openings/idempotency-keys.ts';
 import { refuse, withFieldNames } from '../../shared/errors.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import { presentPaid } from './balance-payment.ts';
@@ -30,7 +30,7 @@ export async function payAsAsked(
   ports: HandlingPorts & { payTogether: PayTogether },
   body: BalancePaymentRequest,
   asking: Asking,
-): Promise<StoredAnswer & { replayed: boolean }> {
+): Promise<SentAnswer> {
   const { reference_type, reference_id, source_account_id: sourceAccountId } = body;
   const amount = formatMoney(body.amount);
   const answer = presentPaid('Payment completed', { amount, reference_type, reference_id });
@@ -72,7 +72,7 @@ export async function transferBetweenPockets(
   { em, payTogether }: { em: EntityManager; payTogether?: PayTogether },
   transfer: TransferRequest,
   asking: Asking,
-): Promise<StoredAnswer & { replayed: boolean }> {
+): Promise<SentAnswer> {
   const { sourceAccountId, destinationAccountId: referenceId } = transfer;
   const amount = formatMoney(transfer.amount);
   const { referenceType: reference_type } = pocketTransfer.movement;

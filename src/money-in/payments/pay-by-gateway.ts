@@ -6,6 +6,7 @@ import {
   arriveUnderKey,
   findFirstAnswer,
   keepFirstAnswer,
+  type SentAnswer,
   type StoredAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
 import { claimOfUser, type KeyClaim, type OpeningStamp } from '../../platform/openings/opening.ts';
@@ -56,7 +57,7 @@ export async function payByGateway(
   ports: GatewayPorts,
   asking: GatewayAsking,
   answer: (order: ShownOrder) => Promise<GatewayAnswer>,
-): Promise<StoredAnswer & { replayed: boolean }> {
+): Promise<SentAnswer> {
   const claim = claimOfUser({ userId: asking.caller.userId, idempotency: asking.idempotency });
   const { stamp, made: before } =
     claim === null

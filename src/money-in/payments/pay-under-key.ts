@@ -6,6 +6,7 @@ import {
   findUnderKey,
   fingerprintOf,
   hashKey,
+  type SentAnswer,
   type StoredAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
 import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
@@ -44,7 +45,6 @@ export type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 
 type Asked = Pick<AskedPayment, 'transactionId' | 'answer'>;
 
 type Claim = { userId: string } & Omit<NumberedKey, 'number'>;
-type SentAnswer = StoredAnswer & { replayed: boolean };
 
 /** Until when a payment that is asked for may be made: ISO 8601, by the database's clock. */
 const deadlineOf = ({ askedAt }: Caller): string =>

@@ -31,14 +31,8 @@ export const paymentOrderLaw = statusLaw({
 });
 export type PaymentOrderStatus = StatusOf<typeof paymentOrderLaw>;
 
-/** `status_id` is this number. */
-export const paymentOrderStatusIds: Record<PaymentOrderStatus, number> = {
-  PENDING: 1,
-  WAITING_PAYMENT: 2,
-  PAID: 3,
-  FAILED: 4,
-  EXPIRED: 5,
-};
+/** `status_id`: its place among the statuses, from 1 (docs/contract.md 3). */
+export const statusIdOf = (status: PaymentOrderStatus): number => paymentOrderLaw.statuses.indexOf(status) + 1;
 
 /** Whether the status is final. */
 export const isFinalOrder = (status: PaymentOrderStatus): boolean => isFinal(paymentOrderLaw, status);

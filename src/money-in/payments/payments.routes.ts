@@ -6,7 +6,7 @@ import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { sendStored } from '../../platform/http/replay.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { cancelOrder } from './cancel-order.ts';
+import { cancelOrder } from './cancel-instrument.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import type { PaymentKinds, WakingPort } from './handler.ts';

@@ -3,7 +3,7 @@ import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
 import { formatWesternIndonesia } from '../../shared/clock.ts';
 import { addMoney, presentMoneyAsNumber } from '../../shared/money.ts';
 import type { OrderWithChannel } from './find-orders.ts';
-import { paymentOrderStatusIds, referenceTypes } from './payment-order.ts';
+import { paymentOrderLaw, referenceTypes, statusIdOf } from './payment-order.ts';
 import type { PaymentTexts } from './prepare-gateway-payment.ts';
 
 /** The answer to a balance payment and to a transfer (docs/contract.md 3). */
@@ -37,7 +37,7 @@ export const OrderShape = z
     qr_code: z.string().nullable().meta({ description: 'QRIS payload.' }),
     expired_date: z.string().meta({ description: 'UTC+7.', examples: ['2026-01-31 15:00:00'] }),
     status_id: z.int().min(1).max(5),
-    status: z.enum(Object.keys(paymentOrderStatusIds) as (keyof typeof paymentOrderStatusIds)[]),
+    status: z.enum(paymentOrderLaw.statuses),
     reference_type: z.enum(referenceTypes),
     reference_id: uuid(),
     transaction_name: z.string(),
@@ -64,7 +64,7 @@ export function presentOrder(
     payment_links: channel.method === 'ewallet' ? code : null,
     qr_code: channel.method === 'qris' ? code : null,
     expired_date: formatWesternIndonesia(order.expires_at),
-    status_id: paymentOrderStatusIds[order.status],
+    status_id: statusIdOf(order.status),
     status: order.status,
     reference_type: order.reference_type,
     reference_id: order.reference_id,

@@ -4,13 +4,13 @@ import { User } from '../../people/members/user.entity.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateway, Instrument } from '../../platform/gateway/gateway.ts';
 import { addMoney } from '../../shared/money.ts';
-import { closePayment, wakeAfterEnd } from './close-payment.ts';
 import type { HandlingPorts } from './handler.ts';
 import { closeByRefusal, noteAttempt, obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 import { returnUrlOf } from './return-url.ts';
+import { closePayment, wakeAfterEnd } from './settle-payment.ts';
 
 /**
  * Asks the provider for the order's instrument and stores the result: `WAITING_PAYMENT` with the code that the payer is

@@ -21,7 +21,9 @@ export interface StoredAnswer {
   status: number;
   body: string;
 }
-/** The same of a partner, sealed for the row `id`. */
+/** An answer to send: the first one, or that again. */
+export type SentAnswer = StoredAnswer & { replayed: boolean };
+/** An answer to a partner, sealed for the row `id`. */
 export interface SealedAnswer {
   status: number;
   sealed: string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
-import { closePayment } from '../../../src/money-in/payments/close-payment.ts';
+import { closePayment } from '../../../src/money-in/payments/settle-payment.ts';
 import { carryOut } from '../../../src/money-out/decisions/carry-out.ts';
 import { newId, receiptIdFor } from '../../../src/shared/ids.ts';
 import { subtractMoney } from '../../../src/shared/money.ts';

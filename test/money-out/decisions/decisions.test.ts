@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { carryOut } from '../../../src/money-out/decisions/carry-out.ts';
-import { sweepDecisions } from '../../../src/money-out/decisions/sweep-decisions.ts';
+import { carryOut, sweepDecisions } from '../../../src/money-out/decisions/carry-out.ts';
 import { refuse } from '../../../src/shared/errors.ts';
 import { buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import {

@@ -1,4 +1,4 @@
-import { sweepDecisions } from '../../../src/money-out/decisions/sweep-decisions.ts';
+import { sweepDecisions } from '../../../src/money-out/decisions/carry-out.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from '../../support/build.ts';
 import {

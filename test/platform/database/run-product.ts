@@ -15,7 +15,7 @@ import { redeliverCallbacks } from '../../../src/money-in/callbacks/deliver-call
 import { sweepOverduePayments } from '../../../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../../../src/money-in/callbacks/sweep-receipts.ts';
 import { gatheredKindOf } from '../../../src/money-in/payments/pay-from-balance.ts';
-import { sweepDecisions } from '../../../src/money-out/decisions/sweep-decisions.ts';
+import { sweepDecisions } from '../../../src/money-out/decisions/carry-out.ts';
 import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
 import { destroyOrderKeys } from '../../../src/partners/destroy-order-keys.ts';
 import { sweepDeliveries } from '../../../src/partners/webhooks/redeliver-webhook.ts';

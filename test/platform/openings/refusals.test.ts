@@ -4,10 +4,10 @@ import { createAllocation } from '../../../src/giving/donations/create-allocatio
 import { openSubscription } from '../../../src/giving/donations/open-subscription.ts';
 import { openPartnerPayment } from '../../../src/money-in/collections/open-partner-payment.ts';
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
-import { closePayment } from '../../../src/money-in/payments/close-payment.ts';
 import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-order.ts';
 import type { PaymentOpening } from '../../../src/money-in/payments/payment-contract.ts';
 import { claimOf } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
+import { closePayment } from '../../../src/money-in/payments/settle-payment.ts';
 import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
 import { presentError } from '../../../src/platform/http/errors.ts';
 import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
