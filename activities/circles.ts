@@ -26,7 +26,7 @@ export function createCircleActivities(deps: Dependencies) {
       (em, { circleId, opening }: { circleId: string; opening: Proved<CircleOpening> | null }) =>
         openCircle(em, sealer, {
           circleId,
-          opening: provenOpening(prover, { kind: 'saving_circle', resourceId: circleId }, opening),
+          opening: opening && provenOpening(prover, { kind: 'saving_circle', resourceId: circleId }, opening),
         }),
     ),
     lookAtCircle: step(deps, 'lookAtCircle', async (em, { circleId }: CircleStep) => {

@@ -34,7 +34,11 @@ export function createCollectionActivities(deps: Dependencies) {
       'openPartnerPayment',
       (em, { paymentId, opening, at }: Payment & { opening: Proved<PartnerPaymentOpening> | null; at: string }) => {
         const place = { kind: 'partner_payment', resourceId: paymentId } as const;
-        return openPartnerPayment(em, sealer, { paymentId, opening: provenOpening(prover, place, opening), at });
+        return openPartnerPayment(em, sealer, {
+          paymentId,
+          opening: opening && provenOpening(prover, place, opening),
+          at,
+        });
       },
     ),
     requestPartnerInstrument: boundLocal(
@@ -80,7 +84,7 @@ export function createCollectionActivities(deps: Dependencies) {
       'openPartnerInstrument',
       (em, { instrumentId, opening }: Instrument & { opening: Proved<PartnerInstrumentOpening> | null }) => {
         const place = { kind: 'partner_instrument', resourceId: instrumentId } as const;
-        return openPartnerInstrument(em, { instrumentId, opening: provenOpening(prover, place, opening) });
+        return openPartnerInstrument(em, { instrumentId, opening: opening && provenOpening(prover, place, opening) });
       },
     ),
     obtainPaymentCode: step(deps, 'obtainPaymentCode', (em, { instrumentId }: Instrument) =>

@@ -27,7 +27,11 @@ export function createDonationActivities(deps: Dependencies) {
     }),
     openSubscription: step(deps, 'openSubscription', (em, { subscriptionId, opening, at }: Beginning) => {
       const place = { kind: 'donation_subscription', resourceId: subscriptionId } as const;
-      return openSubscription(em, { subscriptionId, opening: provenOpening(deps.prover, place, opening), at });
+      return openSubscription(em, {
+        subscriptionId,
+        opening: opening && provenOpening(deps.prover, place, opening),
+        at,
+      });
     }),
     paySubscriptionPeriod: step(deps, 'paySubscriptionPeriod', (em, attempt: PeriodAttempt) =>
       beating(repeating(paySubscriptionPeriod(em, attempt, dueBy))),

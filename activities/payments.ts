@@ -31,7 +31,7 @@ export function createPaymentActivities(deps: Dependencies) {
       'openPaymentOrder',
       (em, { orderId, opening, at }: Order & { opening: Proved<PaymentOpening> | null; at: string }) => {
         const place = { kind: 'payment_order', resourceId: orderId } as const;
-        return openPaymentOrder(em, { orderId, opening: provenOpening(prover, place, opening), at }, deps);
+        return openPaymentOrder(em, { orderId, opening: opening && provenOpening(prover, place, opening), at }, deps);
       },
     ),
     requestInstrument: boundLocal(

@@ -37,7 +37,7 @@ export function createPayoutActivities(deps: Dependencies) {
       (em, { payoutId, opening }: OnePayout & { opening: Proved<PayoutOpening> | null }) =>
         reservePayout(em, sealer, {
           payoutId,
-          opening: provenOpening(prover, { kind: 'payout', resourceId: payoutId }, opening),
+          opening: opening && provenOpening(prover, { kind: 'payout', resourceId: payoutId }, opening),
         }),
     ),
     reserveWithdrawal: step(
@@ -46,7 +46,7 @@ export function createPayoutActivities(deps: Dependencies) {
       (em, { payoutId, opening }: OnePayout & { opening: Proved<WithdrawalOpening> | null }) =>
         reserveWithdrawal(em, deps, {
           withdrawalId: payoutId,
-          opening: provenOpening(prover, { kind: 'withdrawal', resourceId: payoutId }, opening),
+          opening: opening && provenOpening(prover, { kind: 'withdrawal', resourceId: payoutId }, opening),
         }),
     ),
     reserveRefund: step(
@@ -55,7 +55,7 @@ export function createPayoutActivities(deps: Dependencies) {
       (em, { payoutId, opening }: OnePayout & { opening: Proved<RefundOpening> | null }) =>
         reserveRefund(em, sealer, {
           refundId: payoutId,
-          opening: provenOpening(prover, { kind: 'payment_refund', resourceId: payoutId }, opening),
+          opening: opening && provenOpening(prover, { kind: 'payment_refund', resourceId: payoutId }, opening),
         }),
     ),
     sendTransfer: step(deps, 'sendTransfer', (em, input: OnePayout & At) =>

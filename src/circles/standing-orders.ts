@@ -112,9 +112,8 @@ async function getOwnPlace(
 
 /**
  * Pays the open round by members' standing orders, a batch at a time, each in a transaction of its own and tried once:
- * what a balance does not
- * cover, or is another amount than the order names, is left to the member. Returns the circle's progress; throws when one
- * could not be tried, after the others of the batch were.
+ * what a balance does not cover, or is another amount than the order names, is left to the member. Returns the circle's
+ * progress; throws when one could not be tried, after the others of the batch were.
  */
 export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {
   await forEachOf(await findDueOrders(em, circleId, paidAtOnce), async ({ memberId, sourceAccountId, turn }) => {

@@ -117,7 +117,7 @@ const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Move
   request_number: payment.idempotency?.number ?? null,
 });
 
-interface Making {
+export interface Making {
   payments: readonly BalancePayment[];
   /** Where they go, in their order: an SQL expression of type payment_target[]. */
   targets: SqlCall;

@@ -12,6 +12,7 @@ import {
   type BalancePayment,
   handledOf,
   type MadeRow,
+  type Making,
   type Movement,
   makePayments,
   type Paid,
@@ -87,29 +88,48 @@ export async function moveTogether(
   payTogether: PayTogether = async (_, alone) => must((await runAll(em, kind, [alone]))[0], 'a payment has an outcome'),
 ): Promise<Paid> {
   const soon = em.isInTransaction() ? null : await refusing(() => payTogether(kind, payment));
+  if (soon !== null && soon.outcome !== 'busy') return announce(readRow(soon));
   // This payment waits by itself, so that no other payment waits with it: the target is judged after the wait.
-  const wait = (tx: EntityManager) =>
-    refusing(async () => {
-      await lockSource(tx, payment);
-      await kind.hold?.(tx, handledOf(payment));
-      const [row] = await payAll(tx, kind, [payment], null);
-      return readRow(must(row, 'a payment has an outcome'));
-    });
-  return announce(
-    soon === null || soon.outcome === 'busy'
-      ? await inTurn(em, busySources, payment.sourceAccountId, () => em.transactional(wait))
-      : readRow(soon),
-  );
+  const { movement, together, hold } = kind;
+  const effect = { call: together.effect(paidOnes), params: [] };
+  const work = { movement, targets: together.targets([payment]), effect, hold };
+  return inTurn(em, busySources, payment.sourceAccountId, () => payWaiting(em, payment, work));
 }
 
-/** Payments of one kind, in one statement that waits for no lock for long unless it is told to. */
+/** What a payment that is made alone does. */
+interface Work extends Pick<Making, 'targets' | 'effect'> {
+  movement: Movement;
+  hold?: GatheredKind['hold'] | undefined;
+  /** What further statements do of the effect. Returns the body of the answer, where that is made then. */
+  further?: ((tx: EntityManager) => Promise<string | null>) | undefined;
+}
+
+/** Makes a payment alone, in a transaction that waits for what others hold. */
+async function payWaiting(
+  em: EntityManager,
+  payment: BalancePayment,
+  { movement, hold, further, ...making }: Work,
+): Promise<Paid> {
+  const paid = await em.transactional((tx) =>
+    refusing(async () => {
+      await lockSource(tx, payment);
+      await hold?.(tx, handledOf(payment));
+      const [row] = await makePayments(tx, movement, { payments: [payment], ...making });
+      const made = readRow(must(row, 'a payment has an outcome'));
+      return made.replayed || further === undefined ? made : { ...made, body: (await further(tx)) ?? made.body };
+    }),
+  );
+  return announce(paid);
+}
+
+/** Payments of one kind, in one statement that waits for no lock for long. */
 function payAll(
   em: EntityManager,
   { movement, together }: GatheredKind,
   payments: readonly BalancePayment[],
-  lockMs: number | null = budgets.balancePayment.briefMs,
 ): Promise<MadeRow[]> {
   const effect = { call: together.effect(paidOnes), params: [] };
+  const lockMs = budgets.balancePayment.briefMs;
   return makePayments(em, movement, { payments, targets: together.targets(payments), effect, lockMs });
 }
 
@@ -190,25 +210,23 @@ async function payAlone(em: EntityManager, handler: PaymentHandler, asked: Balan
   const amount = formatMoney(asked.amount);
   const target = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer, onBehalfOf });
   const payment = target.amount === undefined ? asked : withAmount(asked, target.amount);
-  const handled = handledOf(payment);
   const { transactionId } = payment;
-  const move = (tx: EntityManager) =>
-    refusing(async (): Promise<Paid> => {
-      await lockSource(tx, payment);
-      await effect?.hold?.(tx, handled);
-      const [row] = await makePayments(tx, movementOf(handler), {
-        payments: [payment],
-        targets: targetAt(target.accountId),
-        effect: effect && 'sql' in effect ? effect.sql(handled, transactionId) : undefined,
-      });
-      const paid = readRow(must(row, 'a payment has an outcome'));
-      if (paid.replayed || effect === undefined || !('inTransaction' in effect)) return paid;
-      await effect.inTransaction(tx, handled, transactionId);
-      const body = typeof payment.answer === 'function' ? await keepAnswer(tx, payment, payment.answer) : paid.body;
-      await refuseLate(tx, payment);
-      return { ...paid, body };
-    });
-  return announce(await inTurn(em, heldTargets, referenceId, () => em.transactional(move)));
+  const handled = handledOf(payment);
+  const further = async (tx: EntityManager): Promise<string | null> => {
+    if (effect === undefined || !('inTransaction' in effect)) return null;
+    await effect.inTransaction(tx, handled, transactionId);
+    const body = typeof payment.answer === 'function' ? await keepAnswer(tx, payment, payment.answer) : null;
+    await refuseLate(tx, payment);
+    return body;
+  };
+  const work = {
+    movement: movementOf(handler),
+    targets: targetAt(target.accountId),
+    effect: effect && 'sql' in effect ? effect.sql(handled, transactionId) : undefined,
+    hold: effect?.hold,
+    further,
+  };
+  return inTurn(em, heldTargets, referenceId, () => payWaiting(em, payment, work));
 }
 
 /** Makes the body of the answer and stores it under the key, whose row this transaction has locked. */

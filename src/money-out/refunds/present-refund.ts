@@ -2,10 +2,41 @@ import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
 import { shownMetadata } from '../../platform/http/metadata.ts';
+import { presentFields } from '../../platform/http/present-fields.ts';
 import { showPayoutTexts } from '../payouts/open-payout-texts.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 import { isFinalPayout } from '../payouts/payout.ts';
 import { refundStatuses, returnedByBank, shownRefundStatuses } from './refund.ts';
+
+const refundFields = {
+  id: uuid(),
+  payment_id: uuid(),
+  reference: z.string().meta({ description: "The platform's own reference." }),
+  status: z.enum(refundStatuses),
+  is_final: z.boolean(),
+  amount: amount(),
+  currency: z.literal('IDR'),
+  reason: z.string(),
+  bank_code: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
+  bank_account_number: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
+  beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+  metadata: shownMetadata(),
+  failure_code: z.string().nullable().meta({
+    description: "On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.",
+  }),
+  created_at: timestamp(),
+  finalized_at: timestamp().nullable(),
+  booked_at: timestamp()
+    .nullable()
+    .meta({ description: 'When a failed one that the provider made after all was booked.' }),
+};
+
+export const RefundShape = z
+  .object({
+    ...refundFields,
+    status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
+  })
+  .meta({ id: 'Refund' });
 
 /** A refund, and the payment that it is of. */
 export interface WholeRefund {
@@ -16,24 +47,18 @@ export interface WholeRefund {
 /** A refund as partners see it: the same in the detail, the list and the webhooks. */
 export async function presentRefund(sealer: Sealer, { payout, paymentId }: WholeRefund) {
   const { reason, bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
-  return {
-    id: payout.id,
+  return presentFields(refundFields, {
+    ...payout,
     payment_id: paymentId,
-    reference: payout.reference,
     status: shownRefundStatuses[payout.status],
     is_final: isFinalPayout(payout.status),
-    amount: payout.amount,
-    currency: 'IDR' as const,
+    currency: 'IDR',
     reason: reason ?? '',
-    bank_code: payout.bank_code ?? null,
     bank_account_number: payout.bank_code ? bank_account_number : null,
     beneficiary_name,
-    metadata: metadata ?? null,
-    failure_code: payout.status === 'reversed' ? returnedByBank : (payout.failure_code ?? null),
-    created_at: payout.created_at.toISOString(),
-    finalized_at: payout.finalized_at?.toISOString() ?? null,
-    booked_at: payout.booked_at?.toISOString() ?? null,
-  };
+    metadata,
+    failure_code: payout.status === 'reversed' ? returnedByBank : payout.failure_code,
+  });
 }
 
 /** A refund as of its creation: it goes on meanwhile, and may have ended before the answer was sent. */
@@ -41,29 +66,3 @@ export async function presentNewRefund(sealer: Sealer, refund: WholeRefund) {
   const shown = await presentRefund(sealer, refund);
   return { ...shown, status: 'pending' as const, is_final: false, failure_code: null, finalized_at: null };
 }
-
-export const RefundShape = z
-  .object({
-    id: uuid(),
-    payment_id: uuid(),
-    reference: z.string().meta({ description: "The platform's own reference." }),
-    status: z.enum(refundStatuses),
-    is_final: z.boolean(),
-    amount: amount(),
-    currency: z.literal('IDR'),
-    reason: z.string(),
-    bank_code: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
-    bank_account_number: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
-    beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
-    metadata: shownMetadata(),
-    failure_code: z.string().nullable().meta({
-      description: "On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.",
-    }),
-    created_at: timestamp(),
-    finalized_at: timestamp().nullable(),
-    booked_at: timestamp()
-      .nullable()
-      .meta({ description: 'When a failed one that the provider made after all was booked.' }),
-    status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
-  })
-  .meta({ id: 'Refund' });

@@ -12,25 +12,13 @@ export const proveOpening = <Opening extends object>(
 ): Proved<Opening> => prover.prove(aboutOf(place), opening);
 
 /**
- * The opening a workflow was started with, if the API proved it; null stays null. Otherwise throws SERVICE_UNAVAILABLE
- * with nothing done or decided: an API request that joined such a run starts another.
+ * The opening a workflow was started with, if the API proved it. Otherwise throws SERVICE_UNAVAILABLE with nothing done or
+ * decided: an API request that joined such a run starts another.
  */
-export function provenOpening<Opening extends object>(
+export const provenOpening = <Opening extends object>(
   prover: Prover,
   place: OpeningPlace,
   opening: Proved<Opening>,
-): Opening;
-export function provenOpening<Opening extends object>(
-  prover: Prover,
-  place: OpeningPlace,
-  opening: Proved<Opening> | null,
-): Opening | null;
-export function provenOpening<Opening extends object>(
-  prover: Prover,
-  place: OpeningPlace,
-  opening: Proved<Opening> | null,
-): Opening | null {
-  if (opening === null) return null;
-  const proven = prover.check(aboutOf(place), opening);
-  return proven ?? refuse('SERVICE_UNAVAILABLE', 'The API did not ask for this', { retryAfterSeconds: 1 });
-}
+): Opening =>
+  prover.check(aboutOf(place), opening) ??
+  refuse('SERVICE_UNAVAILABLE', 'The API did not ask for this', { retryAfterSeconds: 1 });
