@@ -3,8 +3,7 @@ import type { WakingPort } from '../money-in/payments/handler.ts';
 import { type GatewayPorts, payByGateway } from '../money-in/payments/pay-by-gateway.ts';
 import { payAndWake } from '../money-in/payments/pay-from-balance.ts';
 import { type Asking, payUnderKey } from '../money-in/payments/pay-under-key.ts';
-import { findFirstAnswer, fingerprintOf, hashKey, type SentAnswer } from '../platform/openings/idempotency-keys.ts';
-import { must } from '../shared/assert.ts';
+import { refuseReused, type SentAnswer } from '../platform/openings/idempotency-keys.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { formatMoney, type Money } from '../shared/money.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
@@ -66,23 +65,20 @@ const bodyOf = (request: ContributionRequest) => ({
 function contributeByGateway(
   em: EntityManager,
   ports: ContributionPorts,
-  { caller, key, request, requestId }: Contributing,
+  { request, ...asking }: Contributing,
   paymentId: number,
 ): Promise<SentAnswer> {
-  const body = {
+  const payment = {
     reference_type: savingCircleContribution.referenceType,
     reference_id: request.saving_circle_id,
     payment_id: paymentId,
     amount: request.contribution_amount,
     on_behalf_of: request.on_behalf_of,
   };
-  const fingerprint = fingerprintOf('POST', path, bodyOf(request));
-  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
-  return payByGateway(em, ports, { caller, body, key, idempotency, requestId }, async (payment) => {
-    const made = await em.fork().findOne(CircleContribution, { payment_order_id: payment.payment_order_id });
-    // An order without a contribution belongs to another request that took the key at the same time: this throws then.
-    if (made === null && idempotency) await findFirstAnswer(em.fork(), { userId: caller.userId, ...idempotency });
-    return { ...present(must(made, 'the order of a contribution has one')), payment };
+  return payByGateway(em, ports, asking, { path, body: bodyOf(request), payment }, async (order) => {
+    const made = await em.fork().findOne(CircleContribution, { payment_order_id: order.payment_order_id });
+    // An order without a contribution belongs to another request that took the key at the same time.
+    return { ...present(made ?? refuseReused({ userId: asking.caller.userId })), payment: order };
   });
 }
 

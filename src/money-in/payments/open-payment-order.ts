@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
-import { claimOfUser } from '../../platform/openings/opening.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { addMoney } from '../../shared/money.ts';
@@ -33,7 +32,7 @@ export async function openPaymentOrder(
           {
             resourceId: orderId,
             kind: 'payment_order',
-            claim: claimOfUser({ ...opening, userId: opening.order.user_id }),
+            claim: opening.claim,
             stamp: opening.stamp,
           },
           { find, make: (tx) => makeOrder(tx, ports, { orderId, opening, openedAt: new Date(at) }) },

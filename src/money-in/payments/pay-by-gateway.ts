@@ -5,19 +5,21 @@ import {
   answerOf,
   arriveUnderKey,
   findFirstAnswer,
+  fingerprintOf,
+  hashKey,
   keepFirstAnswer,
   type SentAnswer,
   type StoredAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
-import { claimOfUser, type KeyClaim, type OpeningStamp } from '../../platform/openings/opening.ts';
+import type { KeyClaim, OpeningStamp } from '../../platform/openings/opening.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
-import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import type { PaymentKinds } from './handler.ts';
-import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
+import type { Asking } from './pay-under-key.ts';
+import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import {
   type GatewayPaymentRequest,
   openTexts,
@@ -33,13 +35,11 @@ export interface GatewayPorts {
   workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'>;
 }
 
-export interface GatewayAsking {
-  caller: Caller;
-  body: GatewayPaymentRequest;
-  key: string | undefined;
-  /** The claim on the key: from `claimOf`, or from the request that causes this payment; null without a key. */
-  idempotency: PaymentOpening['idempotency'];
-  requestId: string;
+/** What a request asks for; path and body are what its fingerprint is made of, with amounts as money. */
+interface GatewayRequest {
+  path: string;
+  body: Record<string, unknown>;
+  payment: GatewayPaymentRequest;
 }
 
 type ShownOrder = ReturnType<typeof presentOrder>;
@@ -55,17 +55,22 @@ type GatewayAnswer = { data: ShownOrder } | { payment: ShownOrder };
 export async function payByGateway(
   em: EntityManager,
   ports: GatewayPorts,
-  asking: GatewayAsking,
+  asking: Asking,
+  { path, body, payment }: GatewayRequest,
   answer: (order: ShownOrder) => Promise<GatewayAnswer>,
 ): Promise<SentAnswer> {
-  const claim = claimOfUser({ userId: asking.caller.userId, idempotency: asking.idempotency });
+  const { caller, key } = asking;
+  const claim =
+    key === undefined
+      ? null
+      : { userId: caller.userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
   const { stamp, made: before } =
     claim === null
       ? { stamp: await stampOpening(em, { livesMs: budgets.requests.gatewayPayment }), made: null }
       : await arriveUnderKey(em, claim);
   const replay = answerOf(before);
   if (replay !== null) return { ...(await withTexts(em, ports.sealer, replay)), replayed: true };
-  const found = await orderByGateway(em, ports, asking, { claim, stamp });
+  const found = await orderByGateway(em, ports, asking, { payment, claim, stamp });
   const { id, texts_sealed } = found.order;
   const made = await answer(presentOrder(found, await openTexts(ports.sealer, id, texts_sealed)));
   if (claim === null) return { status: 201, body: JSON.stringify(made), replayed: false };
@@ -81,25 +86,25 @@ export async function payByGateway(
 async function orderByGateway(
   em: EntityManager,
   ports: GatewayPorts,
-  { body, caller, key, idempotency, requestId }: GatewayAsking,
-  opening: { claim: KeyClaim | null; stamp: OpeningStamp },
+  { caller, key, requestId }: Asking,
+  { payment, claim, stamp }: { payment: GatewayPaymentRequest; claim: KeyClaim | null; stamp: OpeningStamp },
 ): Promise<OrderWithChannel> {
   const orderId = paymentOrderIdFor(caller.userId, key);
   const unavailable = 'The payment could not be started; try again';
   const found = await createOnce(
     em,
-    { resourceId: orderId, kind: 'payment_order', ...opening, isKeyed: key !== undefined, unavailable },
+    { resourceId: orderId, kind: 'payment_order', claim, stamp, isKeyed: key !== undefined, unavailable },
     {
       find: (place) => findOrder(place, orderId),
-      prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body, idempotency, requestId }),
-      start: (opened) => ports.workflows.startGatewayPayment(orderId, opened, budgets.requests.gatewayPayment),
+      prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body: payment, claim, requestId }),
+      start: (opening) => ports.workflows.startGatewayPayment(orderId, opening, budgets.requests.gatewayPayment),
     },
   );
   // An order that had its instrument failed later, by its payer: that is returned as it stands.
   if (found.order.status !== 'FAILED' || found.order.provider_payment_request_id) return found;
   // The order joined may belong to another request that used the same key at the same time: it must not be returned as
   // this one.
-  if (opening.claim !== null) await findFirstAnswer(em.fork(), opening.claim);
+  if (claim !== null) await findFirstAnswer(em.fork(), claim);
   return refuse(
     'PROVIDER_REFUSED',
     `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`,

@@ -1,4 +1,4 @@
-import type { OpeningStamp } from '../../platform/openings/opening.ts';
+import type { KeyClaim, OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Money } from '../../shared/money.ts';
 import type { PaymentOrder } from './payment-order.entity.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
@@ -9,7 +9,8 @@ import type { ReceiptReason } from './receipt.ts';
 export interface PaymentOpening {
   /** The order's columns that are asked for. Its texts are sealed: encrypted in transit and at rest. */
   order: Pick<PaymentOrder, AskedColumn>;
-  idempotency: { keyHash: string; fingerprint: string } | null;
+  /** On the request's idempotency key, if it has one. */
+  claim: KeyClaim | null;
   stamp: OpeningStamp;
 }
 

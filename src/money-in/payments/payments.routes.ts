@@ -6,6 +6,7 @@ import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { sendStored } from '../../platform/http/replay.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { formatMoney } from '../../shared/money.ts';
 import { cancelOrder } from './cancel-instrument.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
@@ -15,7 +16,7 @@ import { payByGateway } from './pay-by-gateway.ts';
 import type { PayTogether } from './pay-from-balance.ts';
 import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { referenceTypes } from './payment-order.ts';
-import { claimOf, openTexts } from './prepare-gateway-payment.ts';
+import { openTexts } from './prepare-gateway-payment.ts';
 import { OrderShape, PaidShape, presentOrder } from './present-order.ts';
 
 const GatewayPayment = z.strictObject({
@@ -116,10 +117,11 @@ routes.post(
     refusals: [404, 502, 503],
   },
   async ({ em, deps, caller, body, ctx, requestId }) => {
-    const key = readIdempotencyKey(ctx);
-    const asking = { caller, body, key, idempotency: claimOf(key, body), requestId };
+    const asking = { caller, key: readIdempotencyKey(ctx), requestId };
+    const named = { ...body, amount: formatMoney(body.amount) };
+    const request = { path: '/v1/payments/gateway', body: named, payment: body };
     const made = { status: 'success', statusCode: 201, message: 'Payment created' };
-    return sendStored(await payByGateway(em, deps, asking, async (data) => ({ ...made, data })));
+    return sendStored(await payByGateway(em, deps, asking, request, async (data) => ({ ...made, data })));
   },
 );
 

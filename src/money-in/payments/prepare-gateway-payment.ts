@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { unlessErased } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { fingerprintOf, hashKey } from '../../platform/openings/idempotency-keys.ts';
 import { type Caller, requirePermission } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
@@ -42,13 +41,6 @@ export function getHandler(
   return handler;
 }
 
-/** A request's claim on its idempotency key; null without one. */
-export function claimOf(key: string | undefined, body: GatewayPaymentRequest): PaymentOpening['idempotency'] {
-  if (key === undefined) return null;
-  const fingerprint = fingerprintOf('POST', '/v1/payments/gateway', { ...body, amount: formatMoney(body.amount) });
-  return { keyHash: hashKey(key), fingerprint };
-}
-
 /**
  * Checks everything that can be refused before a payment exists: handler, permission, channel and amount, target.
  * Returns the input of its workflow.
@@ -60,11 +52,11 @@ export async function prepareGatewayPayment(
     orderId: string;
     caller: Caller;
     body: GatewayPaymentRequest;
-    idempotency: PaymentOpening['idempotency'];
+    claim: PaymentOpening['claim'];
     requestId: string;
   },
 ): Promise<Omit<PaymentOpening, 'stamp'>> {
-  const { orderId, caller, body, idempotency, requestId } = input;
+  const { orderId, caller, body, claim, requestId } = input;
   const handler = getHandler(ports, caller, { referenceType: body.reference_type, rail: 'gateway' });
   await getChannelFor(em, body.payment_id, body.amount);
   const onBehalfOf = body.on_behalf_of ?? null;
@@ -90,7 +82,7 @@ export async function prepareGatewayPayment(
     texts_sealed: await sealTexts(ports.sealer, { orderId, caller }, handler, body),
     request_id: requestId,
   };
-  return { order, idempotency };
+  return { order, claim };
 }
 
 const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });

@@ -49,8 +49,8 @@ export const placeOf = (claim: KeyClaim): string[] => [
 ];
 
 /** Throws IDEMPOTENCY_KEY_REUSED, of a partner REQUEST_IDEMPOTENCY_KEY_REUSED: the key is attached to another request. */
-export function refuseReused(claim: KeyClaim): never {
-  if ('partnerId' in claim) {
+export function refuseReused(owner: { userId: string } | { partnerId: string }): never {
+  if ('partnerId' in owner) {
     refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'this key is attached to a different request', {
       field: 'X-Idempotency-Key',
     });

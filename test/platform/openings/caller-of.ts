@@ -1,6 +1,9 @@
 import { permissionCategories } from '../../../src/migrations/baseline/permissions.ts';
+import { fingerprintOf, hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
+import type { KeyClaim } from '../../../src/platform/openings/opening.ts';
 import type { Caller } from '../../../src/shared/caller.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { formatMoney } from '../../../src/shared/money.ts';
 import type { BuiltUser } from '../../support/build.ts';
 
 /** An individual as a request of theirs is judged, who may do everything. */
@@ -25,3 +28,10 @@ export const topUpOf = ({ accountId }: BuiltUser) => ({
   payment_id: 1,
   amount: '10000',
 });
+
+/** The claim of a payment by the gateway on its user's idempotency key; null without one. */
+export const claimOf = (userId: string, key: string | undefined, body: { amount: string }): KeyClaim | null => {
+  if (key === undefined) return null;
+  const named = { ...body, amount: formatMoney(body.amount) };
+  return { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', '/v1/payments/gateway', named) };
+};

@@ -3,7 +3,7 @@ import { startWorker } from '../../../dev/service-parts.ts';
 import { prepareCircle } from '../../../src/circles/create-circle.ts';
 import { packIds } from '../../../src/giving/donations/allocation.ts';
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
-import { claimOf, prepareGatewayPayment } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
+import { prepareGatewayPayment } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
 import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts';
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
 import { reserveWithdrawal } from '../../../src/money-out/withdrawals/reserve-withdrawal.ts';
@@ -30,7 +30,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
-import { callerOf, topUpOf } from './caller-of.ts';
+import { callerOf, claimOf, topUpOf } from './caller-of.ts';
 
 let stack: Stack;
 let worker: Part;
@@ -115,7 +115,7 @@ const kinds: Record<string, Kind> = {
     workflowId: workflowIds.gatewayPayment,
     start: async (orderId) => {
       const body = topUpOf(user);
-      const input = { orderId, caller: callerOf(user), body, idempotency: claimOf(key, body), requestId };
+      const input = { orderId, caller: callerOf(user), body, claim: claimOf(user.id, key, body), requestId };
       const opening = await prepareGatewayPayment(stack.em(), stack.deps, input);
       return stack.deps.workflows.startGatewayPayment(orderId, { ...opening, stamp: await oldStamp() }, waitMs);
     },

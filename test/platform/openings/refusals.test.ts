@@ -6,7 +6,6 @@ import { openPartnerPayment } from '../../../src/money-in/collections/open-partn
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
 import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-order.ts';
 import type { PaymentOpening } from '../../../src/money-in/payments/payment-contract.ts';
-import { claimOf } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
 import { closePayment } from '../../../src/money-in/payments/settle-payment.ts';
 import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
 import { presentError } from '../../../src/platform/http/errors.ts';
@@ -28,6 +27,7 @@ import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin, fund } fro
 import { buildActiveCause, buildGoal } from '../../support/build-targets.ts';
 import { buildPartner, freshKey } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { claimOf } from './caller-of.ts';
 
 /** No worker takes a step: each attempt is made here by hand, in the order in which delays could bring it about. */
 let stack: Stack;
@@ -64,7 +64,7 @@ async function contributionTo(goal: { id: string; accountId: string }, saver: Bu
       request_id: 'test',
       on_behalf_of: null,
     },
-    idempotency: claimOf(key, body),
+    claim: claimOf(saver.id, key, body),
     stamp: await stampOpening(stack.em()),
   };
   const orderId = paymentOrderIdFor(saver.id, key);

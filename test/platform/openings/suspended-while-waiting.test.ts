@@ -205,7 +205,7 @@ describe('An order begun while', () => {
         request_id: 'test',
         on_behalf_of: null,
       },
-      idempotency: null,
+      claim: null,
       stamp: await stampOpening(stack.em()),
     };
     const [table, id] = of(payer);
@@ -236,7 +236,7 @@ describe('An order for a cause, begun while', () => {
         request_id: 'test',
         on_behalf_of: null,
       },
-      idempotency: null,
+      claim: null,
       stamp: await stampOpening(stack.em()),
     };
     const beginning = await whileSuspending('organizations', owner.organizationId, () =>

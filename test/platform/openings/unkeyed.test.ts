@@ -74,8 +74,9 @@ const creations: [string, string, () => Promise<Create>][] = [
     'payment_orders',
     async () => {
       const body = topUpOf(user);
-      const asking = { caller, body, key: undefined, idempotency: null, requestId };
-      return (workflows) => payByGateway(stack.em(), ports(workflows), asking, async (data) => ({ data }));
+      const request = { path: '/v1/payments/gateway', body, payment: body };
+      const asking = { caller, key: undefined, requestId };
+      return (workflows) => payByGateway(stack.em(), ports(workflows), asking, request, async (data) => ({ data }));
     },
   ],
   [
