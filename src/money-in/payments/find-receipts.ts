@@ -2,8 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListWindow } from '../../platform/database/find-page.ts';
 import { listPage } from '../../platform/database/list-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
-import type { Money } from '../../shared/money.ts';
+import { addMoney, type Money } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
+import type { PaymentOrder } from './payment-order.entity.ts';
 import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
 
@@ -12,6 +13,12 @@ export interface Awaiting {
   reference: string;
   amount: Money;
 }
+
+/** What pays an order: its total. */
+export const awaitedBy = ({ id, nominal, admin_fee }: PaymentOrder): Awaiting => ({
+  reference: id,
+  amount: addMoney(nominal, admin_fee),
+});
 
 /**
  * Receipt states by the provider's payment ids; a payment without a receipt is not in the map. Nor is one in suspense

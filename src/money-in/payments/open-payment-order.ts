@@ -4,8 +4,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { addMoney } from '../../shared/money.ts';
-import { isPaidUnknown } from './find-receipts.ts';
+import { awaitedBy, isPaidUnknown } from './find-receipts.ts';
 import { type HandlingPorts, handledPayment, handlerOfOrder } from './handler.ts';
 import type { OpenedOrder, PaymentOpening } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
@@ -41,12 +40,11 @@ export async function openPaymentOrder(
   await failpoint('open-payment-order.after');
   if (opening !== null)
     void handlerOfOrder(ports, opened).wake?.(ports.workflows, { referenceId: opened.reference_id });
-  const awaits = { reference: orderId, amount: addMoney(opened.nominal, opened.admin_fee) };
   return {
     status: opened.status,
     deadline: deadlineOf(opened).toISOString(),
     final: isFinalOrder(opened.status),
-    ...(opening !== null && (await isPaidUnknown(em, awaits)) && { isPaid: true as const }),
+    ...(opening !== null && (await isPaidUnknown(em, awaitedBy(opened))) && { isPaid: true as const }),
   };
 }
 

@@ -7,10 +7,10 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { assert, must } from '../../shared/assert.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { journalKeys } from '../../shared/ids.ts';
-import { addMoney, compareMoney, negateMoney, subtractMoney } from '../../shared/money.ts';
+import { compareMoney, negateMoney, subtractMoney } from '../../shared/money.ts';
 import { applyReceipt } from './apply-receipt.ts';
 import { strayOf } from './confirm-payment.ts';
-import { hasReceipt, isPaidUnknown } from './find-receipts.ts';
+import { awaitedBy, hasReceipt, isPaidUnknown } from './find-receipts.ts';
 import {
   type HandledPayment,
   type HandlingPorts,
@@ -42,21 +42,15 @@ export async function settlePayment(
   { orderId, payment }: { orderId: string; payment: ConfirmedPayment | null },
   ports: SettlingPorts,
 ): Promise<PaymentOrderStatus> {
-  let wake = async () => {};
   /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
   let hasCase = false;
-  const status = await em.transactional(async (tx) => {
-    const order = await tx.findOneOrFail(
-      PaymentOrder,
-      { id: orderId },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-    );
-    const handler = handlerOfOrder(ports, order);
+  const { order, status } = await withOrder(em, orderId, async (tx, order) => {
     if (payment === null) return order.status;
-    wake = () => wakeAfterEnd(order, ports);
-    const total = addMoney(order.nominal, order.admin_fee);
+    const handler = handlerOfOrder(ports, order);
+    const awaits = awaitedBy(order);
+    const { amount: total } = awaits;
     const isFinal = isFinalOrder(order.status);
-    const isKnown = await hasReceipt(tx, payment.providerPaymentId, { reference: order.id, amount: total });
+    const isKnown = await hasReceipt(tx, payment.providerPaymentId, awaits);
     hasCase = isFinal && !isKnown;
     if (isFinal || isKnown) return order.status;
     assert(compareMoney(payment.amount, total) === 0, 'an order is settled with exactly its total');
@@ -87,21 +81,36 @@ export async function settlePayment(
     const transactionId = must(price, 'a settled order has its row of type price');
     await makeEffect(tx, handler.effect, handled, transactionId);
     await handler.onPaid?.(tx, handled);
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'payment_order',
-      resourceId: order.id,
-      actorId: null,
-      requestId: order.request_id ?? null,
-      data: { status: 'PAID', journal_id: journalId },
-    });
+    await recordEnd(tx, order, { status: 'PAID', journal_id: journalId });
     return order.status;
   });
   await failpoint('settle-payment.after');
   if (payment !== null && hasCase) await ports.workflows.openUnmatchedReceipt(strayOf(payment));
-  if (status === 'PAID') await wake();
+  if (payment !== null && status === 'PAID') await wakeAfterEnd(order, ports);
   return status;
 }
+
+/** Works on an order under its lock, in one transaction. Returns it, and its status then. */
+const withOrder = (
+  em: EntityManager,
+  id: string,
+  work: (tx: EntityManager, order: PaymentOrder) => Promise<PaymentOrderStatus>,
+): Promise<{ order: PaymentOrder; status: PaymentOrderStatus }> =>
+  em.transactional(async (tx) => {
+    const lock = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+    const order = await tx.findOneOrFail(PaymentOrder, { id }, lock);
+    return { order, status: await work(tx, order) };
+  });
+
+const recordEnd = (tx: EntityManager, { id, request_id }: PaymentOrder, data: object): Promise<void> =>
+  recordEvent(tx, {
+    event: 'RESOURCE_UPDATED',
+    resourceType: 'payment_order',
+    resourceId: id,
+    actorId: null,
+    requestId: request_id ?? null,
+    data,
+  });
 
 /** Applies the payment's effect. */
 async function makeEffect(
@@ -139,42 +148,26 @@ function transactionRows(ports: HandlingPorts, order: PaymentOrder): Transaction
 
 /**
  * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it. A final order stays
- * as it is, and one whose money is in suspense, unknown when it came. Closed because an attempt to get an instrument was `refused`, it throws as `expectLastAttempt`.
+ * as it is, and one whose money is in suspense, unknown when it came. Closed because an attempt to get an instrument was
+ * `refused`, it throws as `expectLastAttempt`.
  */
 export async function closePayment(
   em: EntityManager,
   close: { orderId: string; status: 'FAILED' | 'EXPIRED'; failureCode: string | null; refused?: Attempt },
   ports: HandlingPorts,
 ): Promise<PaymentOrderStatus> {
-  let wake = async () => {};
-  const status = await em.transactional(async (tx) => {
-    const order = await tx.findOneOrFail(
-      PaymentOrder,
-      { id: close.orderId },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-    );
-    const handler = handlerOfOrder(ports, order);
-    wake = () => wakeAfterEnd(order, ports);
-    if (isFinalOrder(order.status)) return order.status;
-    const awaits = { reference: order.id, amount: addMoney(order.nominal, order.admin_fee) };
-    if (await isPaidUnknown(tx, awaits)) return order.status;
+  const { order, status } = await withOrder(em, close.orderId, async (tx, order) => {
+    if (isFinalOrder(order.status) || (await isPaidUnknown(tx, awaitedBy(order)))) return order.status;
     if (close.refused) await expectLastAttempt(tx, 'payment_orders', order.id, close.refused);
     order.status = close.status;
     order.failure_code = close.failureCode;
     order.finalized_at = order.updated_at = await readDatabaseClock(tx);
     await tellAgain(tx, order);
-    await handler.onClosed?.(tx, handledPayment(order), close.status);
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'payment_order',
-      resourceId: order.id,
-      actorId: null,
-      requestId: order.request_id ?? null,
-      data: { status: close.status, failure_code: close.failureCode },
-    });
+    await handlerOfOrder(ports, order).onClosed?.(tx, handledPayment(order), close.status);
+    await recordEnd(tx, order, { status: close.status, failure_code: close.failureCode });
     return close.status;
   });
-  await wake();
+  await wakeAfterEnd(order, ports);
   return status;
 }
 
