@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { migrate } from '../src/migrate.ts';
 import { keysMigrations } from '../src/migrations/keys/index.ts';
 import type { RolePasswords } from '../src/platform/database/database-roles.ts';
+import { migrate } from '../src/wiring/commands/migrate.ts';
 
 /** Creates the database that a URL names, as its owner, unless it is there. */
 export async function ensureDatabase(url: string): Promise<void> {

@@ -70,7 +70,7 @@ async function run(): Promise<void> {
   const { createPersonalKeys } = await import('../src/platform/encryption/personal-keys.ts');
   const { createSealer } = await import('../src/platform/encryption/sealer.ts');
   const { applicationRole, passwordFor, readerRole } = await import('../src/platform/database/database-roles.ts');
-  const { migrate } = await import('../src/migrate.ts');
+  const { migrate } = await import('../src/wiring/commands/migrate.ts');
   const { openDatabase } = await import('../src/wiring/open-database.ts');
   const { ensureDatabase } = await import('./keys-database.ts');
   const { keysMigrations } = await import('../src/migrations/keys/index.ts');

@@ -12,6 +12,7 @@ import { reconciliationsRoutes } from '../control/reconciliation/reconciliations
 import { settlementsRoutes } from '../control/settlements/settlements.routes.ts';
 import { causeSummaryRoutes } from '../giving/causes/cause-summary.routes.ts';
 import { causesRoutes } from '../giving/causes/causes.routes.ts';
+import { disbursementsRoutes } from '../giving/causes/disbursements.routes.ts';
 import { allocationRoutes } from '../giving/donations/allocation.routes.ts';
 import { donationStatementsRoutes } from '../giving/donations/donation-statements.routes.ts';
 import { donationsRoutes } from '../giving/donations/donations.routes.ts';
@@ -38,7 +39,6 @@ import { operatorsPayoutsRoutes } from '../money-out/payouts/operators-payouts.r
 import { payoutsRoutes } from '../money-out/payouts/payouts.routes.ts';
 import { refundsRoutes } from '../money-out/refunds/refunds.routes.ts';
 import { accountWithdrawalsRoutes } from '../money-out/withdrawals/account-withdrawals.routes.ts';
-import { disbursementsRoutes } from '../money-out/withdrawals/disbursements.routes.ts';
 import { withdrawalsRoutes } from '../money-out/withdrawals/withdrawals.routes.ts';
 import { guideAssets } from '../partners/guide-assets.ts';
 import { partnerRoutes } from '../partners/partner.routes.ts';

@@ -89,7 +89,7 @@ describe('The container’s start command, in a bare directory', () => {
     60_000,
   );
 
-  it.each(casesOf(['src/migrate.ts', 'src/worker.ts', 'src/api.ts']))(
+  it.each(casesOf(['src/wiring/commands/migrate.ts', 'src/worker.ts', 'src/api.ts']))(
     '%s never loads what the image leaves out, and fails where it does',
     async (script) => {
       const { error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;
@@ -100,24 +100,28 @@ describe('The container’s start command, in a bare directory', () => {
     60_000,
   );
   itInFull(
-    'src/migrate.ts asks for the two databases only, as their owner',
+    'src/wiring/commands/migrate.ts asks for the two databases only, as their owner',
     async () => {
-      const without = await run('src/migrate.ts', bare).ended;
+      const without = await run('src/wiring/commands/migrate.ts', bare).ended;
       expect(without.code).toBe(1);
       expect(without.error.trim()).toBe(
         'The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.',
       );
       const ofKeys = { KEYS_DATABASE_URL: database.keysUrl, MIGRATION_KEYS_DATABASE_URL: database.keysOwnerUrl };
-      const withoutKeys = await run('src/migrate.ts', { ...bare, DATABASE_URL: database.url }).ended;
+      const withoutKeys = await run('src/wiring/commands/migrate.ts', { ...bare, DATABASE_URL: database.url }).ended;
       expect(withoutKeys.error.trim()).toBe(
         'The configuration cannot be used: MIGRATION_KEYS_DATABASE_URL and KEYS_DATABASE_URL are missing.',
       );
-      const asApplication = await run('src/migrate.ts', { ...bare, ...ofKeys, DATABASE_URL: database.url }).ended;
+      const asApplication = await run('src/wiring/commands/migrate.ts', {
+        ...bare,
+        ...ofKeys,
+        DATABASE_URL: database.url,
+      }).ended;
       expect(asApplication.error.trim()).toMatch(
         /^The role amanah_app may not make tables: .* MIGRATION_DATABASE_URL\.$/,
       );
       const urls = { ...ofKeys, DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
-      expect(await run('src/migrate.ts', { ...bare, ...urls }).ended).toMatchObject({
+      expect(await run('src/wiring/commands/migrate.ts', { ...bare, ...urls }).ended).toMatchObject({
         code: 0,
         out: 'The schemas are up to date.\n',
       });

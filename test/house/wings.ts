@@ -18,7 +18,7 @@ export const wings = [
 export const upward: Readonly<Record<string, { most: number; why: string }>> = {
   'people/identity -> ledger/accounts': { most: 1, why: 'nobody signs up without an account, in one transaction' },
   'money-out/withdrawals -> giving/causes': {
-    most: 7,
+    most: 3,
     why: 'what is paid out of a charitable cause judges, begins and completes the cause in its own transaction',
   },
 };

@@ -11,8 +11,8 @@ import { writePrivateJson } from '../../dev/private-file.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { findTimeSkippingServer } from '../../dev/time-skipping.ts';
-import { migrate } from '../../src/migrate.ts';
 import { applicationRole, readerRole } from '../../src/platform/database/database-roles.ts';
+import { migrate } from '../../src/wiring/commands/migrate.ts';
 import { announceTestRun, type TestRun } from './run.ts';
 import { startTestS3 } from './s3.ts';
 

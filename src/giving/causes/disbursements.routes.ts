@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { getVisibleCause } from '../../giving/causes/find-cause.ts';
+import { payoutLaw } from '../../money-out/payouts/payout.ts';
+import { findDisbursements } from '../../money-out/withdrawals/find-withdrawals.ts';
+import { DisbursementShape, presentDisbursement } from '../../money-out/withdrawals/present-disbursement.ts';
 import { allow } from '../../platform/http/access.ts';
 import { uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { payoutLaw } from '../payouts/payout.ts';
-import { findDisbursements } from './find-withdrawals.ts';
-import { DisbursementShape, presentDisbursement } from './present-disbursement.ts';
+import { getVisibleCause } from './find-cause.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/charitable-causes', tag: 'Charitable causes' });
 

@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Cause } from '../../giving/causes/cause.entity.ts';
-import { startCause } from '../../giving/causes/cause-of-disbursement.ts';
-import { isStopped } from '../../giving/causes/is-stopped.ts';
+import type { Decision } from '../../money-out/decisions/decision.entity.ts';
+import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
+import type { CarryingOut } from '../../money-out/decisions/handling.ts';
+import { Payout } from '../../money-out/payouts/payout.entity.ts';
+import { Withdrawal } from '../../money-out/withdrawals/withdrawal.entity.ts';
 import { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import type { Decision } from '../decisions/decision.entity.ts';
-import { endDecision, lockDecision, whyPowerless } from '../decisions/end-decision.ts';
-import type { CarryingOut } from '../decisions/handling.ts';
-import { Payout } from '../payouts/payout.entity.ts';
-import { Withdrawal } from '../withdrawals/withdrawal.entity.ts';
+import { Cause } from './cause.entity.ts';
+import { startCause } from './cause-of-disbursement.ts';
+import { isStopped } from './is-stopped.ts';
 
 /** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
 export const disbursing: CarryingOut = {

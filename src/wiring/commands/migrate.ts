@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { baseline, migrations } from './migrations/index.ts';
-import { keysMigrations } from './migrations/keys/index.ts';
-import { refuseOldDatabase } from './migrations/refuse-old-database.ts';
-import { readMigrationConfig } from './platform/config/config.ts';
-import type { NamedMigration } from './platform/database/database.ts';
+import { baseline, migrations } from '../../migrations/index.ts';
+import { keysMigrations } from '../../migrations/keys/index.ts';
+import { refuseOldDatabase } from '../../migrations/refuse-old-database.ts';
+import { readMigrationConfig } from '../../platform/config/config.ts';
+import type { NamedMigration } from '../../platform/database/database.ts';
 import {
   applicationRole,
   createRoles,
@@ -13,14 +13,14 @@ import {
   type RolePasswords,
   readerRole,
   refuseUnlessOwner,
-} from './platform/database/database-roles.ts';
-import { missingTimeOuts, setSessionTimeOuts } from './platform/database/database-time-outs.ts';
-import { givingWay } from './platform/database/giving-way.ts';
-import { makeComingMonths } from './platform/housekeeping/make-months.ts';
-import { runMain } from './platform/process/process.ts';
-import { budgets } from './shared/budgets.ts';
-import { ConfigError, errorCodeOf } from './shared/errors.ts';
-import { openDatabase } from './wiring/open-database.ts';
+} from '../../platform/database/database-roles.ts';
+import { missingTimeOuts, setSessionTimeOuts } from '../../platform/database/database-time-outs.ts';
+import { givingWay } from '../../platform/database/giving-way.ts';
+import { makeComingMonths } from '../../platform/housekeeping/make-months.ts';
+import { runMain } from '../../platform/process/process.ts';
+import { budgets } from '../../shared/budgets.ts';
+import { ConfigError, errorCodeOf } from '../../shared/errors.ts';
+import { openDatabase } from '../open-database.ts';
 
 /** Concurrent migrations take turns on this advisory lock. */
 const migrationLock = 7_262_624;
