@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { causesOfDisbursements } from '../giving/causes/cause-of-disbursement.ts';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
 import { getPartnerPayment } from '../money-in/collections/find-partner-payments.ts';
 import type { PaymentKinds } from '../money-in/payments/handler.ts';
@@ -6,6 +7,7 @@ import { createPayTogether, type PayTogether } from '../money-in/payments/pay-fr
 import type { DecisionKinds } from '../money-out/decisions/handling.ts';
 import { describePostings } from '../money-out/payouts/describe-postings.ts';
 import type { PayoutKinds } from '../money-out/payouts/handling.ts';
+import type { CausePort } from '../money-out/withdrawals/withdrawal.ts';
 import type { ProductOwners } from '../people/documents/require-product.ts';
 import { createFindCaller, type FindCaller } from '../people/identity/find-caller.ts';
 import { createTokens, type Tokens } from '../people/identity/tokens.ts';
@@ -54,6 +56,7 @@ export interface Dependencies extends AsyncDisposable {
   decisionKinds: DecisionKinds;
   paymentKinds: PaymentKinds;
   payoutKinds: PayoutKinds;
+  causes: CausePort;
   productOwners: ProductOwners;
   describePostings: typeof describePostings;
   getPartnerPayment: typeof getPartnerPayment;
@@ -126,6 +129,7 @@ export async function openDependencies(config: Config, options: { process: strin
     decisionKinds,
     paymentKinds,
     payoutKinds,
+    causes: causesOfDisbursements,
     productOwners,
     describePostings,
     getPartnerPayment,

@@ -1,3 +1,4 @@
+import { causesOfDisbursements } from '../giving/causes/cause-of-disbursement.ts';
 import type { PayoutKinds } from '../money-out/payouts/handling.ts';
 import { payingPartner } from '../money-out/payouts/paying-partner.ts';
 import { refundingPayer } from '../money-out/refunds/refunding-payer.ts';
@@ -6,6 +7,6 @@ import { payingOwner } from '../money-out/withdrawals/paying-owner.ts';
 /** The handling of each kind; a kind without one does not compile. */
 export const payoutKinds: PayoutKinds = {
   partner_payout: payingPartner,
-  withdrawal: payingOwner,
+  withdrawal: payingOwner(causesOfDisbursements),
   payment_refund: refundingPayer,
 };

@@ -1,16 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Cause } from '../../giving/causes/cause.entity.ts';
-import type { CauseStatus } from '../../giving/causes/cause.ts';
-import { changeCause } from '../../giving/causes/change-cause.ts';
-import { lockCause } from '../../giving/causes/find-cause.ts';
-import { isStopped } from '../../giving/causes/is-stopped.ts';
+import type { CausePort, ChangedBy } from '../../money-out/withdrawals/withdrawal.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-
-/** Whose doing a change is, and by which request, for its event. */
-export interface ChangedBy {
-  actorId: string | null;
-  requestId: string | null;
-}
+import type { Cause } from './cause.entity.ts';
+import type { CauseStatus } from './cause.ts';
+import { changeCause } from './change-cause.ts';
+import { lockCause } from './find-cause.ts';
+import { isStopped } from './is-stopped.ts';
 
 /** The first disbursement of a cause that is `active` or `approved` makes it `in_progress`. */
 export async function startCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
@@ -88,3 +83,6 @@ async function change(
     data: { ...changed, previous_status: previousStatus },
   });
 }
+
+/** What withdrawals are handed of the causes. */
+export const causesOfDisbursements: CausePort = { startCause, completeClosedCause, receiveLateMoney };

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Money } from '../../shared/money.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
@@ -37,6 +38,19 @@ export interface WithdrawalWorkflows {
    * SERVICE_UNAVAILABLE when Temporal is unavailable.
    */
   startWithdrawal(withdrawalId: string, opening: WithdrawalOpening, waitMs: number): Promise<PayoutStatus | null>;
+}
+
+/** Whose doing a change is, and by which request, for its event. */
+export interface ChangedBy {
+  actorId: string | null;
+  requestId: string | null;
+}
+
+/** What a disbursement does to its cause, in the transaction that moves the money; handed in by `src/wiring/`. */
+export interface CausePort {
+  startCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void>;
+  completeClosedCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void>;
+  receiveLateMoney(tx: EntityManager, causeId: string): Promise<void>;
 }
 
 /** The configured terms of withdrawals; IDR. */
