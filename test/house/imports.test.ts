@@ -1,60 +1,52 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
-import { upward, wings } from './wings.ts';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { arrows, findBroken, findForbidden, upward, wings } from './imports.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => file.split('/').length > 2);
-const known = new Set(files);
-
-/** `src/money-out/payouts/payout.ts` is of the module `money-out/payouts`, `src/circles/terms.ts` of `circles`. */
-const moduleOf = (file: string): string => file.split('/').slice(1, -1).slice(0, 2).join('/');
-const wingOf = (module: string): number => wings.indexOf(module.split('/')[0] as (typeof wings)[number]);
-
-/** Every import of one module from another, of types, too. */
-const imports = files.flatMap((file) =>
-  [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import|import\()\s*'(\.[^']+)'/g)].flatMap(
-    ([, path = '']) => {
-      const target = normalize(join(dirname(file), path));
-      const [from, to] = [moduleOf(file), moduleOf(target)];
-      return known.has(target) && from !== to ? [{ arrow: `${from} -> ${to}`, from, to, file, target }] : [];
-    },
-  ),
-);
-const arrows = new Map<string, Set<string>>();
-for (const { from, to } of imports) arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
+const src = join(import.meta.dirname, '..', '..', 'src');
+const next = Map.groupBy(arrows, ({ from }) => from);
 
 /** The modules that a module reaches, over any number of arrows. */
 function reachedFrom(module: string): Set<string> {
   const reached = new Set<string>();
-  const next = [module];
-  for (let at = next.pop(); at !== undefined; at = next.pop()) {
-    for (const to of arrows.get(at) ?? []) {
+  const open = [module];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const { to } of next.get(at) ?? []) {
       if (reached.has(to)) continue;
       reached.add(to);
-      next.push(to);
+      open.push(to);
     }
   }
   return reached;
 }
 
-describe('The modules of src', () => {
-  it('are all in a wing whose place is known', () => {
-    expect(imports.length).toBeGreaterThan(1500);
-    const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    expect(folders.map(({ name }) => name).toSorted()).toEqual([...wings].toSorted());
+describe('The imports of the product', () => {
+  it('are between modules of wings whose place is known', () => {
+    expect(arrows.length).toBeGreaterThan(1500);
+    const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(wings.toSorted());
   });
 
-  it('reach no module that reaches them', () => {
-    const inCircles = [...arrows.keys()].filter((module) => reachedFrom(module).has(module));
-    const held = imports.filter(({ from, to }) => inCircles.includes(from) && reachedFrom(to).has(from));
+  it('lead from no module back to itself', () => {
+    const inCircles = [...next.keys()].filter((module) => reachedFrom(module).has(module));
+    const held = arrows.filter(({ from, to }) => inCircles.includes(from) && reachedFrom(to).has(from));
     expect(held.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
 
-  it('import from the wings below, but for what is listed with its reason', () => {
-    const up = imports.filter(({ from, to }) => wingOf(to) > wingOf(from));
-    const unlisted = up.filter(({ arrow }) => upward[arrow] === undefined);
-    expect(unlisted.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
-    const counted = Object.keys(upward).map((arrow) => [arrow, up.filter((one) => one.arrow === arrow).length]);
+  it('keep the rules, and run down but for what is listed with its reason', () => {
+    expect(findForbidden()).toEqual([]);
+    const counted = Object.keys(upward).map((arrow) => [arrow, arrows.filter((one) => one.arrow === arrow).length]);
     expect(counted).toEqual(Object.entries(upward).map(([arrow, { most }]) => [arrow, most]));
+  });
+
+  it('are refused where they break a rule', () => {
+    const planted = [
+      ['src/ledger/post-journal.ts', 'dev/plan.ts'],
+      ['src/ledger/post-journal.ts', 'koa'],
+      ['src/ledger/accounts.routes.ts', '@temporalio/client'],
+      ['src/ledger/post-journal.ts', 'src/ledger/accounts.routes.ts'],
+      ['activities/payouts.ts', 'workflows/pay-out.ts'],
+      ['workflows/pay-out.ts', 'node:fs'],
+    ].map(([file = '', target = '']) => ({ file, target }));
+    expect(planted.map((one) => findBroken([one]).length)).toEqual(planted.map(() => 1));
   });
 });
