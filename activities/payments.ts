@@ -25,7 +25,7 @@ interface Order {
 /** Activities of gateway payments and receipts, one per business step; each is idempotent by its order or receipt. */
 export function createPaymentActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateway, prover, config } = deps;
+  const { gateways, prover, config } = deps;
   return {
     openPaymentOrder: step(
       deps,
@@ -49,7 +49,7 @@ export function createPaymentActivities(deps: Dependencies) {
       proveConfirmation(
         prover,
         orderId,
-        await confirmPayment(em, gateway, { orderId, briefly, signal: cancellationSignal() }),
+        await confirmPayment(em, gateways, { orderId, briefly, signal: cancellationSignal() }),
       ),
     ),
     settlePayment: step(
@@ -65,17 +65,17 @@ export function createPaymentActivities(deps: Dependencies) {
         closePayment(em, input, deps),
     ),
     expireInstrument: step(deps, 'expireInstrument', (em, { orderId }: Order) =>
-      expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),
+      expireInstrument(em, gateways, { orderId, signal: cancellationSignal() }),
     ),
     openReceipt: step(deps, 'openReceipt', (em, stray: StrayPayment) =>
       openReceipt(
         em,
-        { gateway, sealer: deps.sealer, workflows: deps.workflows },
+        { gateways, sealer: deps.sealer, workflows: deps.workflows },
         { stray, signal: cancellationSignal() },
       ),
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
-      settleReceipt(em, gateway, { ...input, signal: cancellationSignal() }),
+      settleReceipt(em, gateways, { ...input, signal: cancellationSignal() }),
     ),
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
       sweepOverduePayments(em, deps.workflows, failed),

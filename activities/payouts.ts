@@ -28,8 +28,8 @@ interface At {
 /** Activities of payouts, one per business step; each is idempotent by its payout. */
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateway, sealer, payoutKinds, prover, workflows } = deps;
-  const ports = { gateway, sealer, payoutKinds, resendHours: deps.config.PAYOUT_RESEND_HOURS };
+  const { gateways, sealer, payoutKinds, prover, workflows } = deps;
+  const ports = { gateways, sealer, payoutKinds, resendHours: deps.config.PAYOUT_RESEND_HOURS };
   return {
     reservePayout: step(
       deps,

@@ -8,22 +8,22 @@ import { beating, reportSweepFailure, step } from './step.ts';
 /** Activities of reconciliation with the provider: of its records, day by day, and of its balance. */
 export function createReconciliationActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateway, workflows } = deps;
+  const { gateways, workflows } = deps;
   return {
     findDaysToReconcile: step(deps, 'findDaysToReconcile', (em, input: { at: string }) =>
-      findDaysToReconcile(em, input),
+      findDaysToReconcile(em, gateways, input),
     ),
     reconcileDay: step(deps, 'reconcileDay', (em, { day }: { day: string }) =>
       beating(
         reconcileDay(
           em,
-          { gateway, workflows, failed },
+          { gateways, workflows, failed },
           { day, takenBy: activityInfo().workflowExecution?.runId ?? '', signal: cancellationSignal() },
         ),
       ),
     ),
     measureClearing: step(deps, 'measureClearing', (em, _: object) =>
-      measureClearing(em, gateway, { signal: cancellationSignal() }),
+      measureClearing(em, gateways, { signal: cancellationSignal() }),
     ),
     judgeClearing: step(deps, 'judgeClearing', (em, input: { day: string }) => judgeClearing(em, input)),
   };

@@ -130,7 +130,8 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
     },
     'what waits, for the metrics': { run: (em) => readBacklog(em).then(() => 1) },
     'days to reconcile': {
-      run: async (em) => (await findDaysToReconcile(em, { at: new Date().toISOString() })).length,
+      run: async (em) =>
+        (await findDaysToReconcile(em, { names: ['xendit'] }, { at: new Date().toISOString() })).length,
     },
     retention: { run: (em) => forgetOldRows(em, { bodiesKeptDays: 30 }), before: 0 },
   };

@@ -243,7 +243,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
     {
       name: 'reconciliation of a day',
       async ask() {
-        const gateway = new Proxy(deps.gateway, {
+        const gateway = new Proxy(deps.gateways.of('xendit'), {
           get: (target, name) =>
             name === 'listRecords'
               ? async function* () {
@@ -254,7 +254,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
         });
         const { open } = await reconcileDay(
           em(),
-          { gateway, workflows: nobody, failed },
+          { gateways: { ...deps.gateways, of: () => gateway }, workflows: nobody, failed },
           { day: subjects.day, takenBy: newId() },
         );
         if (open > 0) throw new Error(`${open} differences`);

@@ -18,10 +18,8 @@ import { agreeOnKeys } from '../platform/encryption/agree-on-keys.ts';
 import { createPersonalKeys, type PersonalKeys } from '../platform/encryption/personal-keys.ts';
 import { createProver, type Prover } from '../platform/encryption/prover.ts';
 import { createSealer, type Sealer } from '../platform/encryption/sealer.ts';
-import { createCallBudget } from '../platform/gateway/call-budget.ts';
-import type { Gateway } from '../platform/gateway/gateway.ts';
+import type { Gateways } from '../platform/gateway/gateway.ts';
 import { tracedFetch } from '../platform/gateway/traced-fetch.ts';
-import { createXenditGateway } from '../platform/gateway/xendit/create-xendit-gateway.ts';
 import { measurePool, measureProvider, measureReplica } from '../platform/metrics/measure.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createLogger, type Logger } from '../platform/process/log.ts';
@@ -30,6 +28,7 @@ import { openStorage, type Storage } from '../platform/storage/storage.ts';
 import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
 import { decisionKinds } from './decision-kinds.ts';
+import { createGateways } from './gateways.ts';
 import { openDatabase } from './open-database.ts';
 import { paymentKinds } from './payment-kinds.ts';
 import { payoutKinds } from './payout-kinds.ts';
@@ -42,7 +41,7 @@ export interface Dependencies extends AsyncDisposable {
   config: Config;
   log: Logger;
   orm: MikroORM;
-  gateway: Gateway;
+  gateways: Gateways;
   workflows: Workflows;
   sealer: Sealer;
   /** The keys of people, and their database. */
@@ -104,11 +103,8 @@ export async function openDependencies(config: Config, options: { process: strin
   const personalKeys = createPersonalKeys(keysOrm, createSealer(config.DATA_ENCRYPTION_KEYS), agreeOnKeys(orm));
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, personalKeys);
   const sealKeys = createSealKeys(config);
-  const gateway = createXenditGateway({
-    secretKey: config.XENDIT_SECRET_KEY,
-    url: config.XENDIT_URL,
-    callbackToken: config.XENDIT_CALLBACK_TOKEN,
-    budget: createCallBudget(orm, config.PROVIDER_CALLS_PER_MINUTE),
+  const gateways = createGateways(config, {
+    orm,
     fetch: measureProvider(metrics, telemetry.on ? tracedFetch : fetch),
   });
   const tokens = createTokens({ config, orm, sealer });
@@ -116,7 +112,7 @@ export async function openDependencies(config: Config, options: { process: strin
     config,
     log,
     orm,
-    gateway,
+    gateways,
     workflows,
     sealer,
     personalKeys,

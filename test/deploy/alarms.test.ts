@@ -206,7 +206,10 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     });
 
   const askProvider = () =>
-    stack.deps.gateway.findTransfer(newId(), { signal: AbortSignal.timeout(5_000) }).catch(() => null);
+    stack.deps.gateways
+      .of('xendit')
+      .findTransfer(newId(), { signal: AbortSignal.timeout(5_000) })
+      .catch(() => null);
   const repeat = (count: number, one: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, one));
 
   /** A request whose body takes six seconds to arrive. */

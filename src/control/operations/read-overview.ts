@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
-import { type Gateway, isProviderUnknown } from '../../platform/gateway/gateway.ts';
+import { type Gateways, isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Money } from '../../shared/money.ts';
@@ -45,14 +45,14 @@ export interface Overview {
 
 /** What the overview asks beside the database. */
 export interface OverviewPorts {
-  gateway: Pick<Gateway, 'readBalance'>;
+  gateways: Pick<Gateways, 'readBalance'>;
   workflows: { serverVersion(): Promise<string> };
 }
 
 /** Reads everything now; null for what the provider or Temporal would say while it is away. */
-export async function readOverview(em: EntityManager, { gateway, workflows }: OverviewPorts): Promise<Overview> {
+export async function readOverview(em: EntityManager, { gateways, workflows }: OverviewPorts): Promise<Overview> {
   const [provider, temporal] = await Promise.all([
-    gateway.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
+    gateways.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
       if (!isProviderUnknown(error)) throw error;
       return null;
     }),
@@ -106,8 +106,8 @@ async function readFacts(em: EntityManager): Promise<Facts> {
   const [row] = await em.execute<Facts[]>(
     `select clock_timestamp() as at, (-account_balance(?))::numeric(20, 4)::text as books,
        current_setting('server_version') as postgresql,
-       (select jsonb_build_object('day', day, 'finished_at', finished_at) from reconciled_days
-        where finished_at is not null order by day desc limit 1) as reconciliation,
+       (select jsonb_build_object('day', day, 'finished_at', max(finished_at)) from reconciled_days
+        group by day having bool_and(finished_at is not null) order by day desc limit 1) as reconciliation,
        (select jsonb_build_object('day', day, 'measured_at', measured_at, 'difference', difference::text, 'agreed', agreed)
         from clearing_comparisons order by day desc limit 1) as last_comparison,
        (select jsonb_build_object('number', number::text, 'sealed_at', sealed_at, 'covers_until', covers_until)

@@ -115,7 +115,7 @@ grant insert, update (status, attempts, body_sealed, last_status, last_error, ne
 
 -- The provider, and what waits.
 grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;
-grant update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
+grant insert, update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
 grant update (enabled, reason, changed_by, changed_at) on payout_switch to amanah_app;
 grant insert, update (calls, counted_at) on provider_callers to amanah_app;
 grant insert, update (looks, look_again_at) on sweep_looks to amanah_app;

@@ -3,7 +3,7 @@ import type { DeliveryWorkflows } from '../../partners/webhooks/webhook-delivery
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Gateway, ProviderPayment } from '../../platform/gateway/gateway.ts';
+import type { Gateways, ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { newId, receiptIdFor } from '../../shared/ids.ts';
 import { compareMoney, wholeRupiah } from '../../shared/money.ts';
@@ -18,7 +18,7 @@ import { Receipt } from '../payments/receipt.entity.ts';
 import type { ReceiptReason } from '../payments/receipt.ts';
 
 interface ReceiptPorts {
-  gateway: Gateway;
+  gateways: Gateways;
   sealer: Sealer;
   workflows: CallbackWorkflows & Pick<DeliveryWorkflows, 'hastenWebhookDeliveries'>;
 }
@@ -31,12 +31,13 @@ interface ReceiptPorts {
  */
 export async function openReceipt(
   em: EntityManager,
-  { gateway, sealer, workflows }: ReceiptPorts,
+  { gateways, sealer, workflows }: ReceiptPorts,
   { stray, signal }: { stray: StrayPayment; signal: AbortSignal },
 ): Promise<ReceiptOpening> {
   const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });
   if (known !== null) return tell(known);
-  const payment = await gateway.findPayment(stray.providerPaymentMethodId, stray.providerPaymentId, { signal });
+  const { provider, providerPaymentMethodId, providerPaymentId } = stray;
+  const payment = await gateways.of(provider).findPayment(providerPaymentMethodId, providerPaymentId, { signal });
   if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
   const owner = await findOwner(em, payment.reference);
@@ -54,7 +55,7 @@ export async function openReceipt(
     const collected = owner === null ? null : await findPaymentToTell(tx, owner.id);
     const cost = await costOfPayment(tx, payment);
     const [{ suspended }] = await tx.execute<[{ suspended: boolean }]>(
-      'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?) as suspended',
+      'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?, ?) as suspended',
       [
         journalId,
         receiptIdFor(payment.providerPaymentId),
@@ -64,6 +65,7 @@ export async function openReceipt(
         payment.amount,
         cost,
         reason,
+        provider,
       ],
     );
     const receipt = must(

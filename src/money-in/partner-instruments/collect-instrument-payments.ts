@@ -4,7 +4,7 @@ import { tellAgain } from '../../platform/callbacks/tell-again.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { type Gateway, type ProviderPayment, ProviderUnknown } from '../../platform/gateway/gateway.ts';
+import { type Gateway, type Gateways, type ProviderPayment, ProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { instrumentPaymentIdFor } from '../../shared/ids.ts';
@@ -28,7 +28,7 @@ const readAgainMs = 24 * 3_600_000;
 const overdueMs = 5 * 3_600_000;
 
 interface Looking {
-  gateway: Gateway;
+  gateways: Gateways;
   sealer: Sealer;
 }
 
@@ -40,12 +40,13 @@ interface Looking {
  */
 export async function collectInstrumentPayments(
   em: EntityManager,
-  { gateway, sealer }: Looking,
+  { gateways, sealer }: Looking,
   { instrumentId, signal }: { instrumentId: string; signal: AbortSignal },
 ): Promise<InstrumentLook> {
   const instrument = await em.findOne(PartnerInstrument, { id: instrumentId });
   if (instrument === null) refuse('NOT_FOUND', `no instrument ${instrumentId}`);
   const options = { signal, partnerId: instrument.partner_id };
+  const gateway = gateways.of(instrument.provider);
   const methodId = await findMethod(em, gateway, instrument, options);
   const isClosing = instrument.status === 'active' && Boolean(instrument.closing_at);
   if (methodId !== null && isClosing) await gateway.expireInstrument(methodId, options);
@@ -130,7 +131,8 @@ async function take(
   }
   const priced = await priceReceived(tx, { partnerId, channelId, gross });
   const fits = payment.reference === id && (!fixed || compareMoney(fixed, gross) === 0);
-  if (instrument.status !== 'active' || !fits || 'complaint' in priced) return { stray: strayOf(payment) };
+  if (instrument.status !== 'active' || !fits || 'complaint' in priced)
+    return { stray: strayOf(instrument.provider, payment) };
   const now = await readDatabaseClock(tx);
   const made = tx.create(PartnerPayment, {
     id: paymentId,

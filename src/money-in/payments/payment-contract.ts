@@ -70,6 +70,7 @@ export interface ConfirmedPayment {
 
 export interface StrayPayment {
   receiptId: string;
+  provider: string;
   providerPaymentId: string;
   providerPaymentMethodId: string;
 }

@@ -11,7 +11,7 @@ import {
   whyPowerless,
 } from '../../money-out/decisions/end-decision.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { newId } from '../../shared/ids.ts';
@@ -36,12 +36,12 @@ const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partne
  */
 export async function settleReceipt(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { receiptId, settlement, signal }: { receiptId: string; settlement: ReceiptSettlement; signal: AbortSignal },
 ): Promise<ReceiptState> {
   const receipt =
     (await em.findOne(Receipt, { id: receiptId })) ?? refuse('REQUEST_INVALID', 'there is no such receipt');
-  const says = await hearPayment(gateway, receipt, signal);
+  const says = await hearPayment(gateways, receipt, signal);
   const state = await em.fork().transactional(async (tx) => {
     const decision = await lockDecisionAbout(tx, {
       id: settlement.decision_id,

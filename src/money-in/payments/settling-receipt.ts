@@ -11,12 +11,12 @@ const field = 'receipt_id';
 
 /** Credits money in suspense to an account, or records that it was refunded at the provider: needs two people. */
 export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
-  async look(em, gateway, { receipt_id: id, action, account_id }) {
+  async look(em, gateways, { receipt_id: id, action, account_id }) {
     const receipt = (await em.findOne(Receipt, { id })) ?? refuse('NOT_FOUND', 'the receipt was not found', { field });
     const { state, amount, reason, reference, received_at } = receipt;
     if (state !== 'suspended') refuse('REQUEST_INVALID', `the receipt is ${state}, not suspended`, { field });
     if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));
-    const says = await hearPayment(gateway, receipt, AbortSignal.timeout(budgets.provider.call));
+    const says = await hearPayment(gateways, receipt, AbortSignal.timeout(budgets.provider.call));
     if (action === 'credit' && isTakenBack(says)) {
       refuse('REQUEST_INVALID', `the provider says that the payment is ${says}: there is no money to credit`, {
         field: 'action',
@@ -30,9 +30,9 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       isProven: false,
     };
   },
-  async carryOut(em, { gateway, workflows }, { id: decision_id, receipt_id }) {
+  async carryOut(em, { gateways, workflows }, { id: decision_id, receipt_id }) {
     const receipt = await em.findOneOrFail(Receipt, { id: receipt_id ?? '' });
-    await settleReceipt(em.fork(), gateway, {
+    await settleReceipt(em.fork(), gateways, {
       receiptId: receipt.id,
       settlement: { decision_id },
       signal: AbortSignal.timeout(budgets.provider.call),

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { type Gateway, isProviderUnknown, restAfter } from '../../platform/gateway/gateway.ts';
+import { type Gateways, isProviderUnknown, restAfter } from '../../platform/gateway/gateway.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { compareMoney } from '../../shared/money.ts';
 import { closeAttempt, findMadeAttempts } from './attempts.ts';
@@ -13,13 +13,11 @@ import { mayRepeat } from './repeating.ts';
 import { fail } from './resolve-payout.ts';
 
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
-export async function hearProvider(
-  gateway: Gateway,
-  { id, net_amount: amount, refund_of: refundOf, partner_id: partnerId = null, provider_transfer_id: known }: Payout,
-  signal: AbortSignal,
-): Promise<ProviderReport> {
+export async function hearProvider(gateways: Gateways, payout: Payout, signal: AbortSignal): Promise<ProviderReport> {
+  const { id, net_amount: amount, refund_of: refundOf, provider_transfer_id: known } = payout;
+  const partnerId = payout.partner_id ?? null;
   try {
-    const transfer = await gateway.findTransfer(id, { signal, refundOf, partnerId, known });
+    const transfer = await gateways.of(payout.provider).findTransfer(id, { signal, refundOf, partnerId, known });
     if (transfer === null) return { said: 'not known' };
     const { status, providerTransferId, failureCode } = transfer;
     const further = transfer.further.length > 0 ? { further: transfer.further } : {};
@@ -44,7 +42,7 @@ export async function askTransfer(
 ): Promise<ProviderReport> {
   const asked = await em.findOneOrFail(Payout, { id: payoutId });
   const askedAt = await readDatabaseClock(em);
-  const heard = await hearProvider(sending.gateway, asked, signal);
+  const heard = await hearProvider(sending.gateways, asked, signal);
   const report = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     const isUnheardOf = heard.said === 'not known' || heard.said === 'silent';

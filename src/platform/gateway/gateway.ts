@@ -169,6 +169,11 @@ export interface CallOptions {
 
 export interface Gateway {
   /**
+   * The provider's name, which channels, banks and rows carry, and the path of its callbacks. Its ids are unique over all
+   * providers: where they may be another's too, the adapter puts the name in front of them.
+   */
+  readonly provider: string;
+  /**
    * Creates an instrument with `reference` as idempotency key. Throws ProviderUnknown when the outcome cannot be known.
    */
   requestInstrument(request: InstrumentRequest, options?: CallOptions): Promise<InstrumentOutcome>;
@@ -225,6 +230,15 @@ export interface Gateway {
   readCallback(body: Buffer): CallbackReading;
   /** Whether this is the right `x-callback-token`; compares in constant time. */
   isCallbackToken(token: string | undefined): boolean;
+}
+
+/** The providers by name; a row is always asked about at its own. */
+export interface Gateways {
+  readonly names: readonly string[];
+  /** Throws for a name that is not among `names`. */
+  of(provider: string): Gateway;
+  /** What all providers hold together, IDR. Throws ProviderUnknown when one of them does not say. */
+  readBalance(options?: CallOptions): Promise<Money>;
 }
 
 /** The outcome of a call cannot be known: look it up by reference, never send it under another key. */

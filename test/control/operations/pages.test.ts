@@ -248,7 +248,7 @@ describeInBrowser('The pages for operators', () => {
       const [receiptId, difference] = [newId(), newId()];
       await stack
         .em()
-        .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+        .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [
           newId(),
           receiptId,
           `py-${receiptId}`,

@@ -371,7 +371,7 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
   const em = () => stack.em();
   const failed = () => {};
-  await redeliverCallbacks(em(), { gateway: stack.deps.gateway, workflows: nobody }, failed);
+  await redeliverCallbacks(em(), { gateways: stack.deps.gateways, workflows: nobody }, failed);
   await sweepOverduePayments(em(), nobody, failed);
   await sweepReceipts(em(), nobody, failed);
   await sweepDecisions(em(), { ...stack.deps, workflows: nobody }, failed);
@@ -383,9 +383,9 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   await findUnderKey(em(), { partnerId: newId(), keyHash: 'none', fingerprint: 'none' });
   await sweepUploads(em(), stack.deps);
   await readBacklog(em());
-  await findDaysToReconcile(em(), { at: new Date().toISOString() });
+  await findDaysToReconcile(em(), stack.deps.gateways, { at: new Date().toISOString() });
   const signal = AbortSignal.timeout(endsWithinMs);
-  await judgeClearing(em(), await measureClearing(em(), stack.deps.gateway, { signal }));
+  await judgeClearing(em(), await measureClearing(em(), stack.deps.gateways, { signal }));
   await sealAll(stack);
   await verify(stack);
   await letInvitationExpire(stack, cast);

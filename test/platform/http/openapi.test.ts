@@ -119,7 +119,7 @@ describe('The OpenAPI document', () => {
     const required = (path: string) => document.paths[path]?.post?.requestBody?.required;
     expect(required('/v1/documents/upload')).toBe(true);
     expect(required('/v1/auth/login')).toBe(true);
-    expect(required('/v1/gateway/callbacks/xendit')).toBe(false);
+    expect(required('/v1/gateway/callbacks/{provider}')).toBe(false);
   });
 
   it('asks for a printable idempotency key from people only, as the API does', () => {
