@@ -1,5 +1,4 @@
 import { NativeConnection } from '@temporalio/worker';
-import { measureBacklog } from './control/operations/measure-backlog.ts';
 import { measureClearingDifference } from './control/reconciliation/measure-clearing.ts';
 import { measureSeals } from './ledger/seals/measure-seals.ts';
 import { redeliverUnreceipted } from './money-in/callbacks/deliver-callback.ts';
@@ -13,6 +12,7 @@ import { lookAtEverythingAgain } from './platform/housekeeping/sweep-rows.ts';
 import { measureWorkers } from './platform/metrics/measure-workers.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './platform/process/process.ts';
 import { openDependencies } from './wiring/dependencies.ts';
+import { measureBacklog } from './wiring/measure-backlog.ts';
 import { serveProbes } from './wiring/probe-server.ts';
 import { certificatesRenewed } from './wiring/temporal/certificate-renewal.ts';
 import { keepPrepared } from './wiring/temporal/prepare.ts';

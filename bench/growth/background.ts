@@ -3,7 +3,6 @@ import pg from 'pg';
 import { keysUrlBeside } from '../../dev/postgres.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { continueErasure } from '../../src/control/erasure/continue-erasure.ts';
-import { readBacklog } from '../../src/control/operations/measure-backlog.ts';
 import { judgeClearing, measureClearing } from '../../src/control/reconciliation/compare-clearing.ts';
 import { findDaysToReconcile } from '../../src/control/reconciliation/reconciled-days.ts';
 import { sweepSubscriptions } from '../../src/giving/donations/sweep-subscriptions.ts';
@@ -27,6 +26,7 @@ import { newId } from '../../src/shared/ids.ts';
 import type { Money } from '../../src/shared/money.ts';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';
 import { forgetOldRows } from '../../src/wiring/forget-old-rows.ts';
+import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import { failed, nobody, type Question } from './question.ts';
 
 /** The owner of the database, who alone may make something due. */

@@ -12,7 +12,7 @@ import { reconciliationsRoutes } from '../control/reconciliation/reconciliations
 import { settlementsRoutes } from '../control/settlements/settlements.routes.ts';
 import { causeSummaryRoutes } from '../giving/causes/cause-summary.routes.ts';
 import { causesRoutes } from '../giving/causes/causes.routes.ts';
-import { disbursementsRoutes } from '../giving/causes/disbursements.routes.ts';
+import { disbursementsRoutes } from '../giving/disbursements/disbursements.routes.ts';
 import { allocationRoutes } from '../giving/donations/allocation.routes.ts';
 import { donationStatementsRoutes } from '../giving/donations/donation-statements.routes.ts';
 import { donationsRoutes } from '../giving/donations/donations.routes.ts';

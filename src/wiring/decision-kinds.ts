@@ -1,7 +1,7 @@
 import { erasingPerson } from '../control/erasure/erasing-person.ts';
 import { bookingExternal } from '../control/reconciliation/booking-external.ts';
 import { explainingDifference } from '../control/reconciliation/explaining-difference.ts';
-import { disbursing } from '../giving/causes/disbursing.ts';
+import { disbursing } from '../giving/disbursements/disbursing.ts';
 import { refundingDonation } from '../giving/donations/refunding-donation.ts';
 import { settlingReceipt } from '../money-in/payments/settling-receipt.ts';
 import { admittingApprover } from '../money-out/decisions/admitting-approver.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readBacklog } from '../../src/control/operations/measure-backlog.ts';
 import type { PayoutPlace } from '../../src/money-out/payouts/payout.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
+import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import type { Facts } from './facts.ts';
 import { readCallbacks, sendCallback } from './forge.ts';
 import { listWorkflows } from './harm-workflows.ts';

@@ -5,7 +5,7 @@ import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Money } from '../../shared/money.ts';
 import { version } from '../../shared/version.ts';
-import { type Backlog, readBacklog } from './measure-backlog.ts';
+import { type Backlog, readBacklog } from '../../wiring/measure-backlog.ts';
 
 /**
  * Kinds of waiting that a person ends; everything else that waits too long is retried by the system first, and is then

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { comparePayments } from '../../../src/control/reconciliation/compare-payments.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import {
   buildPayer,
   buildUnknownPayout,

@@ -1,5 +1,5 @@
-import { measureBacklog, readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { measureBacklog, readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../../support/build.ts';
 import { approve, evidenceNote, secureSession } from '../../support/decide.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';

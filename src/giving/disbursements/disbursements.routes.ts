@@ -6,7 +6,7 @@ import { allow } from '../../platform/http/access.ts';
 import { uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { getVisibleCause } from './find-cause.ts';
+import { getVisibleCause } from '../causes/find-cause.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/charitable-causes', tag: 'Charitable causes' });
 

@@ -1,14 +1,14 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { overdueCircles } from '../../circles/sweep-circles.ts';
-import { unreceiptedPayments } from '../../control/reconciliation/compare-payments.ts';
-import { unreconciledDays } from '../../control/reconciliation/reconciled-days.ts';
-import { overdueSubscriptions } from '../../giving/donations/sweep-subscriptions.ts';
-import { overdue, overdueReleases, withoutInstrument } from '../../money-in/callbacks/sweep-overdue-payments.ts';
-import { acceptedSince } from '../../money-out/payouts/find-stuck-payouts.ts';
-import { overduePayouts } from '../../money-out/payouts/sweep-payouts.ts';
-import { overdueDeliveries } from '../../partners/webhooks/redeliver-webhook.ts';
-import { collectTogether, gauge, type Metrics } from '../../platform/metrics/metrics.ts';
-import { isDataError } from '../../shared/errors.ts';
+import { overdueCircles } from '../circles/sweep-circles.ts';
+import { unreceiptedPayments } from '../control/reconciliation/compare-payments.ts';
+import { unreconciledDays } from '../control/reconciliation/reconciled-days.ts';
+import { overdueSubscriptions } from '../giving/donations/sweep-subscriptions.ts';
+import { overdue, overdueReleases, withoutInstrument } from '../money-in/callbacks/sweep-overdue-payments.ts';
+import { acceptedSince } from '../money-out/payouts/find-stuck-payouts.ts';
+import { overduePayouts } from '../money-out/payouts/sweep-payouts.ts';
+import { overdueDeliveries } from '../partners/webhooks/redeliver-webhook.ts';
+import { collectTogether, gauge, type Metrics } from '../platform/metrics/metrics.ts';
+import { isDataError } from '../shared/errors.ts';
 
 /** Limits the queries of several or over-eager scrapers. */
 const keptForMs = 30_000;

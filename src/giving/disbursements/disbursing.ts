@@ -6,9 +6,9 @@ import { Payout } from '../../money-out/payouts/payout.entity.ts';
 import { Withdrawal } from '../../money-out/withdrawals/withdrawal.entity.ts';
 import { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { Cause } from './cause.entity.ts';
-import { startCause } from './cause-of-disbursement.ts';
-import { isStopped } from './is-stopped.ts';
+import { Cause } from '../causes/cause.entity.ts';
+import { startCause } from '../causes/cause-of-disbursement.ts';
+import { isStopped } from '../causes/is-stopped.ts';
 
 /** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
 export const disbursing: CarryingOut = {
