@@ -68,11 +68,7 @@ export function createPaymentActivities(deps: Dependencies) {
       expireInstrument(em, gateways, { orderId, signal: cancellationSignal() }),
     ),
     openReceipt: step(deps, 'openReceipt', (em, stray: StrayPayment) =>
-      openReceipt(
-        em,
-        { gateways, sealer: deps.sealer, workflows: deps.workflows },
-        { stray, signal: cancellationSignal() },
-      ),
+      openReceipt(em, deps, { stray, signal: cancellationSignal() }),
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
       settleReceipt(em, gateways, { ...input, signal: cancellationSignal() }),

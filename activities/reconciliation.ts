@@ -8,7 +8,7 @@ import { beating, reportSweepFailure, step } from './step.ts';
 /** Activities of reconciliation with the provider: of its records, day by day, and of its balance. */
 export function createReconciliationActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateways, workflows } = deps;
+  const { gateways } = deps;
   return {
     findDaysToReconcile: step(deps, 'findDaysToReconcile', (em, input: { at: string }) =>
       findDaysToReconcile(em, gateways, input),
@@ -17,7 +17,7 @@ export function createReconciliationActivities(deps: Dependencies) {
       beating(
         reconcileDay(
           em,
-          { gateways, workflows, failed },
+          { ...deps, failed },
           { day, takenBy: activityInfo().workflowExecution?.runId ?? '', signal: cancellationSignal() },
         ),
       ),

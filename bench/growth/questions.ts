@@ -254,7 +254,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
         });
         const { open } = await reconcileDay(
           em(),
-          { gateways: { ...deps.gateways, of: () => gateway }, workflows: nobody, failed },
+          { ...deps, gateways: { ...deps.gateways, of: () => gateway }, workflows: nobody, failed },
           { day: subjects.day, takenBy: newId() },
         );
         if (open > 0) throw new Error(`${open} differences`);

@@ -1,6 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { causesOfDisbursements } from '../giving/causes/cause-of-disbursement.ts';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
+import type { FindOwner } from '../money-in/callbacks/callback-workflows.ts';
 import { getPartnerPayment } from '../money-in/collections/find-partner-payments.ts';
 import type { PaymentKinds } from '../money-in/payments/handler.ts';
 import { createPayTogether, type PayTogether } from '../money-in/payments/pay-from-balance.ts';
@@ -29,10 +29,12 @@ import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
 import { decisionKinds } from './decision-kinds.ts';
 import { createGateways } from './gateways.ts';
+import { readBacklog } from './measure-backlog.ts';
 import { openDatabase } from './open-database.ts';
 import { paymentKinds } from './payment-kinds.ts';
-import { payoutKinds } from './payout-kinds.ts';
+import { causes, payoutKinds } from './payout-kinds.ts';
 import { productOwners } from './product-owners.ts';
+import { findOwner } from './reference-owners.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
@@ -57,6 +59,8 @@ export interface Dependencies extends AsyncDisposable {
   payoutKinds: PayoutKinds;
   causes: CausePort;
   productOwners: ProductOwners;
+  findOwner: FindOwner;
+  readBacklog: typeof readBacklog;
   describePostings: typeof describePostings;
   getPartnerPayment: typeof getPartnerPayment;
   storage: Storage;
@@ -125,8 +129,10 @@ export async function openDependencies(config: Config, options: { process: strin
     decisionKinds,
     paymentKinds,
     payoutKinds,
-    causes: causesOfDisbursements,
+    causes,
     productOwners,
+    findOwner,
+    readBacklog,
     describePostings,
     getPartnerPayment,
     storage,

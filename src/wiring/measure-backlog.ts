@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { overdueCircles } from '../circles/sweep-circles.ts';
+import type { Backlog } from '../control/operations/read-overview.ts';
 import { unreceiptedPayments } from '../control/reconciliation/compare-payments.ts';
 import { unreconciledDays } from '../control/reconciliation/reconciled-days.ts';
 import { overdueSubscriptions } from '../giving/donations/sweep-subscriptions.ts';
@@ -76,13 +77,6 @@ const waiting: Record<string, string> = {
 const everything = Object.entries(waiting)
   .map(([what, rows]) => count(what, rows))
   .join(' union all ');
-
-/** The number of waiting rows of a kind, and since when the oldest waits. */
-export interface Backlog {
-  what: string;
-  rows: number;
-  oldest: Date | null;
-}
 
 interface Found {
   what: string;

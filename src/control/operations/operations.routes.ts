@@ -3,9 +3,7 @@ import { type PayoutSwitch, readPayoutSwitch, switchPayouts } from '../../money-
 import { allow } from '../../platform/http/access.ts';
 import { amount, isoDate, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import type { Backlog } from '../../wiring/measure-backlog.ts';
-import type { OverviewPorts } from './read-overview.ts';
-import { readOverview } from './read-overview.ts';
+import { type Backlog, type OverviewPorts, readOverview } from './read-overview.ts';
 
 const routes = createRouteGroup<OverviewPorts>({ prefix: '/v1/operations', tag: 'Operations' });
 

@@ -5,7 +5,6 @@ import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Money } from '../../shared/money.ts';
 import { version } from '../../shared/version.ts';
-import { type Backlog, readBacklog } from '../../wiring/measure-backlog.ts';
 
 /**
  * Kinds of waiting that a person ends; everything else that waits too long is retried by the system first, and is then
@@ -24,6 +23,13 @@ const forPeople: ReadonlySet<string> = new Set([
   'open_reconciliations',
   'pending_decisions',
 ]);
+
+/** The number of waiting rows of a kind, and since when the oldest waits. */
+export interface Backlog {
+  what: string;
+  rows: number;
+  oldest: Date | null;
+}
 
 /** What operators look at first: amounts in IDR, scale 4; times by the database's clock. */
 export interface Overview {
@@ -47,10 +53,15 @@ export interface Overview {
 export interface OverviewPorts {
   gateways: Pick<Gateways, 'readBalance'>;
   workflows: { serverVersion(): Promise<string> };
+  /** What waits for a person or a retry, by kind. */
+  readBacklog(em: EntityManager): Promise<Backlog[]>;
 }
 
 /** Reads everything now; null for what the provider or Temporal would say while it is away. */
-export async function readOverview(em: EntityManager, { gateways, workflows }: OverviewPorts): Promise<Overview> {
+export async function readOverview(
+  em: EntityManager,
+  { gateways, workflows, readBacklog }: OverviewPorts,
+): Promise<Overview> {
   const [provider, temporal] = await Promise.all([
     gateways.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
       if (!isProviderUnknown(error)) throw error;

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { CallbackWorkflows } from '../../money-in/callbacks/callback-workflows.ts';
-import { findOwner } from '../../money-in/callbacks/reference-owners.ts';
+import type { CallbackWorkflows, FindOwner } from '../../money-in/callbacks/callback-workflows.ts';
 import { strayOf } from '../../money-in/payments/confirm-payment.ts';
 import { hasReceipt } from '../../money-in/payments/find-receipts.ts';
 import { noteGone } from '../../money-out/payouts/beyond-ours.ts';
@@ -20,6 +19,7 @@ import type { Difference, ReconciliationSummary } from './reconciliation.ts';
 export interface ReconcilingParts {
   gateways: Gateways;
   workflows: CallbackWorkflows;
+  findOwner: FindOwner;
   /** Called for differences whose workflow could not be woken; they stay open, so the next run tries again. */
   failed: SweepFailure;
 }
@@ -182,7 +182,7 @@ async function wakeOwners(
  */
 async function wakeOwner(
   em: EntityManager,
-  { gateway, workflows }: Comparing,
+  { gateway, workflows, findOwner }: Comparing,
   { resourceType, subject, reference, theirs }: Difference,
   signal: AbortSignal | undefined,
 ): Promise<void> {

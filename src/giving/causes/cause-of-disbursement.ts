@@ -1,11 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { CausePort, ChangedBy } from '../../money-out/withdrawals/withdrawal.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Cause } from './cause.entity.ts';
 import type { CauseStatus } from './cause.ts';
 import { changeCause } from './change-cause.ts';
 import { lockCause } from './find-cause.ts';
 import { isStopped } from './is-stopped.ts';
+
+/** Whose doing a change is, and by which request, for its event. */
+export interface ChangedBy {
+  actorId: string | null;
+  requestId: string | null;
+}
 
 /** The first disbursement of a cause that is `active` or `approved` makes it `in_progress`. */
 export async function startCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
@@ -83,6 +88,3 @@ async function change(
     data: { ...changed, previous_status: previousStatus },
   });
 }
-
-/** What withdrawals are handed of the causes. */
-export const causesOfDisbursements: CausePort = { startCause, completeClosedCause, receiveLateMoney };

@@ -9,13 +9,13 @@ import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-
 import { budgets } from '../../shared/budgets.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
-import type { CallbackWorkflows } from './callback-workflows.ts';
-import { findOwner } from './reference-owners.ts';
+import type { CallbackWorkflows, FindOwner } from './callback-workflows.ts';
 
 /** What delivering a callback needs. */
 export interface CallbackPorts {
   workflows: CallbackWorkflows;
   gateways: Gateways;
+  findOwner: FindOwner;
 }
 
 /** Younger callbacks are still being delivered by the request that stored them. */
@@ -50,7 +50,11 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
  * payment method opens a case that asks the provider whose it is: a callback's reference, amount and status are not
  * trusted.
  */
-async function route(em: EntityManager, { workflows, gateways }: CallbackPorts, callback: CallbackRow): Promise<void> {
+async function route(
+  em: EntityManager,
+  { workflows, gateways, findOwner }: CallbackPorts,
+  callback: CallbackRow,
+): Promise<void> {
   const { provider, reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
   if (!reference) return;
   const owner = await findOwner(em, reference);

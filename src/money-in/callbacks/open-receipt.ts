@@ -7,8 +7,7 @@ import type { Gateways, ProviderPayment } from '../../platform/gateway/gateway.t
 import { must } from '../../shared/assert.ts';
 import { newId, receiptIdFor } from '../../shared/ids.ts';
 import { compareMoney, wholeRupiah } from '../../shared/money.ts';
-import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
-import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
+import type { CallbackWorkflows, Collection, FindOwner } from '../callbacks/callback-workflows.ts';
 import { PartnerPayment } from '../collections/partner-payment.entity.ts';
 import { tellUnmatched } from '../collections/tell-payment.ts';
 import type { ReceiptOpening, StrayPayment } from '../payments/payment-contract.ts';
@@ -19,6 +18,7 @@ import type { ReceiptReason } from '../payments/receipt.ts';
 
 interface ReceiptPorts {
   gateways: Gateways;
+  findOwner: FindOwner;
   sealer: Sealer;
   workflows: CallbackWorkflows & Pick<DeliveryWorkflows, 'hastenWebhookDeliveries'>;
 }
@@ -31,7 +31,7 @@ interface ReceiptPorts {
  */
 export async function openReceipt(
   em: EntityManager,
-  { gateways, sealer, workflows }: ReceiptPorts,
+  { gateways, findOwner, sealer, workflows }: ReceiptPorts,
   { stray, signal }: { stray: StrayPayment; signal: AbortSignal },
 ): Promise<ReceiptOpening> {
   const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });

@@ -40,16 +40,10 @@ export interface WithdrawalWorkflows {
   startWithdrawal(withdrawalId: string, opening: WithdrawalOpening, waitMs: number): Promise<PayoutStatus | null>;
 }
 
-/** Whose doing a change is, and by which request, for its event. */
-export interface ChangedBy {
-  actorId: string | null;
-  requestId: string | null;
-}
-
 /** What a disbursement does to its cause, in the transaction that moves the money; handed in by `src/wiring/`. */
 export interface CausePort {
-  startCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void>;
-  completeClosedCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void>;
+  startCause(tx: EntityManager, causeId: string, by: { actorId: string; requestId: string | null }): Promise<void>;
+  completeClosedCause: CausePort['startCause'];
   receiveLateMoney(tx: EntityManager, causeId: string): Promise<void>;
 }
 

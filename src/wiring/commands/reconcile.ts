@@ -12,6 +12,7 @@ import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
 import { createGateways } from '../gateways.ts';
 import { openDatabase } from '../open-database.ts';
+import { findOwner } from '../reference-owners.ts';
 import { openTemporal } from '../temporal/connect.ts';
 import { createWorkflows } from '../temporal/workflows.ts';
 import { CommandError, runCommand } from './run-command.ts';
@@ -43,7 +44,11 @@ await runCommand(usage, async () => {
   await using parts = await openParts();
   const { em, gateways, workflows, log } = parts;
   const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'the owner of a payment was not woken');
-  const summary = await reconcileDay(em(), { gateways, workflows, failed }, { day, takenBy: `command/${newId()}` });
+  const summary = await reconcileDay(
+    em(),
+    { gateways, workflows, findOwner, failed },
+    { day, takenBy: `command/${newId()}` },
+  );
   const rows = (await everyDifference(em(), day)).filter(({ state }) => state !== 'resolved');
   if (summary.open > 0) process.exitCode = 1;
   if (values.json) return JSON.stringify({ ...summary, items: rows }, null, 2);

@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
+import type { Backlog } from '../../control/operations/read-overview.ts';
 import { type CheckResult, runChecksPatiently, type UnreadCheck } from '../../ledger/run-checks.ts';
 import { createSealKeys } from '../../ledger/seals/seal-keys.ts';
 import { type SealDifference, type SealVerdict, verifySeals } from '../../ledger/seals/verify-seals.ts';
 import { type ArchiveVerdict, verifyArchives } from '../../platform/archive/verify-archives.ts';
 import { readVerificationConfig } from '../../platform/config/config.ts';
 import { openStorage } from '../../platform/storage/storage.ts';
-import { type Backlog, readBacklog } from '../measure-backlog.ts';
+import { readBacklog } from '../measure-backlog.ts';
 import { openDatabase } from '../open-database.ts';
 import { runCommand } from './run-command.ts';
 

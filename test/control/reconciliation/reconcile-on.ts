@@ -8,14 +8,14 @@ import type { Stack } from '../../support/stack.ts';
 
 /** Compares a day (UTC+7; today) with the provider's records; an owner that cannot be woken fails the test. */
 export const reconcileOn = (
-  { em, deps: { gateways, workflows } }: Pick<Stack, 'deps' | 'em'>,
+  { em, deps }: Pick<Stack, 'deps' | 'em'>,
   { day = westernIndonesiaDay(new Date()), by }: { day?: string; by?: Gateway } = {},
 ) =>
   reconcileDay(
     em(),
     {
-      gateways: by ? onlyProvider(by) : gateways,
-      workflows,
+      ...deps,
+      ...(by && { gateways: onlyProvider(by) }),
       failed: (_: string, subject: string, error: unknown) => {
         throw new Error(`the owner of ${subject} was not woken`, { cause: error });
       },

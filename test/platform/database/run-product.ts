@@ -371,7 +371,7 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
   const em = () => stack.em();
   const failed = () => {};
-  await redeliverCallbacks(em(), { gateways: stack.deps.gateways, workflows: nobody }, failed);
+  await redeliverCallbacks(em(), { ...stack.deps, workflows: nobody }, failed);
   await sweepOverduePayments(em(), nobody, failed);
   await sweepReceipts(em(), nobody, failed);
   await sweepDecisions(em(), { ...stack.deps, workflows: nobody }, failed);

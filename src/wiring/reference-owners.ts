@@ -1,40 +1,22 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { PayoutPlace } from '../../money-out/payouts/payout.ts';
-import type { Money } from '../../shared/money.ts';
-import { canonicalId, isUuid } from '../../shared/uuid.ts';
-import type { PartnerInstrumentStatus } from '../partner-instruments/partner-instrument.ts';
-import { priceReceived } from '../partner-instruments/price-received.ts';
-import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
-import type { CallbackWorkflows } from './callback-workflows.ts';
+import type {
+  CallbackWorkflows,
+  Collection,
+  FindOwner,
+  ReferenceOwner,
+} from '../money-in/callbacks/callback-workflows.ts';
+import type { PartnerInstrumentStatus } from '../money-in/partner-instruments/partner-instrument.ts';
+import { priceReceived } from '../money-in/partner-instruments/price-received.ts';
+import { isFinalOrder } from '../money-in/payments/payment-order.ts';
+import type { PayoutPlace } from '../money-out/payouts/payout.ts';
+import type { Money } from '../shared/money.ts';
+import { canonicalId, isUuid } from '../shared/uuid.ts';
 
 /**
  * Finds the owner of one kind with this id, which the provider knows as a reference; null when there is none. A new
  * kind is one entry in `kinds`.
  */
 type Find = (em: EntityManager, id: string) => Promise<Omit<ReferenceOwner, 'id'> | null>;
-
-/** The payment or payout that a reference belongs to. */
-export interface ReferenceOwner {
-  /** Its id in the canonical spelling that its workflow and the provider know. */
-  id: string;
-  /** Whether it still waits for the provider. */
-  isOpen: boolean;
-  /** What it collects; null for a payout. */
-  collection: Collection | null;
-  /** Wakes its workflow, or restarts it from the row. */
-  hint(workflows: CallbackWorkflows): Promise<void>;
-}
-
-/** A payment that money is collected for. */
-export interface Collection {
-  status: PaymentOrderStatus;
-  /** IDR, scale 4: the exact amount that pays it; null where any amount that it `takes` does. */
-  total: Money | null;
-  /** Whether it takes a payment of this amount; of its total where absent. */
-  takes?(amount: Money): Promise<boolean>;
-  /** The provider's payment method through which it is paid; null while not known. */
-  providerPaymentMethodId: string | null;
-}
 
 /**
  * A row of `table` with the statuses of a payment order, paid by exactly `total`. The shared lock waits for a
@@ -97,8 +79,8 @@ const kinds: readonly Find[] = [
   findPayout,
 ];
 
-/** The owner of a reference in any spelling, open or final; null when there is none. */
-export async function findOwner(em: EntityManager, reference: string): Promise<ReferenceOwner | null> {
+/** Finds the owner of a reference, whose kinds it tries in turn. */
+export const findOwner: FindOwner = async (em, reference) => {
   if (!isUuid(reference)) return null;
   const id = canonicalId(reference);
   for (const find of kinds) {
@@ -106,4 +88,4 @@ export async function findOwner(em: EntityManager, reference: string): Promise<R
     if (found !== null) return { ...found, id };
   }
   return null;
-}
+};
