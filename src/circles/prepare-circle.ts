@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
-import type { OpeningStamp } from '../platform/openings/opening.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { compareMoney, formatMoney, largestShare, type Money } from '../shared/money.ts';
+import type { OpeningStamp } from '../shared/opening.ts';
 import type { CircleOpening } from './circle-contract.ts';
 import { placeOfName } from './open-circle.ts';
 import {

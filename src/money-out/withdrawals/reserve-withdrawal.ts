@@ -9,11 +9,11 @@ import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-accou
 import { readPayer } from '../../people/identity/read-payer.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
-import { claimOfUser } from '../../platform/openings/opening.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { newId, payoutReferenceOf } from '../../shared/ids.ts';
+import { claimOfUser } from '../../shared/opening.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { type PayoutStanding, type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { readProviderFee } from '../payouts/provider-fee.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Money } from '../../shared/money.ts';
+import type { OpeningStamp } from '../../shared/opening.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
 
 /** Pure facts about withdrawals: payouts from an account of a person or an organization to a bank account of theirs. */

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Caller } from '../../shared/caller.ts';
-import type { KeyedRequest } from '../openings/opening.ts';
+import type { KeyedRequest } from '../../shared/opening.ts';
 import type { Access, Open, PartnerAccess } from './access.ts';
 import type { Answer } from './answer.ts';
 import { nullsAsAbsent } from './nulls-as-absent.ts';

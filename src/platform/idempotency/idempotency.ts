@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findUnderKey, type KeyRow, keepAnswer } from '../../platform/openings/idempotency-keys.ts';
-import type { KeyClaim } from '../../platform/openings/opening.ts';
+import type { KeyClaim } from '../../shared/opening.ts';
 
 export interface StoredAnswer {
   status: number;

@@ -6,11 +6,11 @@ import {
 } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
 import type { Proved, Prover } from '../../platform/encryption/prover.ts';
-import type { OpeningPlace } from '../../platform/openings/opening.ts';
 import { proveOpening } from '../../platform/openings/prove-opening.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
+import type { OpeningPlace } from '../../shared/opening.ts';
 import { withPatience } from '../../shared/patience.ts';
 import { workflowIds } from '../../shared/workflow-ids.ts';
 import { withinWait } from './within-wait.ts';
