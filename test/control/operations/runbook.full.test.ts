@@ -92,8 +92,7 @@ beforeAll(async () => {
   );
   const day = westernIndonesiaDay(new Date());
   const failed = () => undefined;
-  const { gateway, workflows } = stack.deps;
-  await reconcileDay(stack.em(), { gateway, workflows, failed }, { day, takenBy: newId() });
+  await reconcileDay(stack.em(), { ...stack.deps, failed }, { day, takenBy: newId() });
   const [difference] = await stack
     .em()
     .execute<{ id: string }[]>('select id from reconciliations where resource_id = ?', [wrong.id]);
