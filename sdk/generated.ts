@@ -1,4 +1,4 @@
-// Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
+// Generated from the OpenAPI document by dev/generate-sdk.ts; not edited by hand.
 
 export type BankAccountCheck = {
   /** Names the result, as long as it is kept. */

@@ -2,8 +2,14 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  generateModels,
+  madeOf,
+  modelsFile,
+  schemasForModels,
+  toolRequirements,
+} from '../../dev/generate-python-sdk.ts';
 import { makePythonEnvironment, whyNoPython } from '../../dev/python.ts';
-import { generateModels, madeOf, modelsFile, schemasForModels, toolRequirements } from '../../sdk/python/generate.ts';
 import { routeGroups } from '../../src/wiring/app.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { isFullRun } from '../support/run.ts';

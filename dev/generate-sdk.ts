@@ -66,7 +66,7 @@ export function generateTypes(): string {
     for (const name of rest) printed.set(name, print(document.components.schemas[name] ?? {}, used, 0));
   }
   const schemas = [...printed].toSorted(([left], [right]) => (left < right ? -1 : 1));
-  return `// Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
+  return `// Generated from the OpenAPI document by dev/generate-sdk.ts; not edited by hand.
 
 ${schemas.map(([name, text]) => `export type ${name} = ${text};\n`).join('\n')}
 /** Every operation of a partner: its path parameters, query, body and the \`data\` of its answer. */
@@ -150,7 +150,7 @@ function printObject({ properties = {}, required = [] }: Schema, used: Set<strin
 
 const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value));
 
-export const generatedFile = join(import.meta.dirname, 'generated.ts');
+export const generatedFile = join(import.meta.dirname, '..', 'sdk', 'generated.ts');
 
 if (import.meta.main) {
   writeFileSync(generatedFile, generateTypes());

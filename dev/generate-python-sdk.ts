@@ -7,13 +7,13 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makePythonEnvironment, whyNoPython } from '../../dev/python.ts';
-import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
-import { refPrefix, type Schema } from '../../src/platform/http/json-schema.ts';
-import { version } from '../../src/shared/version.ts';
-import { routeGroups } from '../../src/wiring/app.ts';
-import { webhookDocuments } from '../../src/wiring/webhook-documents.ts';
-import { asObject, type Parameter } from '../generate.ts';
+import { buildPartnerDocument } from '../src/partners/partner-document.ts';
+import { refPrefix, type Schema } from '../src/platform/http/json-schema.ts';
+import { version } from '../src/shared/version.ts';
+import { routeGroups } from '../src/wiring/app.ts';
+import { webhookDocuments } from '../src/wiring/webhook-documents.ts';
+import { asObject, type Parameter } from './generate-sdk.ts';
+import { makePythonEnvironment, whyNoPython } from './python.ts';
 
 type Content = { content?: Record<string, { schema: Schema }> } | undefined;
 interface Operation {
@@ -28,7 +28,7 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-const here = import.meta.dirname;
+const here = join(import.meta.dirname, '..', 'sdk', 'python');
 export const modelsFile = join(here, 'amanah_partner', 'models.py');
 /** The pinned generator, and what checks the client's types. */
 export const toolRequirements = join(here, 'requirements-dev.txt');
