@@ -1,3 +1,4 @@
+import type { AllocationWorkflows } from '../../giving/donations/allocation.ts';
 import type { SubscriptionWorkflows } from '../../giving/donations/subscription.ts';
 import { canonicalId } from '../../shared/uuid.ts';
 import type { Hints } from './hints.ts';
@@ -30,3 +31,15 @@ export function createSubscriptionWorkflows(temporal: Temporal, hints: Hints): S
     lookAfterSubscription: signal,
   };
 }
+
+export const createAllocationWorkflows = (temporal: Temporal): AllocationWorkflows => ({
+  runDonationAllocation(request, waitMs) {
+    const run = {
+      workflow: 'donationAllocation' as const,
+      subject: request.batchId,
+      input: temporal.prove({ kind: 'donation_allocation', resourceId: request.batchId }, request),
+      summary: 'Open donations, allocated to a cause as one batch',
+    };
+    return temporal.startAndAwaitEnd(run, waitMs);
+  },
+});

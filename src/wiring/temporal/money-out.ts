@@ -1,14 +1,18 @@
 import type { SearchAttributePair } from '@temporalio/common';
+import type { PayoutBatchWorkflows } from '../../money-out/payout-batches/payout-batch.ts';
 import type { PayoutKind, PayoutPlace, PayoutWorkflows } from '../../money-out/payouts/payout.ts';
 import type { RefundWorkflows } from '../../money-out/refunds/refund.ts';
 import type { WithdrawalWorkflows } from '../../money-out/withdrawals/withdrawal.ts';
 import { type Money, wholeRupiah } from '../../shared/money.ts';
 import { canonicalId } from '../../shared/uuid.ts';
+import type { Hints } from './hints.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal, WorkflowRun } from './temporal.ts';
 import { updateIdOf } from './update-id.ts';
 
-export const createPayoutWorkflows = (temporal: Temporal): PayoutWorkflows & WithdrawalWorkflows & RefundWorkflows => ({
+export const createMoneyOutWorkflows = (
+  temporal: Temporal,
+): PayoutWorkflows & WithdrawalWorkflows & RefundWorkflows => ({
   startPartnerPayout(payoutId, opening, waitMs) {
     const run = {
       workflow: 'partnerPayout' as const,
@@ -72,3 +76,19 @@ const again = ({ id, kind }: PayoutPlace): WorkflowRun<(typeof families)[PayoutK
   subject: id,
   input: { payoutId: canonicalId(id) },
 });
+
+export function createPayoutBatchWorkflows(temporal: Temporal, hints: Hints): PayoutBatchWorkflows {
+  const wake = (batchId: string): Promise<void> => {
+    const run = {
+      workflow: 'partnerPayoutBatch' as const,
+      subject: batchId,
+      input: { batchId: canonicalId(batchId) },
+      summary: 'A batch of payouts',
+    };
+    return temporal.signalWithStart(run, 'batchChanged');
+  };
+  return {
+    wakePayoutBatch: async (batchId) => void (await hints.send(() => wake(batchId))),
+    lookAfterPayoutBatch: wake,
+  };
+}
