@@ -171,8 +171,8 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
     },
     'comparison of clearing': {
       async run(em) {
-        const gateway = { readBalance: async () => '1.0000' as Money } as unknown as Dependencies['gateway'];
-        await judgeClearing(em, await measureClearing(em, gateway, { signal: AbortSignal.timeout(60_000) }));
+        const gateways = { ...deps.gateways, readBalance: async () => '1.0000' as Money };
+        await judgeClearing(em, await measureClearing(em, gateways, { signal: AbortSignal.timeout(60_000) }));
         return 1;
       },
     },

@@ -6,6 +6,7 @@ import { readFresh } from '../../platform/database/replica.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
+import { textArray } from '../../shared/postgres.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';

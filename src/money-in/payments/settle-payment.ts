@@ -39,6 +39,7 @@ export async function settlePayment(
   let wake = async () => {};
   /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
   let hasCase = false;
+  let provider = '';
   const status = await em.transactional(async (tx) => {
     const order = await tx.findOneOrFail(
       PaymentOrder,
@@ -47,6 +48,7 @@ export async function settlePayment(
     );
     const handler = handlerOfOrder(ports, order);
     if (payment === null) return order.status;
+    provider = order.provider;
     wake = () => wakeAfterEnd(order, ports);
     const total = addMoney(order.nominal, order.admin_fee);
     const isFinal = isFinalOrder(order.status);
@@ -92,7 +94,7 @@ export async function settlePayment(
     return order.status;
   });
   await failpoint('settle-payment.after');
-  if (payment !== null && hasCase) await ports.workflows.openUnmatchedReceipt(strayOf(payment));
+  if (payment !== null && hasCase) await ports.workflows.openUnmatchedReceipt(strayOf(provider, payment));
   if (status === 'PAID') await wake();
   return status;
 }

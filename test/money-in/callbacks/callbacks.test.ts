@@ -331,6 +331,7 @@ describe('A decision about money in suspense', () => {
     const { body: payment } = await pay(order);
     const stray = {
       receiptId: receiptIdFor(payment.id),
+      provider: 'xendit',
       providerPaymentId: payment.id,
       providerPaymentMethodId: payment.payment_method.id,
     };

@@ -104,7 +104,7 @@ const partners = railOf(
     attempt: (paymentId, gateway) =>
       requestPartnerInstrument(
         stack.em(),
-        { gateway, sealer: stack.deps.sealer, publicUrl: stack.url },
+        { gateways: onlyProvider(gateway), sealer: stack.deps.sealer, publicUrl: stack.url },
         { paymentId, signal },
       ),
   },
