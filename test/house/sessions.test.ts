@@ -56,7 +56,7 @@ describe('What the product says to its database', () => {
 
   it('sets time-outs of a session in migrations only', () => {
     const users = sources.filter((file) => /\bsetSessionTimeOuts\b/.test(readFileSync(join(root, file), 'utf8')));
-    expect(users.toSorted()).toEqual(['src/wiring/commands/migrate.ts', 'src/platform/database/database-time-outs.ts']);
+    expect(users.toSorted()).toEqual(['src/platform/database/database-time-outs.ts', 'src/wiring/commands/migrate.ts']);
   });
 
   it('has the exemptions that it needs, and no others', () => {
