@@ -20,6 +20,7 @@ beforeAll(async () => {
   stack = await startStack({
     own: true,
     worker: true,
+    sandbox: true,
     env: { KEDUA_URL: kedua.url, NODE_OPTIONS: `--import=${adapter}` },
   });
   await stack.owner().execute("update payment_channels set provider = 'kedua' where id = ?", [bni]);
