@@ -129,7 +129,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'PATCH /v1/products/:': needs('manage-product', ofPlatform),
   'GET /v1/products': needs('read-product'),
   'GET /v1/products/:': needs('read-product'),
-  'POST /v1/gateway/callbacks/:provider': anyone,
+  'POST /v1/gateway/callbacks/:': anyone,
   'GET /v1/charitable-causes': needs('read-charitable-cause'),
   'GET /v1/charitable-causes/:': needs('read-charitable-cause'),
   'GET /v1/charitable-causes/:/disbursements': needs('read-charitable-cause'),
