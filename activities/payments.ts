@@ -1,4 +1,5 @@
 import { cancellationSignal } from '@temporalio/activity';
+import { redeliverCallbacks } from '../src/money-in/callbacks/deliver-callback.ts';
 import { openReceipt } from '../src/money-in/callbacks/open-receipt.ts';
 import { sweepOverduePayments } from '../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../src/money-in/callbacks/sweep-receipts.ts';
@@ -22,7 +23,7 @@ interface Order {
   orderId: string;
 }
 
-/** Activities of gateway payments and receipts, one per business step; each is idempotent by its order or receipt. */
+/** Activities of gateway payments, callbacks and receipts, one per business step; each is idempotent by its order or receipt. */
 export function createPaymentActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateways, prover, config } = deps;
@@ -77,5 +78,6 @@ export function createPaymentActivities(deps: Dependencies) {
       sweepOverduePayments(em, deps.workflows, failed),
     ),
     sweepReceipts: step(deps, 'sweepReceipts', (em, _: object) => sweepReceipts(em, deps.workflows, failed)),
+    redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) => redeliverCallbacks(em, deps, failed)),
   };
 }

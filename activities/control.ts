@@ -1,12 +1,13 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { continueErasure } from '../src/control/erasure/continue-erasure.ts';
 import { judgeClearing, measureClearing } from '../src/control/reconciliation/compare-clearing.ts';
 import { reconcileDay } from '../src/control/reconciliation/reconcile-day.ts';
 import { findDaysToReconcile } from '../src/control/reconciliation/reconciled-days.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
-import { beating, reportSweepFailure, step } from './step.ts';
+import { beating, repeating, reportSweepFailure, step } from './step.ts';
 
-/** Activities of reconciliation with the provider: of its records, day by day, and of its balance. */
-export function createReconciliationActivities(deps: Dependencies) {
+/** Activities of reconciliation with the providers, of their records, day by day, and of their balance; and of erasures. */
+export function createControlActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateways } = deps;
   return {
@@ -26,5 +27,9 @@ export function createReconciliationActivities(deps: Dependencies) {
       measureClearing(em, gateways, { signal: cancellationSignal() }),
     ),
     judgeClearing: step(deps, 'judgeClearing', (em, input: { day: string }) => judgeClearing(em, input)),
+    // A file store that is away is no refusal.
+    continueErasure: step(deps, 'continueErasure', (em, { erasureId }: { erasureId: string }) =>
+      repeating(continueErasure(em, deps, erasureId)),
+    ),
   };
 }
