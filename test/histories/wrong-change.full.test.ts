@@ -94,7 +94,7 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
   [
     'a refund that waits before it is sent',
     'paymentRefund',
-    'workflows/payment-refund.ts',
+    'workflows/payouts.ts',
     'isNew: opening !== undefined',
     'isNew: opening === undefined',
   ],
