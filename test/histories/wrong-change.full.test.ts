@@ -95,8 +95,8 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'a refund that waits before it is sent',
     'paymentRefund',
     'workflows/payouts.ts',
-    'isNew: opening !== undefined',
-    'isNew: opening === undefined',
+    'isNew: opening !== undefined }, reserveRefund(',
+    'isNew: opening === undefined }, reserveRefund(',
   ],
   [
     'a withdrawal whose outcome is not written down',
