@@ -13,10 +13,10 @@ import type { Money } from '../shared/money.ts';
 import { canonicalId, isUuid } from '../shared/uuid.ts';
 
 /**
- * Finds the owner of one kind with this id, which the provider knows as a reference; null when there is none. A new
- * kind is one entry in `kinds`.
+ * Finds the owner of one kind with this id, which its provider knows as a reference; null when there is none. A new kind is
+ * one entry in `kinds`.
  */
-type Find = (em: EntityManager, id: string) => Promise<Omit<ReferenceOwner, 'id'> | null>;
+type Find = (em: EntityManager, at: { id: string; provider: string }) => Promise<Omit<ReferenceOwner, 'id'> | null>;
 
 /**
  * A row of `table` with the statuses of a payment order, paid by exactly `total`. The shared lock waits for a
@@ -27,11 +27,11 @@ function instrumentIn(
   total: string,
   hint: (workflows: CallbackWorkflows, id: string) => Promise<void>,
 ): Find {
-  return async (em, id) => {
+  return async (em, { id, provider }) => {
     const [collection] = await em.execute<Collection[]>(
       `select status, ${total} as total, provider_payment_method_id as "providerPaymentMethodId" from ${table}
-       where id = ? for share`,
-      [id],
+       where id = ? and provider = ? for share`,
+      [id, provider],
     );
     if (collection === undefined) return null;
     return { isOpen: !isFinalOrder(collection.status), collection, hint: (workflows) => hint(workflows, id) };
@@ -39,11 +39,11 @@ function instrumentIn(
 }
 
 /** An instrument that is paid again and again. The shared lock is as above. */
-const findReusable: Find = async (em, id) => {
+const findReusable: Find = async (em, { id, provider }) => {
   const [found] = await em.execute<ReusableRow[]>(
     `select status, amount::text as total, provider_payment_method_id as method_id, partner_id, channel_id
-     from partner_instruments where id = ? for share`,
-    [id],
+     from partner_instruments where id = ? and provider = ? for share`,
+    [id, provider],
   );
   if (found === undefined) return null;
   const { status, total, method_id: providerPaymentMethodId, partner_id: partnerId, channel_id: channelId } = found;
@@ -65,8 +65,11 @@ interface ReusableRow {
 }
 
 /** A payout, which always stays open to the provider: a success may be reversed, and any status contradicted. */
-const findPayout: Find = async (em, id) => {
-  const [payout] = await em.execute<PayoutPlace[]>('select id, kind from payouts where id = ?', [id]);
+const findPayout: Find = async (em, { id, provider }) => {
+  const [payout] = await em.execute<PayoutPlace[]>('select id, kind from payouts where id = ? and provider = ?', [
+    id,
+    provider,
+  ]);
   if (payout === undefined) return null;
   return { isOpen: true, collection: null, hint: (workflows) => workflows.hintPayout(payout) };
 };
@@ -80,11 +83,11 @@ const kinds: readonly Find[] = [
 ];
 
 /** Finds the owner of a reference, whose kinds it tries in turn. */
-export const findOwner: FindOwner = async (em, reference) => {
+export const findOwner: FindOwner = async (em, { provider, reference }) => {
   if (!isUuid(reference)) return null;
   const id = canonicalId(reference);
   for (const find of kinds) {
-    const found = await find(em, id);
+    const found = await find(em, { id, provider });
     if (found !== null) return { ...found, id };
   }
   return null;

@@ -37,15 +37,19 @@ export async function findBookedAndGone(
 }
 
 /**
- * Differences between these transfers of the provider and our payouts. A payout has one transfer: another one under its
+ * Differences between these transfers of a provider and the payouts that it sends. A payout has one transfer: another one under its
  * reference that is live is a difference whatever it says; one that failed or came back is none, as is one that nobody
  * knows. Nor is it a difference how one that failed here ended without leaving.
  */
-export async function compareTransfers(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
+export async function compareTransfers(
+  em: EntityManager,
+  provider: string,
+  records: readonly ProviderRecord[],
+): Promise<Difference[]> {
   const ids = records.map(({ reference }) => reference).filter(isUuid);
   const rows = await em.execute<PayoutRow[]>(
-    'select id, status, net_amount, provider_transfer_id from payouts where id = any(?::uuid[])',
-    [textArray(ids)],
+    'select id, status, net_amount, provider_transfer_id from payouts where provider = ? and id = any(?::uuid[])',
+    [provider, textArray(ids)],
   );
   const payouts = new Map(rows.map((row) => [row.id, row]));
   return records.flatMap((record): Difference[] => {

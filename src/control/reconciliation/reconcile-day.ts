@@ -101,7 +101,7 @@ async function compareRecords(
     const ofKind = (wanted: ProviderRecord['kind']) => readable.filter(({ kind }) => kind === wanted);
     const [transfers, payments] = [ofKind('transfer'), ofKind('payment')];
     const differences = [
-      ...(await compareTransfers(em, transfers)),
+      ...(await compareTransfers(em, run.provider, transfers)),
       ...(await comparePayments(em, payments)),
       ...unreadable.map(differenceOf),
     ];
@@ -186,7 +186,7 @@ async function wakeOwner(
   { resourceType, subject, reference, theirs }: Difference,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const owner = await findOwner(em, reference);
+  const owner = await findOwner(em, { provider: gateway.provider, reference });
   if (owner?.isOpen) return owner.hint(workflows);
   if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
   if (await hasReceipt(em, subject)) return;

@@ -163,15 +163,15 @@ create view check_open_pool_matches_donations as
 -- Whose money it is: no open payment's own money is in suspense.
 create view check_receipts_reach_their_owners as
   with named as not materialized (
-    select id as receipt_id, state, amount, received_at, coalesce(order_id, partner_payment_id) as applied_to,
+    select id as receipt_id, provider, state, amount, received_at, coalesce(order_id, partner_payment_id) as applied_to,
       case when reference ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then reference::uuid end as owner
     from receipts)
   select n.receipt_id, n.owner, 'the money of an open payment is in suspense' as problem
   from named n
-  join (select id, nominal + admin_fee as amount from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
+  join (select id, provider, nominal + admin_fee as amount from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
     union all
-    select id, amount from partner_payments where status in ('PENDING', 'WAITING_PAYMENT')) o
-    on o.id = n.owner and o.amount = n.amount
+    select id, provider, amount from partner_payments where status in ('PENDING', 'WAITING_PAYMENT')) o
+    on o.id = n.owner and o.provider = n.provider and o.amount = n.amount
   where n.state = 'suspended'
   union all
   select receipt_id, owner, 'money is applied to another than its reference names'

@@ -37,5 +37,11 @@ export interface Collection {
   providerPaymentMethodId: string | null;
 }
 
-/** The owner of a reference in any spelling, open or final; null when there is none. Handed in by `src/wiring/`. */
-export type FindOwner = (em: EntityManager, reference: string) => Promise<ReferenceOwner | null>;
+/**
+ * The owner of a reference in any spelling at a provider, open or final; null when there is none: what another provider has
+ * under it is nobody's. Handed in by `src/wiring/`.
+ */
+export type FindOwner = (
+  em: EntityManager,
+  at: { provider: string; reference: string },
+) => Promise<ReferenceOwner | null>;

@@ -57,7 +57,7 @@ async function route(
 ): Promise<void> {
   const { provider, reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
   if (!reference) return;
-  const owner = await findOwner(em, reference);
+  const owner = await findOwner(em, { provider, reference });
   if (owner?.isOpen) await owner.hint(workflows);
   if (callback.kind === 'transfer' && owner === null) {
     const refundOf = callback.provider_payment_request_id ?? null;

@@ -79,6 +79,21 @@ describe('A second provider beside the first', () => {
     expect(await suspended()).toEqual([{ provider: 'kedua', id: again.payment }]);
   });
 
+  it('pays nothing of the first, whatever its reference says', async () => {
+    const { payment_order_id: reference } = await topUp(bca);
+    const stray = { reference, amount: '54000.0000', expires_at: new Date() };
+    const made = await fetch(`${kedua.url}/instrument`, { method: 'POST', body: JSON.stringify(stray) });
+    const paid = kedua.pay(((await made.json()) as { code: string }).code);
+    expect((await callBack('kedua', paid)).status).toBe(200);
+    const suspended = () =>
+      stack.em().execute('select state, reason from receipts where provider_payment_id = ?', [paid.payment]);
+    await eventually(suspended, (rows) => rows.length === 1);
+    expect(await suspended()).toEqual([{ state: 'suspended', reason: 'unknown' }]);
+    expect((await stack.get(`/v1/payments/orders/${reference}`, { token: payer.token })).body.data.status).toBe(
+      'WAITING_PAYMENT',
+    );
+  });
+
   it('sends payouts to its banks', async () => {
     const partner = await buildPayer(stack);
     const here = await pay(partner, { bank_code: 'BRI' });
@@ -92,7 +107,7 @@ describe('A second provider beside the first', () => {
 
   it('is compared with the books day by day', async () => {
     const day = westernIndonesiaDay(new Date());
-    expect(await reconcileOn(stack, { day })).toMatchObject({ differences: 0, compared: 5 });
+    expect(await reconcileOn(stack, { day })).toMatchObject({ differences: 0, compared: 6 });
     expect(await providersIn('reconciled_days')).toEqual(both);
   });
 
