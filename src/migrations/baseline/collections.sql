@@ -30,7 +30,7 @@ create table partner_instruments (
 );
 create index partner_instruments_of_partner on partner_instruments (partner_id, created_at desc, id desc)
   include (status);
-create index partner_instruments_by_reference on partner_instruments (partner_id, external_ref)
+create index partner_instruments_by_reference on partner_instruments (external_ref, partner_id)
   where external_ref is not null;
 create index partner_instruments_to_look_at on partner_instruments (look_again_at) where look_again_at is not null;
 create trigger partner_instruments_status_law before insert or update of status on partner_instruments
