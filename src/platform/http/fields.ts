@@ -119,7 +119,9 @@ function readLiteral(source: string): { amount: Money } | { complaint: string } 
  */
 export const moneyNumber = () =>
   z
-    .custom<NumberLiteral>((value) => value instanceof NumberLiteral, 'must be a number')
+    .custom<NumberLiteral>((value) => value instanceof NumberLiteral, {
+      error: ({ input }) => ((input ?? null) === null ? 'is required' : 'must be a number'),
+    })
     .transform((value, ctx): Money => {
       const read = readLiteral(value.source);
       if ('amount' in read) {

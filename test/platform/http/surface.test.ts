@@ -189,6 +189,9 @@ describe('The surface of the API', () => {
       [{ amount: 1, label: 'a\ud800b' }, 'label: must not contain half of a character (a lone surrogate)'],
       [{ amount: 1, count: '2' }, 'count: must be a number'],
       [{ amount: 1, count: null, label: 3 }, 'label: must be text'],
+      [{}, 'amount: is required'],
+      [{ amount: null }, 'amount: is required'],
+      [{ amount: '1' }, 'amount: must be a number'],
     ])('are complained of in plain words: %j', async (body, message) => {
       const answer = await stack.post('/v1/workshop/money', body);
       expect([answer.status, answer.body.message]).toEqual([400, message]);
