@@ -27,7 +27,7 @@ export interface PayoutBatchCreation {
 
 /**
  * Writes a batch down, with its items and what each costs: nothing is reserved until it is approved. Throws
- * REQUEST_INVALID_PAYLOAD with every complaint about its items, and for a partner that has `mostOpenBatches`.
+ * REQUEST_INVALID_PAYLOAD with every complaint about its items, and for a partner that has ten open batches.
  */
 export async function createPayoutBatch(
   em: EntityManager,

@@ -19,7 +19,7 @@ export const isFinalBatch = (status: PayoutBatchStatus): boolean =>
 
 export const mostItems = 1000;
 /** A partner has at most so many batches that have not ended. */
-export const mostOpenBatches = 100;
+export const mostOpenBatches = 10;
 /** After so many hours without approval a batch lapses. */
 export const batchLivesHours = 72;
 

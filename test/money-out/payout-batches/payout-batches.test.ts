@@ -193,7 +193,7 @@ it('answers with every complaint about every item at once', async () => {
   expect((await partner.get('/payout-batches')).body.data.total).toBe(0);
 });
 
-it('has at most 99 companions, lapses after 72 hours, and is listed', async () => {
+it('is one of at most ten open ones, lapses after 72 hours, and is listed', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const made: { id: string }[] = await Promise.all(
