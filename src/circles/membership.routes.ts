@@ -63,7 +63,7 @@ routes.post(
   async ({ em, deps, caller, body, requestId }) => {
     const { saving_circle_id: circleId, account_ids: accountIds, user_ids: userIds, consent, entropy } = body;
     if (userIds !== undefined) {
-      if (accountIds !== undefined) refuse('REQUEST_INVALID', 'cannot stand beside account_ids', { field: 'user_ids' });
+      if (accountIds !== undefined) refuse('REQUEST_INVALID', 'cannot be sent with account_ids', { field: 'user_ids' });
       await inviteMembers(em, { caller, circleId, userIds, requestId });
       return created({ message: 'Asked to join', data: { members: [] } });
     }

@@ -91,7 +91,7 @@ async function refuseTwin(tx: EntityManager, opening: SubscriptionOpening): Prom
     [opening.userId, opening.causeId, opening.sourceAccountId, opening.amount, opening.interval, twinWithinMinutes],
   );
   if (twin === undefined) return;
-  const complaint = `you began an equal subscription, ${twin.id}, less than ${twinWithinMinutes} minutes ago; a second one needs an Idempotency-Key`;
+  const complaint = `the equal subscription ${twin.id} began less than ${twinWithinMinutes} minutes ago; to begin another, send an Idempotency-Key`;
   refuse('REQUEST_INVALID', complaint, { field: 'cause_id' });
 }
 
