@@ -30,7 +30,9 @@ export function inviteMembers(
     const known = new Set(found.map(({ id }) => id));
     const stranger = userIds.find((id) => !known.has(id.toLowerCase()));
     if (stranger !== undefined)
-      refuse('REQUEST_INVALID', `${stranger} is not an active user of the circle's organization`, { field: 'user_ids' });
+      refuse('REQUEST_INVALID', `${stranger} is not an active user of the circle's organization`, {
+        field: 'user_ids',
+      });
     const invited = await tx.execute<{ user_id: string }[]>(
       `insert into saving_circle_invitations (saving_circle_id, user_id, created_by)
        select ?, id, ? from unnest(?::uuid[]) as id on conflict do nothing returning user_id`,
