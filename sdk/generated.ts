@@ -1369,7 +1369,10 @@ export interface Operations {
       /** A day in UTC+7. */
       day: string;
     };
-    query: Record<string, never>;
+    query: {
+      /** CSV begins with a byte order mark, by which spreadsheets recognize UTF-8. */
+      bom?: true | false;
+    };
     body: undefined;
     answer: {
       /** The day in UTC+7. */

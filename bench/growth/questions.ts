@@ -63,6 +63,7 @@ export const lists: readonly (readonly [as: Reader, path: string, filter?: strin
   ['person', '/v1/accounts', 'kind=user'],
   ['person', '/v1/transactions', 'type=price'],
   ['person', '/v1/payments/orders'],
+  ['person', '/v1/addresses/mine'],
   ['person', '/v1/donations'],
   ['person', '/v1/donations/subscriptions'],
   ['person', '/v1/saving-circles', 'status=active'],

@@ -227,7 +227,7 @@ export function renderMessage(message: string): string {
 export function renderMails(mails: readonly CaughtMail[]): string {
   const rows = mails.map(
     ({ id, to, subject, received_at }) => `<tr><td>${moment(received_at)}</td><td>${escapeHtml(to)}</td>
-<td><a href="/mail/${id}">${escapeHtml(subject)}</a></td></tr>`,
+<td><a href="/mail/${encodeURIComponent(id)}">${escapeHtml(subject)}</a></td></tr>`,
   );
   const table = `<div class="scroll"><table><thead><tr><th>Received</th><th>To</th><th>Subject</th></tr></thead>
 <tbody>${rows.join('')}</tbody></table></div>`;
@@ -244,7 +244,7 @@ export function renderMail({ id, from, to, subject, text, received_at }: CaughtM
   return page(
     subject,
     `<main><h1>${escapeHtml(subject)}</h1><p class="lead">From ${escapeHtml(from)} to ${escapeHtml(to)}, ${moment(received_at)}</p>
-<iframe title="The mail" src="/mail/${id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox" style="width:100%;height:28rem;border:1px solid var(--line);border-radius:.5rem"></iframe>
+<iframe title="The mail" src="/mail/${encodeURIComponent(id)}/html" sandbox="allow-popups allow-popups-to-escape-sandbox" style="width:100%;height:28rem;border:1px solid var(--line);border-radius:.5rem"></iframe>
 <h2>Plain text</h2><pre style="white-space:pre-wrap;overflow-wrap:anywhere">${escapeHtml(text).replace(/https?:\/\/\S+/g, '<a href="$&" rel="noreferrer">$&</a>')}</pre>
 <p><a href="/mail">All mail</a></p></main>`,
   );

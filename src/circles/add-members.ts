@@ -12,6 +12,7 @@ import { thenWake } from '../shared/then-wake.ts';
 import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
+import { isInvited } from './find-circle.ts';
 import { lockLiveCircle } from './lock-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { drawsWithEntropy, needsConsent, termsOf } from './terms.ts';
@@ -122,7 +123,7 @@ function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent,
 async function lockJoinable(tx: EntityManager, { caller, circleId, accountIds }: Joining): Promise<SavingCircle> {
   const circle = await lockLiveCircle(tx, circleId);
   if (accountIds !== undefined) requireManager(caller, circle);
-  else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
+  else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle) && !(await isInvited(tx, circle, caller))) {
     refuse('FORBIDDEN', 'you may not join this saving circle', { field: 'id' });
   }
   return circle;

@@ -37,6 +37,12 @@ const ofUser = (userId: string): Condition => ({
     union select saving_circle_id from saving_circle_members where user_id = ?)`,
   params: [userId, userId],
 });
+/** Those, and new ones that they are asked to join. */
+const ofInvited = (userId: string): Condition =>
+  anyOf(ofUser(userId), {
+    sql: `row.status = 'new' and row.id in (select saving_circle_id from saving_circle_invitations where user_id = ?)`,
+    params: [userId],
+  });
 const ofAccount = (accountId: string): Condition => ({
   sql: `row.id in (select id from saving_circles where account_id = ?
     union select saving_circle_id from saving_circle_members where account_id = ?)`,
@@ -53,7 +59,7 @@ const shown = (...visibilities: string[]): Condition => ({
 });
 
 /**
- * Circles a caller lists: individuals those they created or joined; organization admins also the organization's and
+ * Circles a caller lists: individuals those they created, joined or are asked to join; organization admins also the organization's and
  * those its users show it; the platform all. With `organization_id`, others browse the marketplace: what that
  * organization shows publicly, and to its own users also what is visible to them; individuals may name only their own
  * (docs/contract.md 5).
@@ -66,7 +72,7 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
     const showing = allOf(named(own), shown('public', 'organization'));
     return [organizationId === undefined ? anyOf(owned, showing, ofUser(caller.userId)) : anyOf(owned, showing)];
   }
-  if (organizationId === undefined) return [ofUser(caller.userId)];
+  if (organizationId === undefined) return [ofInvited(caller.userId)];
   if (isOrganizationAdmin(caller)) return [named(organizationId), shown('public')];
   if (organizationId !== own) {
     refuse('FORBIDDEN', 'individuals may look into their own organization only', { field: 'organization_id' });

@@ -52,7 +52,9 @@ async function makeCircle(
   opening: CircleOpening,
 ): Promise<SavingCircle> {
   const holdingAccountId = newId();
-  await openAccount(tx, { id: holdingAccountId, kind: 'circle_holding', name: 'Saving circle', ownerId: circleId });
+  const by = { actorId: opening.createdBy, requestId: opening.requestId };
+  const holding = { id: holdingAccountId, kind: 'circle_holding', name: 'Saving circle', ownerId: circleId } as const;
+  await openAccount(tx, holding, by);
   const circle = tx.create(SavingCircle, {
     id: circleId,
     name: await sealer.open(placeOfName(circleId), opening.nameSealed),
@@ -73,13 +75,7 @@ async function makeCircle(
     ...(opening.turnOrder === 'lottery' ? await prepareDraw(sealer, circleId) : {}),
   });
   await tx.flush();
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'saving_circle',
-    resourceId: circleId,
-    actorId: opening.createdBy,
-    requestId: opening.requestId,
-  });
+  await recordEvent(tx, { event: 'RESOURCE_CREATED', resourceType: 'saving_circle', resourceId: circleId, ...by });
   return circle;
 }
 

@@ -95,12 +95,7 @@ routes.get(
   },
   async ({ em, caller, query, requestId }) => {
     const { items, ...listed } = await findTransactions(em, caller, query);
-    await recordRead(em, {
-      resourceType: 'transaction',
-      resourceId: caller.userId,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordRead(em, { resourceType: 'transaction', resourceId: null, actorId: caller.userId, requestId });
     return {
       status: 'success',
       statusCode: 200,

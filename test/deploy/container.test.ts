@@ -24,7 +24,15 @@ let settings: Record<string, string>;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'amanah-container-'));
   // What the last stage of the Dockerfile copies, and nothing else.
-  for (const name of ['src', 'workflows', 'activities', 'sdk', 'package.json', 'mikro-orm.config.ts']) {
+  for (const name of [
+    'src',
+    'workflows',
+    'activities',
+    'sdk',
+    'docs/app-first-hour.md',
+    'package.json',
+    'mikro-orm.config.ts',
+  ]) {
     cpSync(join(root, name), join(directory, name), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));

@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `npm run sdk:generate`; not edited by hand.
-# Made of 83b1348f5fdc8e363aa344e52b3b74ecb50ffc0c2ef4e61678270aaf8221ce89
+# Made of a4328e68983ea0b678daaa10512d34540738e3c016935ca92deb46c7383c7dc0
 # ruff: noqa
 
 from __future__ import annotations
@@ -2385,6 +2385,13 @@ class GetSettlementAnswer(TypedDict):
     lines: list[Line]
     """
     One line for each journal, oldest first.
+    """
+
+
+class GetSettlementQuery(TypedDict):
+    bom: NotRequired[Literal[True, False]]
+    """
+    CSV begins with a byte order mark, by which spreadsheets recognize UTF-8.
     """
 
 

@@ -64,6 +64,7 @@ export async function createSubscription(
     amount: formatMoney(body.amount),
     sourceAccountId: body.source_account_id,
     interval: body.interval,
+    refusesTwin: key === undefined,
     requestId,
     stamp,
   };

@@ -74,6 +74,8 @@ export interface SubscriptionOpening {
   amount: Money;
   sourceAccountId: string;
   interval: SubscriptionInterval;
+  /** Whether an equal one that was just begun refuses it, as a second click; a key says that it is none. */
+  refusesTwin?: boolean;
   requestId: string;
   stamp: OpeningStamp;
 }

@@ -21,7 +21,7 @@ grant select on all tables in schema public to amanah_app;
 
 -- Written down and never changed or taken away by the application.
 grant insert on events, donation_allocations, donation_subscription_attempts, payout_words, document_uploads, cause_managers,
-  recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
+  saving_circle_invitations, recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
   callback_keys, webhook_version_keys, withdrawals, payment_refunds
   to amanah_app;
 grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to amanah_app;

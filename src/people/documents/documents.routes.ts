@@ -124,13 +124,14 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     {
       summary: 'Register an object that is in storage',
       description:
-        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private. A file of a document that the caller may not see counts as somebody else’s. Above the user’s limit of stored bytes: 400.',
+        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. A file of a document that the caller may not see counts as somebody else’s. Above the user’s limit of stored bytes: 400.',
       access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
       body: z.strictObject({
         url: text(255),
         document_type: z.enum(documentTypes),
         product_type: z.enum(productTypes).optional(),
         product_id: uuid().optional(),
+        visibility: z.enum(visibilities).default('private'),
         category_id: uuid().nullish(),
       }),
       answers: { 201: One },
@@ -138,10 +139,10 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     },
     async ({ em, deps, caller, body, requestId }) => {
       const { url, document_type: documentType, product_type: productType = null, product_id: productId = null } = body;
-      const { category_id: categoryId = null } = body;
+      const { category_id: categoryId = null, visibility } = body;
       const { STORED_BYTES_PER_USER: maximumStoredBytes } = deps.config;
-      const input = { caller, requestId, url, documentType, productType, productId, categoryId, maximumStoredBytes };
-      const document = await registerDocument(em, deps, input);
+      const fields = { url, documentType, productType, productId, visibility, categoryId };
+      const document = await registerDocument(em, deps, { caller, requestId, ...fields, maximumStoredBytes });
       return created({ message: 'Document created', document: await presentDocument(document, deps) });
     },
   );
@@ -240,6 +241,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
           document_type: z.enum(documentTypes),
           product_type: z.enum(productTypes).nullable(),
           product_id: uuid().nullable(),
+          visibility: z.enum(visibilities),
           category_id: uuid().nullable(),
         })
         .partial(),

@@ -3,12 +3,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { must } from '../../shared/assert.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import { openProfile } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
 import { openFirstAccount } from './create-user.ts';
-import { countedAddress } from './login-failures.ts';
+import { countedAddress, loginAttempt, rememberLogin } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 
@@ -37,6 +38,7 @@ export async function acceptInvitation(em: EntityManager, sealer: Sealer, input:
     // Whoever has the token reads what is sent to the address.
     tx.assign(user, { password_hash: passwordHash, status: 'active', email_confirmed_at: now, updated_at: now });
     await tx.flush();
+    await rememberLogin(tx, loginAttempt(must(user.email_digest, 'an invited user has an address'), input.address));
     const { requestId } = input;
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

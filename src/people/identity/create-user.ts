@@ -1,8 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-
 import { openAccount } from '../../ledger/accounts/open-account.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
@@ -58,19 +56,9 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
 }
 
 /** Opens the first account of a user or an organization, with its event. */
-export async function openFirstAccount(
+export const openFirstAccount = (
   tx: EntityManager,
   owner: { userId: string } | { organizationId: string },
-  { actorId, requestId }: { actorId: string; requestId: string | null },
-): Promise<string> {
-  const kind = 'userId' in owner ? 'user' : 'organization';
-  const accountId = await openAccount(tx, { kind, name: 'Main', ...owner });
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'account',
-    resourceId: accountId,
-    actorId,
-    requestId,
-  });
-  return accountId;
-}
+  by: { actorId: string; requestId: string | null },
+): Promise<string> =>
+  openAccount(tx, { kind: 'userId' in owner ? 'user' : 'organization', name: 'Main', ...owner }, by);

@@ -189,17 +189,21 @@ export const limit = (standard = 10) =>
     .default(standard)
     .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: standard } });
 
-/** `discover=true`: what is open to everybody, whichever organization owns it. */
-export const discoverFlag = () =>
+/** A parameter of a query that is `true` or `false`. */
+const flag = (description: string) =>
   z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
     .optional()
-    .meta({
-      // The words `true` and `false` in the query; a boolean to clients.
-      override: { type: 'boolean', enum: [true, false] },
-      description: 'What is open to everybody, of the platform and of every organization, without private fields.',
-    });
+    // The words `true` and `false` in the query; a boolean to clients.
+    .meta({ override: { type: 'boolean', enum: [true, false] }, description });
+
+/** `discover=true`: what is open to everybody, whichever organization owns it. */
+export const discoverFlag = () =>
+  flag('What is open to everybody, of the platform and of every organization, without private fields.');
+
+/** `bom=true`: CSV that spreadsheets read as UTF-8. */
+export const bomFlag = () => flag('CSV begins with a byte order mark, by which spreadsheets recognize UTF-8.');
 
 /** `asc` or `desc` by `created_at`. */
 export const order = () => z.enum(['asc', 'desc']).default('desc');

@@ -45,6 +45,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/addresses': needs('create-address'),
   'GET /v1/addresses/:': needs('read-address'),
   'GET /v1/addresses': needs('read-address', ofPlatform),
+  'GET /v1/addresses/mine': needs('read-address'),
   'PATCH /v1/addresses/:': needs('update-address'),
   'POST /v1/documents/upload': needs('upload-document'),
   'POST /v1/documents': needs('create-document'),

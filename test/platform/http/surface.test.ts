@@ -151,8 +151,10 @@ describe('The surface of the API', () => {
     });
 
     it('say which field is required', async () => {
-      const answer = await stack.delete('/v1/workshop/things', {});
-      expect([answer.status, answer.body.message]).toEqual([400, 'names: is required']);
+      for (const body of [{}, { names: null }]) {
+        const answer = await stack.delete('/v1/workshop/things', body);
+        expect([answer.status, answer.body.message]).toEqual([400, 'names: is required']);
+      }
     });
 
     it('are read on DELETE', async () => {
