@@ -1,4 +1,14 @@
-import { cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
@@ -10,6 +20,7 @@ import { migrate } from '../../../src/migrate.ts';
 import { applicationRole, readerRole, refuseMightyRole } from '../../../src/platform/database/database-roles.ts';
 import { refuseOtherTimeOuts } from '../../../src/platform/database/database-time-outs.ts';
 import { openDatabase } from '../../../src/wiring/open-database.ts';
+import { eventually } from '../../support/eventually.ts';
 import { own } from '../../support/replicated.ts';
 import { withClient } from '../../support/with-client.ts';
 
@@ -20,19 +31,26 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-async function start(name: string): Promise<{ directory: string; port: number; password: string; database: string }> {
+interface Place {
+  directory: string;
+  port: number;
+  password: string;
+  database: string;
+}
+
+async function start(name: string, settings: Record<string, string> = {}): Promise<Place> {
   const place = {
     directory: join(directory, name),
     port: await findFreePort(),
     password: 'of-the-test',
     database: 'amanah',
-    settings: { fsync: 'off' },
+    settings: { fsync: 'off', ...settings },
   };
   parts.push(await startPostgres(place, { logFile: join(directory, `${name}.log`) }));
   return place;
 }
 
-/** As docs/operations.md says: the files between the two calls, then the log of what happened meanwhile, which is kept. */
+/** As `pg_basebackup` does: the files between the two calls, then the log of what happened meanwhile, which is kept. */
 async function backUp(from: { directory: string }, to: string, client: pg.Client): Promise<void> {
   const copy = (part: string, filter: (path: string) => boolean = () => true) =>
     cpSync(join(from.directory, part), join(to, part), { recursive: true, preserveTimestamps: true, filter });
@@ -91,5 +109,47 @@ describe('A restored base backup', () => {
     await using reader = await openDatabase({ url: postgresUrl({ ...restored, role: readerRole }), poolSize: 1 });
     expect((await runChecks(reader.em.fork())).filter(({ violations }) => violations > 0)).toEqual([]);
     expect(await migrate(postgresUrl({ ...restored, role: 'amanah_owner' }))).toEqual([]);
+  }, 120_000);
+});
+
+describe('A base backup with archived log', () => {
+  it('is restored to the point in time that the page of the runbook names', async () => {
+    const archive = mkdtempSync(join(tmpdir(), 'amanah-archive-'));
+    chmodSync(archive, 0o777);
+    const original = await start('archived', { archive_mode: 'on', archive_command: `cp %p ${archive}/%f` });
+    const moment = await withClient(postgresUrl(original), async (client) => {
+      await client.query('create table kept (what text)');
+      await backUp(original, join(directory, 'earlier'), client);
+      await client.query("insert into kept values ('before')");
+      const { rows } = await client.query<{ moment: string }>('select clock_timestamp()::text as moment');
+      await client.query("insert into kept values ('after')");
+      const { rows: last } = await client.query<{ file: string }>('select pg_walfile_name(pg_switch_wal()) as file');
+      await eventually(
+        async () => existsSync(join(archive, last[0]?.file ?? '')),
+        (isThere) => isThere,
+      );
+      return rows[0]?.moment ?? '';
+    });
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/runbook/restore.md'), 'utf8');
+    const settings = page.match(/^ *(restore_command|recovery_target_\w+) = .+$/gm) ?? [];
+    expect(settings).toHaveLength(3);
+    const filled = settings.map((line) =>
+      line.replace('/archive/', `${archive}/`).replace(/'2026-[^']+'/, `'${moment}'`),
+    );
+    const to = join(directory, 'earlier');
+    appendFileSync(join(to, 'postgresql.conf'), `\n${filled.join('\n')}\n`);
+    writeFileSync(join(to, 'recovery.signal'), '');
+    const { uid, gid } = statSync(original.directory);
+    own(to, uid, gid);
+    const kept = await withClient(postgresUrl(await start('earlier')), async (client) => {
+      await eventually(
+        async () =>
+          (await client.query<{ running: boolean }>('select pg_is_in_recovery() as running')).rows[0]?.running,
+        (isRunning) => isRunning === false,
+      );
+      return (await client.query<{ what: string }>('select what from kept')).rows;
+    });
+    expect(kept).toEqual([{ what: 'before' }]);
+    rmSync(archive, { recursive: true, force: true });
   }, 120_000);
 });
