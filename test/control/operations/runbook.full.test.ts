@@ -51,7 +51,7 @@ const notHere: [RegExp, string][] = [
   [/^npm run archive/, 'as the owner; archives have tests of their own'],
   [/^npm run sql$/, 'every query of the runbook is read by it'],
   [/^create role amanah_owner/, 'before there is a database, as its superuser'],
-  [/^delete from sweep_looks/, 'as the owner, whom nobody is by `npm run sql`'],
+  [/^\s*delete from sweep_looks/, 'as the owner, whom nobody is by `npm run sql`'],
   [/worker deployment/, 'workers here have no version; the torture has that fault'],
 ];
 

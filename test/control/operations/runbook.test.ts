@@ -37,7 +37,7 @@ describe('The runbook', () => {
         .toLowerCase()
         .replaceAll(/[^\w\- ]/g, '')
         .replaceAll(' ', '-');
-    const documents = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md'], { cwd: root }).map((path) => ({
+    const documents = globSync(['*.md', '{docs,deploy,sdk}/**/*.md'], { cwd: root }).map((path) => ({
       path,
       text: read(path),
     }));
