@@ -216,7 +216,7 @@ describe('A base backup with archived log', () => {
     await paidTimes(paid + 50);
     const [postmaster] = readFileSync(join(original.directory, 'postmaster.pid'), 'utf8').split('\n');
     process.kill(Number(postmaster), 'SIGQUIT');
-    rmSync(original.directory, { recursive: true, force: true });
+    rmSync(original.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     isLost = true;
     await Promise.all(load);
     await stack.stop();
