@@ -42,7 +42,7 @@ await runMain(async () => {
   measureSeals(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.workflows;
-  await using _prepared = await keepPrepared({
+  await using prepared = await keepPrepared({
     client,
     namespace: config.TEMPORAL_NAMESPACE,
     taskQueue,
@@ -52,6 +52,7 @@ await runMain(async () => {
       await lookAtEverythingAgain(deps.orm.em.fork());
     },
   });
+  deps.readiness.search_attributes = prepared.ready;
   installRuntime(deps);
   const connection = await NativeConnection.connect(connectionOptions(config));
   try {

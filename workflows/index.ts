@@ -9,18 +9,7 @@ export { partnerPayout, paymentRefund, withdrawal } from './payouts.ts';
 export { personErasure } from './person-erasure.ts';
 export { reconciliation } from './reconciliation.ts';
 export { savingCircle } from './saving-circle.ts';
-export {
-  forgetOldRows,
-  redeliverCallbacks,
-  runLedgerChecks,
-  sweepDecisions,
-  sweepDeliveries,
-  sweepOverduePayments,
-  sweepPayouts,
-  sweepReceipts,
-  sweepSavingCircles,
-  sweepSubscriptions,
-} from './schedules.ts';
+export { forgetOldRows, redeliverCallbacks, runLedgerChecks, sweep } from './schedules.ts';
 export { sealJournals } from './seal-journals.ts';
 export { unmatchedReceipt } from './unmatched-receipt.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

@@ -102,7 +102,7 @@ export async function openDependencies(config: Config, options: { process: strin
     traced: telemetry.on,
   });
   const prover = createProver(config.DATA_ENCRYPTION_KEYS);
-  const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE, prover);
+  const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE, prover, config.PUBLIC_URL);
   const storage = openStorage(config);
   const personalKeys = createPersonalKeys(keysOrm, createSealer(config.DATA_ENCRYPTION_KEYS), agreeOnKeys(orm));
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, personalKeys);

@@ -361,7 +361,12 @@ describe('Temporal’s port, which has no login,', () => {
         return [[data.metadata.name, (data.spec.ingress ?? []).flatMap((rule) => rule.ports.map(({ port }) => port))]];
       }),
     );
-    expect(ports).toEqual({ amanah: [], 'amanah-api': [3000, 3003], 'amanah-worker': [3001, 3002] });
+    expect(ports).toEqual({
+      amanah: [],
+      'amanah-api': [3000, 3003],
+      'amanah-egress': [],
+      'amanah-worker': [3001, 3002],
+    });
   });
 });
 

@@ -30,7 +30,7 @@ const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: st
   ],
 ];
 
-/** Where a session is needed, and why; such a place connects to the database itself (docs/operations.md, A pooler). */
+/** Where a session is needed, and why; such a place connects to the database itself (docs/reference.md, Pooler). */
 const exemptions: Readonly<Record<string, RegExp>> = {
   // Concurrent migrations take turns; one connection holds lock and time-outs.
   'src/wiring/commands/migrate.ts': /pg_try_advisory_lock/,

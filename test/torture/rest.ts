@@ -208,11 +208,9 @@ async function tellEnded(topology: Topology, running: ReadonlySet<string>): Prom
     ]);
   }
   await owner().execute('delete from sweep_looks where subject_id = any(?::uuid[])', [ids]);
-  for (const type of ['sweepSavingCircles', 'sweepSubscriptions']) {
-    await client.workflow
-      .start(type, { workflowId: `torture/rest/${type}`, taskQueue, args: [] })
-      .catch(() => undefined);
-  }
+  await client.workflow
+    .start('sweep', { workflowId: 'torture/rest/sweep', taskQueue, args: [] })
+    .catch(() => undefined);
 }
 
 /** So many requests of a payout are made here: the next would be made an hour later. */

@@ -30,7 +30,7 @@ routes.get(
     description:
       '`cases` wait for a person, by kind and age, including zeros; `backlog` waits for a machine longer than it should. ' +
       '`clearing` is what the provider holds for us, by our books and by its own answer now (null without one); they may ' +
-      'differ by what is under way and by what was there before, which `last_comparison` has judged. docs/operations.md ' +
+      'differ by what is under way and by what was there before, which `last_comparison` has judged. docs/runbook ' +
       'says what to do about each kind.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     answers: {

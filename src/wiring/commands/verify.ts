@@ -58,7 +58,7 @@ function list(waiting: Backlog[]): string {
   const lines = waiting.map(
     ({ what, rows, oldest }) => `  ${what}: ${rows}, since ${oldest?.toISOString() ?? 'unknown'}`,
   );
-  return ['Waiting for people or for another try (docs/operations.md, What to watch):', ...lines].join('\n');
+  return ['Waiting for people or for another try (docs/runbook):', ...lines].join('\n');
 }
 
 function describe(verdict: SealVerdict): string {

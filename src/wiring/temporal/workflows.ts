@@ -50,8 +50,8 @@ export interface Workflows
  * The workflows of one task queue, through a Temporal client. Without a prover nothing can be started, only looked
  * after.
  */
-export function createWorkflows(client: Client, taskQueue: string, prover?: Prover): Workflows {
-  const temporal = createTemporal(client, taskQueue, prover);
+export function createWorkflows(client: Client, taskQueue: string, prover?: Prover, publicUrl?: string): Workflows {
+  const temporal = createTemporal(client, taskQueue, prover, publicUrl);
   const hints = createHints();
   return {
     client,

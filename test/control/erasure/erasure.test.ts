@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { keysUrlBeside } from '../../../dev/postgres.ts';
 import { applyRegister } from '../../../src/control/erasure/apply-register.ts';
 import { continueErasure } from '../../../src/control/erasure/continue-erasure.ts';
@@ -8,6 +6,7 @@ import { opened } from '../../circles/begin-circle.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin, fund } from '../../support/build.ts';
 import { approve, buildOperators, type Operators } from '../../support/decide.ts';
 import { buildTransaction, upload } from '../../support/documents.ts';
+import { blocksOf } from '../../support/operators-documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withClient } from '../../support/with-client.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
@@ -340,7 +339,7 @@ describe('An erasure that waits', () => {
   it('has a workflow again when Temporal has lost it', async () => {
     const { user } = await waiting('73 hours');
     await stack.em().execute("delete from sweep_looks where kind = 'erasure'");
-    await stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/decision-sweep`).trigger();
+    await stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/sweep`).trigger();
     await eventually(
       () => erasureOf(user.id),
       (erasure) => erasure?.status === 'erased',
@@ -367,9 +366,7 @@ describe('After a restore', () => {
   const apply = () => applyRegister(stack.em(), stack.deps);
   /** The query of the runbook that lists whom something keeps although they were erased again. */
   const keptAlthoughErased = () => {
-    const runbook = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
-    const queries = [...runbook.matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql = '']) => sql);
-    const [query = '', ...others] = queries.filter((sql) => sql.includes('hold_of_person'));
+    const [query = '', ...others] = blocksOf('sql').filter((sql) => sql.includes('hold_of_person'));
     expect(others).toEqual([]);
     return stack.owner().execute<{ user_id: string; kept_by: string }[]>(query);
   };

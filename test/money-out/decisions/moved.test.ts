@@ -26,7 +26,7 @@ beforeAll(async () => {
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
   partner = await buildPayer(stack, { available: '100000000' });
-  await pauseSchedules(stack, ['decision-sweep']);
+  await pauseSchedules(stack, ['sweep']);
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

@@ -232,7 +232,7 @@ it('is reserved once when it is approved twice at once, and sent once when its w
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
   await loseWorkflow(stack.deps.workflows.client, `partner-payout-batch/${id}`);
   await stack.owner().execute('update payout_batches set look_again_at = now() where id = ?', [id]);
-  await stack.deps.workflows.client.workflow.execute('sweepPayouts', {
+  await stack.deps.workflows.client.workflow.execute('sweep', {
     workflowId: `test/${newId()}`,
     taskQueue: stack.deps.workflows.taskQueue,
     args: [],

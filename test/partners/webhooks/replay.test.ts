@@ -70,7 +70,7 @@ async function sweepWhatIsLeft(): Promise<void> {
        where partner_id = ? and status = 'pending'`,
       [partner.id],
     );
-    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${newId()}`, args: [] });
+    await client.workflow.execute('sweep', { taskQueue, workflowId: `sweep-${newId()}`, args: [] });
   }
 }
 
@@ -206,7 +206,7 @@ describe('A replay', () => {
       .owner()
       .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [id]);
     const { client, taskQueue } = stack.deps.workflows;
-    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${id}`, args: [] });
+    await client.workflow.execute('sweep', { taskQueue, workflowId: `sweep-${id}`, args: [] });
     await deliveredAgain(1);
   });
 });
