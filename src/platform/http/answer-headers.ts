@@ -17,6 +17,8 @@ const headerTexts = {
       'months before, by `Deprecation` and `Sunset`.',
     partnerApiVersion,
   ],
+  Deprecation: ['Since when the operation is deprecated: `@` and seconds since 1970 (RFC 9745).', '@1798761600'],
+  Sunset: ['Until when the operation works (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT'],
   'RateLimit-Limit': ['How many requests this key may make in ten seconds.', '2000'],
   'RateLimit-Remaining': ['How many of them are left.', '1999'],
   'RateLimit-Reset': ['Seconds until the oldest of them no longer counts.', '10'],
@@ -24,12 +26,14 @@ const headerTexts = {
 type HeaderName = keyof typeof headerTexts;
 
 /** The headers of an answer to a route with this status, as references into the document. */
-export function headersOf({ path, idempotent }: Pick<Route, 'path' | 'idempotent'>, status: number) {
+export function headersOf(route: Pick<Route, 'path' | 'idempotent' | 'deprecated'>, status: number) {
+  const { path, idempotent, deprecated } = route;
   const names: HeaderName[] = ['x-request-id'];
   const isPartners = isPartnerPath(path);
   // Partners' keys also keep the provider's refusal.
   if (idempotent && (status < 400 || (isPartners && status === 502))) names.push('Idempotency-Replayed');
   if (status === 429 || status === 503) names.push('Retry-After');
+  if (deprecated) names.push('Deprecation', 'Sunset');
   if (isPartners) names.push('Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 }
