@@ -120,6 +120,9 @@ export const guidePage = (page: GuidePage, addresses: GuideAddresses): string =>
 export const appPage = (addresses: GuideAddresses): string =>
   guideLayout('/docs/start', 'The first hour of an app', readGuide('../../docs/app-first-hour.md', addresses), 'apps');
 
+/** The file name of the collection for Postman. */
+export const collection = 'amanah-partner.postman_collection.json';
+
 /** The page of the clients: how each is installed. */
 export const clientsPage = (api: string): string =>
   guideLayout(
@@ -146,5 +149,10 @@ pip install "${api}/docs/sdk/${wheel}"
 \`\`\`
 
 The [start](/docs/partners/start) shows both at work.
+
+## Postman
+
+Import [${collection}](/docs/sdk/${collection}) and set its variables \`api_key\` and \`signing_secret\`: each call has an example
+and is signed before it is sent.
 `),
   );

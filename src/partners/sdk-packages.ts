@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { crc32, gzipSync } from 'node:zlib';
+import { printPythonModels } from './python-models.ts';
 
 /** The clients as packages, made of their sources when one is asked for: what is installed is what this API speaks. */
 const source = join(import.meta.dirname, '..', '..', 'sdk');
@@ -42,8 +43,8 @@ export function packForNpm(): Buffer {
   ]);
 }
 
-/** A wheel for pip. */
-export function packWheel(): Buffer {
+/** A wheel for pip, with the types of the partners' document. */
+export function packWheel(document: object): Buffer {
   const project = read('python', 'pyproject.toml');
   const [, python = ''] = /requires-python = "(.*)"/.exec(project) ?? [];
   const [, needs = ''] = /^dependencies = \["(.*)"\]/m.exec(project) ?? [];
@@ -67,6 +68,7 @@ export function packWheel(): Buffer {
   ].join('\n');
   const files = [
     ...modules,
+    file('amanah_partner/models.py', printPythonModels(document)),
     file(`${info}/METADATA`, metadata),
     file(`${info}/WHEEL`, 'Wheel-Version: 1.0\nGenerator: amanah\nRoot-Is-Purelib: true\nTag: py3-none-any\n'),
   ];
