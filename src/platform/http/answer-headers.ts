@@ -17,13 +17,21 @@ const headerTexts = {
       'months before, by `Deprecation` and `Sunset`.',
     partnerApiVersion,
   ],
-  Deprecation: ['Since when the operation is deprecated: `@` and seconds since 1970 (RFC 9745).', '@1798761600'],
-  Sunset: ['Until when the operation works (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT'],
   'RateLimit-Limit': ['How many requests this key may make in ten seconds.', '2000'],
   'RateLimit-Remaining': ['How many of them are left.', '1999'],
   'RateLimit-Reset': ['Seconds until the oldest of them no longer counts.', '10'],
 } as const;
 type HeaderName = keyof typeof headerTexts;
+
+const describe = ([description, example]: readonly [string, string]) => ({
+  description,
+  schema: { type: 'string' as const, examples: [example] },
+});
+/** Those of what is deprecated, which is rarely anything. */
+const deprecationHeaders = {
+  Deprecation: describe(['Since when it is deprecated: `@` and seconds since 1970 (RFC 9745).', '@1798761600']),
+  Sunset: describe(['Until when it works (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT']),
+};
 
 /** The headers of an answer to a route with this status, as references into the document. */
 export function headersOf(route: Pick<Route, 'path' | 'idempotent' | 'deprecated'>, status: number) {
@@ -33,15 +41,12 @@ export function headersOf(route: Pick<Route, 'path' | 'idempotent' | 'deprecated
   // Partners' keys also keep the provider's refusal.
   if (idempotent && (status < 400 || (isPartners && status === 502))) names.push('Idempotency-Replayed');
   if (status === 429 || status === 503) names.push('Retry-After');
-  if (deprecated) names.push('Deprecation', 'Sunset');
   if (isPartners) names.push('Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
+  const common = names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]);
+  return { ...Object.fromEntries(common), ...(deprecated && deprecationHeaders) };
 }
 
 /** The headers as components of the document, each with what it means. */
 export const answerHeaders = Object.fromEntries(
-  Object.entries(headerTexts).map(([name, [description, example]]) => [
-    name,
-    { description, schema: { type: 'string' as const, examples: [example] } },
-  ]),
+  Object.entries(headerTexts).map(([name, text]) => [name, describe(text)]),
 );
