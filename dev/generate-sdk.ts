@@ -4,9 +4,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { partnerTexts } from '../src/partners/reference-texts.ts';
+import { buildPartnerDocument } from '../src/partners/partner-document.ts';
 import { refPrefix, type Schema } from '../src/platform/http/json-schema.ts';
-import { buildOpenApi } from '../src/platform/http/openapi.ts';
 import { version } from '../src/shared/version.ts';
 import { routeGroups } from '../src/wiring/app.ts';
 import { webhookDocuments } from '../src/wiring/webhook-documents.ts';
@@ -14,7 +13,7 @@ import { webhookDocuments } from '../src/wiring/webhook-documents.ts';
 interface Content {
   content?: Record<string, { schema?: Schema }>;
 }
-export interface Parameter {
+interface Parameter {
   in: string;
   name: string;
   required?: boolean;
@@ -39,16 +38,10 @@ const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** The text of the generated file, for the API of this source tree. */
 export function generateTypes(): string {
-  const built = buildOpenApi(routeGroups, {
-    version,
-    url: 'http://localhost',
-    webhooks: webhookDocuments,
-    partnerTexts,
-  });
+  const built = buildPartnerDocument(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments });
   const document: Document = JSON.parse(JSON.stringify(built));
   const used = new Set([refusal]);
   const operations = Object.entries(document.paths)
-    .filter(([path]) => path.startsWith('/v1/partners/'))
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .flatMap(([path, item]) =>
       methods.flatMap((method) => {
@@ -96,7 +89,7 @@ function printOperation(name: string, operation: Operation, used: Set<string>): 
 }
 
 /** Parameters as the fields of one object. */
-export function asObject(parameters: readonly Parameter[]): Schema {
+function asObject(parameters: readonly Parameter[]): Schema {
   const properties = Object.fromEntries(
     parameters.map(({ name, schema, description }) => [name, { ...schema, ...(description && { description }) }]),
   );

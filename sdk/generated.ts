@@ -848,9 +848,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: Instrument[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -992,9 +992,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: PartnerPayment[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1070,9 +1070,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: Refund[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1160,9 +1160,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: PayoutBatch[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1235,9 +1235,9 @@ export interface Operations {
     answer: {
       /** The items of this page. */
       items: PayoutBatchItem[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1282,9 +1282,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: ListedPayout[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1558,9 +1558,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: WebhookDelivery[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1622,9 +1622,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: WebhookEndpoint[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;

@@ -7,7 +7,10 @@ import { buildQris, qrisReference, sandboxMerchant } from './qris.ts';
 import type { Store } from './store.ts';
 import { invalid } from './wire-error.ts';
 
-/** The default lifetime of an instrument, two days; e-wallets have no expiry of their own on this wire. */
+/**
+ * The default lifetime of an instrument, two days. E-wallets have no expiry of their own on this wire: what their merchant
+ * writes beside them (`expires_at` in `metadata`) is when it ends them.
+ */
 const defaultLifetimeMs = 48 * 60 * 60 * 1000;
 const redirectWallets = ['ASTRAPAY', 'DANA', 'LINKAJA', 'NEXCASH', 'SHOPEEPAY'] as const;
 
@@ -155,7 +158,7 @@ function particularsOf(store: Store, body: CreatePaymentRequest, uuid: string, o
         mobileNumber: channel_properties.mobile_number ?? null,
         returnUrl: channel_properties.success_return_url ?? null,
         status: push ? 'PENDING' : 'REQUIRES_ACTION',
-        expiresAt: end(),
+        expiresAt: end(expiresAt.safeParse(body.metadata?.expires_at).data),
       };
     }
   }

@@ -1,8 +1,9 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { queryValue } from './http.ts';
+import { renderMail, renderMails } from './mail-pages.ts';
 import { findMail, listMails } from './mail-server.ts';
-import { renderMail, renderMails, renderMessage } from './page.ts';
+import { renderMessage } from './page.ts';
 import type { Store } from './store.ts';
 
 const shown = 100;

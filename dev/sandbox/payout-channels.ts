@@ -88,3 +88,7 @@ export function requirePayable(channelCode: string, accountNumber: string, amoun
     throw new WireError(400, 'MAXIMUM_TRANSFER_LIMIT_ERROR', `${channelCode} takes at most ${channel.maximum}`);
   }
 }
+
+/** The name of the bank or wallet behind a code, for payments or payouts; the code where there is none. */
+export const bankNameOf = (code: string): string =>
+  payoutChannels.find((channel) => channel.code === code || channel.code === `ID_${code}`)?.name ?? code;

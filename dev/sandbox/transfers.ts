@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readCosts, readOwnMoney } from './costs.ts';
 import { queueCallback } from './outbox.ts';
 import type { Job } from './scheduler.ts';
-import { dueAt, stepJob } from './steps.ts';
+import { dueAt, listForPage, stepJob } from './steps.ts';
 import type { Row, Store } from './store.ts';
 import { fateOf, presentTransfer, type SandboxTransfer } from './transfer.ts';
 import { notFound, WireError } from './wire-error.ts';
@@ -148,9 +148,8 @@ export function readBalance(store: Store): number {
   return openingBalance + readOwnMoney(store) + sum(paid) - sum(sent) - sum(refunded);
 }
 
-/** Newest first, for the page. */
-export const listNewestTransfers = (store: Store, limit: number): SandboxTransfer[] =>
-  store.all('select document from transfers order by seq desc limit ?', limit).map(transferIn);
+/** Those that the page shows. */
+export const listTransfersForPage = (store: Store, limit: number) => listForPage(store, 'transfers', limit, transferIn);
 
 /** The job that completes accepted transfers. */
 export const transferJob = (store: Store): Job => stepJob(store, 'transfers', transferIn, become);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked } from 'marked';
-import { npmPackage, wheel } from './sdk-packages.ts';
+import { npmPackage, sdkSource, wheel } from './sdk-packages.ts';
 
 /** The guide's pages in the order in which they are read, each with its title in the menu. */
 export const guidePages = {
@@ -102,11 +102,22 @@ ${body}
 `;
 }
 
+const receivers = { Express: 'express', Fastify: 'fastify', 'Next.js': 'nextjs' };
+/** Receivers of webhooks, which the tests run, as a reader has them who installed the client. */
+const showReceivers = (): string =>
+  Object.entries(receivers)
+    .map(([name, file]) => {
+      const source = readFileSync(join(sdkSource, 'receivers', `${file}.ts`), 'utf8');
+      return `### ${name}\n\n\`\`\`ts\n${source.replace('../index.ts', 'amanah-partner')}\`\`\``;
+    })
+    .join('\n\n');
+
 /** A text of ours, with the addresses, file names and versions of this API in its blocks. */
 function readGuide(file: string, { api, sandbox }: GuideAddresses): string {
   const text = readFileSync(join(import.meta.dirname, file), 'utf8')
     .replaceAll('{{api}}', api)
     .replaceAll('{{sandbox}}', sandbox ?? `\${AMANAH_SANDBOX_URL:?the sandbox's address}`)
+    .replace('{{receivers}}', showReceivers)
     .replaceAll('{{npm}}', npmPackage)
     .replaceAll('{{wheel}}', wheel);
   return renderMarkdown(text);
@@ -119,6 +130,9 @@ export const guidePage = (page: GuidePage, addresses: GuideAddresses): string =>
 /** What somebody who builds an app reads first. */
 export const appPage = (addresses: GuideAddresses): string =>
   guideLayout('/docs/start', 'The first hour of an app', readGuide('../../docs/app-first-hour.md', addresses), 'apps');
+
+/** The file name of the collection for Postman. */
+export const collection = 'amanah-partner.postman_collection.json';
 
 /** The page of the clients: how each is installed. */
 export const clientsPage = (api: string): string =>
@@ -146,5 +160,10 @@ pip install "${api}/docs/sdk/${wheel}"
 \`\`\`
 
 The [start](/docs/partners/start) shows both at work.
+
+## Postman
+
+Import [${collection}](/docs/sdk/${collection}) and set its variables \`api_key\` and \`signing_secret\`: each call has an example
+and is signed before it is sent.
 `),
   );

@@ -54,6 +54,12 @@ describe("The partners' guide", () => {
     expect(wrong).toEqual([]);
   });
 
+  it('shows receivers of webhooks that import the client as its reader has it', () => {
+    const webhooks = pages.get('/docs/partners/webhooks') ?? '';
+    for (const name of ['express', 'fastify', 'nextjs']) expect(webhooks).toContain(`<h3 id="${name}">`);
+    expect(webhooks.match(/from &#39;amanah-partner&#39;/g)).toHaveLength(3);
+  });
+
   it('has a heading for what people look for', () => {
     const concepts = pages.get('/docs/partners/concepts') ?? '';
     for (const word of ['cancel', 'retry', 'paging', 'fees', 'refunds', 'restore']) {

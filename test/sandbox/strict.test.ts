@@ -83,8 +83,13 @@ describe('A payout', () => {
     const { body } = await sendPayout(
       payoutBody({}, { account_number: '0001000131313', account_holder_name: '<b>Siti' }),
     );
+    // However many came since.
+    await Promise.all(Array.from({ length: 21 }, () => sendPayout(payoutBody())));
     const list = await (await fetch(`${sandbox.url}/`)).text();
     expect(list).toContain(`/payouts/${body.id}`);
+    expect(list).toContain('waits for your hand');
+    expect(list).toContain('Bank Rakyat Indonesia');
+    expect(list).toMatch(/\d+ older ones are not shown/);
     const read = async () => (await fetch(`${sandbox.url}/payouts/${body.id}`)).text();
     expect(await read()).toContain('&lt;b&gt;Siti');
     expect(await read()).toContain('This payout is accepted');

@@ -44,6 +44,7 @@ export async function requestPartnerInstrument(
     channelCode: channel.channel_code,
     amount: payment.amount,
     expiresAt: payment.expires_at,
+    ...(payment.external_ref && { description: payment.external_ref }),
     customer,
     returnUrl: returnUrl ?? returnUrlOf(publicUrl, payment.id),
   };

@@ -15,7 +15,7 @@ const field = 'user_id';
  */
 export const admittingApprover: DecisionHandling<'admit_approver'> = {
   async look(em, _, { user_id: id }, proposerId) {
-    const user = (await em.findOne(User, id)) ?? refuse('NOT_FOUND', 'there is no such user', { field });
+    const user = (await em.findOne(User, id)) ?? refuse('NOT_FOUND', 'the user was not found', { field });
     const whyNot = await whyNotAdmitting(em, { userId: id, personId: proposerId, otherId: null });
     if (whyNot !== null) refuse('FORBIDDEN', whyNot, { field });
     const why = await whyNotAdmissible(em, user);

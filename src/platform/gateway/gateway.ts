@@ -12,6 +12,7 @@ export interface InstrumentRequest {
   /** IDR, whole rupiah. */
   amount: Money;
   expiresAt: Date;
+  /** What it is for, as the provider's own pages show it. */
   description?: string;
   customer?: { name?: string; email?: string; phone?: string };
   /** Where an e-wallet's checkout sends the payer afterwards. */

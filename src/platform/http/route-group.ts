@@ -55,6 +55,8 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   formats?: readonly DocumentFormat[];
   /** Statuses of refusals beyond those that every route has. */
   refusals?: readonly number[];
+  /** The days since when it is deprecated and until when it works, as every answer says (`Deprecation`, `Sunset`). */
+  deprecated?: { since: string; until: string };
   /** Takes an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
   idempotent?: boolean;
   /** The most bytes of the body, where it is not the usual limit (`bodyLimitBytes`). */

@@ -220,7 +220,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await page.getByLabel('Reference').inputValue()).toBe('withdrawal 7');
     await keepPicture(page, 'refused');
     await page.goto(`${stack.url}/operations/decisions/${newId()}`);
-    expect(await complaint(page)).toContain('the decision was not found');
+    expect(await complaint(page)).toContain('The decision was not found');
   });
 
   it('ask for the second factor, and let nobody approve without one', async () => {

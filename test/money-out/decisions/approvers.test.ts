@@ -115,7 +115,7 @@ describe('An approver', () => {
       [400, 'user_id: the role of the user lacks the permission approve-decision'],
       [400, 'user_id: the user is suspended, not active'],
       [400, 'user_id: the user has been admitted already'],
-      [404, 'user_id: there is no such user'],
+      [404, 'user_id: the user was not found'],
     ]);
   });
 

@@ -237,7 +237,12 @@ describe('A replay is refused', () => {
     ],
     ['that ends before it begins', { from: today, to: '2020-01-01' }, 400, 'to: must not be before from'],
     ['with an unknown field', { ...period, status: 'parked' }, 400, 'status: unknown field'],
-    ['for an endpoint that is missing', { ...period, endpoint_id: randomUUID() }, 404, 'the endpoint was not found'],
+    [
+      'for an endpoint that is missing',
+      { ...period, endpoint_id: randomUUID() },
+      404,
+      'the webhook endpoint was not found',
+    ],
   ])('%s', async (_, body, status, complaint) => {
     await tellInThePast(1);
     const refused = await replay(body);

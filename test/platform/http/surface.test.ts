@@ -57,7 +57,12 @@ workshop.get('/away', { summary: 'Database away', access: open(), answers: { 200
 });
 workshop.get(
   '/restricted',
-  { summary: 'Restricted', access: allow('read-event', { scope: 'all' }), answers: { 200: z.object({}) } },
+  {
+    summary: 'Restricted',
+    access: allow('read-event', { scope: 'all' }),
+    deprecated: { since: '2027-01-01', until: '2027-07-01' },
+    answers: { 200: z.object({}) },
+  },
   async () => ({}),
 );
 
@@ -74,6 +79,16 @@ describe('The surface of the API', () => {
     });
   });
   afterAll(() => stack?.stop());
+
+  it('says with every answer, refusals too, since when and until when a route that is deprecated works', async () => {
+    const { status, headers } = await stack.get('/v1/workshop/restricted');
+    expect([status, headers.get('deprecation'), headers.get('sunset')]).toEqual([
+      401,
+      '@1798761600',
+      'Thu, 01 Jul 2027 00:00:00 GMT',
+    ]);
+    expect((await stack.get('/v1/workshop/list')).headers.has('deprecation')).toBe(false);
+  });
 
   const postRaw = (raw: string | Uint8Array<ArrayBuffer>, path = '/v1/workshop/money') =>
     stack.post(path, undefined, { raw, headers: { 'content-type': 'application/json' } });

@@ -1,5 +1,5 @@
 import express from 'express';
-import { type VerifiedWebhook, verifyWebhook, WebhookError } from '../../sdk/index.ts';
+import { type VerifiedWebhook, verifyWebhook, WebhookError } from '../index.ts';
 
 /** Does what a webhook asks for, once: keep its id in the transaction that fulfils, and do nothing for one you have. */
 export type Take = (verified: VerifiedWebhook) => Promise<void>;
