@@ -181,7 +181,11 @@ describe('The container’s start command, in a bare directory', () => {
         );
         return isNamed ? [command.replace('node ', '')] : [];
       });
-      const ofTests = ['src/migrate.ts', 'src/wiring/commands/verify.ts', 'src/wiring/commands/archive-restore.ts'];
+      const ofTests = [
+        'src/wiring/commands/migrate.ts',
+        'src/wiring/commands/verify.ts',
+        'src/wiring/commands/archive-restore.ts',
+      ];
       expect(named.filter((script) => script.startsWith('src/') && !ofTests.includes(script)).toSorted()).toEqual(
         Object.keys(typed),
       );
