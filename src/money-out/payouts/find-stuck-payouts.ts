@@ -62,9 +62,8 @@ const reasonOfBeyond = (kind: 'DOUBLE_TRANSFER' | 'UNKNOWN_TRANSFER', providerId
 /** SQL: since when the provider has had a payout that it has accepted. */
 export const acceptedSince = `coalesce(${firstSentAt('payouts.id')}, created_at)`;
 
-/** Payouts that people ended as failed, whose money counts as gone until the provider has said what became of them. */
-export const unheardPayouts = `select id, finalized_at as since from payouts
-  where status = 'failed' and has_left and booked_at is null and explained_word is null`;
+/** SQL: people ended it as failed, and its money counts as gone until the provider has said what became of it. */
+export const isUnheard = "status = 'failed' and has_left and booked_at is null and explained_word is null";
 
 /** Accepted payouts count as stuck a day after they were sent. */
 const since = `coalesce(unknown_since, contradicted_at, finalized_at, ${acceptedSince} + interval '1 day')`;
@@ -73,7 +72,7 @@ const stuck = `stuck as (
     null as provider_id, null as beyond
   from payouts
   where (unknown_since is not null and (? = 0 or unknown_since <= now() - make_interval(mins => ?)))
-    or contradicted_at is not null or id in (select id from (${unheardPayouts}) unheard)
+    or contradicted_at is not null or (${isUnheard})
     or (status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'
       and ${acceptedSince} < now() - interval '1 day' - make_interval(mins => ?))
   union all
