@@ -1,4 +1,4 @@
-import { readBacklog } from '../../../src/control/operations/measure-backlog.ts';
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { buildOperators, decide } from '../../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import {
