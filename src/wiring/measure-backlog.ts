@@ -5,7 +5,7 @@ import { unreceiptedPayments } from '../control/reconciliation/compare-payments.
 import { unreconciledDays } from '../control/reconciliation/reconciled-days.ts';
 import { overdueSubscriptions } from '../giving/donations/sweep-subscriptions.ts';
 import { overdue, overdueReleases, withoutInstrument } from '../money-in/callbacks/sweep-overdue-payments.ts';
-import { acceptedSince } from '../money-out/payouts/find-stuck-payouts.ts';
+import { acceptedSince, isUnheard } from '../money-out/payouts/find-stuck-payouts.ts';
 import { overduePayouts } from '../money-out/payouts/sweep-payouts.ts';
 import { overdueDeliveries } from '../partners/webhooks/redeliver-webhook.ts';
 import { collectTogether, gauge, type Metrics } from '../platform/metrics/metrics.ts';
@@ -26,7 +26,8 @@ const waiting: Record<string, string> = {
   unknown_payouts: `select unknown_since as since from payouts
     where unknown_since is not null and (last_word is distinct from 'unsent' or not payouts_held())`,
   payouts_held: 'select changed_at as since from payout_switch where not enabled',
-  contradicted_payouts: 'select contradicted_at as since from payouts where contradicted_at is not null',
+  contradicted_payouts: `select contradicted_at as since from payouts where contradicted_at is not null
+    union all select finalized_at from payouts where ${isUnheard} and contradicted_at is null`,
   // A payout is sent after it was created: the index of pending ones by creation narrows the search.
   accepted_payouts: `select since from (select ${acceptedSince} as since from payouts
       where status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day') accepted

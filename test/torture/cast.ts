@@ -105,6 +105,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     }),
   ];
   partners.push(await buildPartner(place, { limits: { ...limits, ...few }, webhook }));
+  partners.push(await buildPartner(place, { limits, webhook }));
   const secondKeys: Cast['secondKeys'] = [];
   for (const partner of partners) {
     const { body } = await partner.administer('post', '/keys', { permissions: ['approve-payout'] });

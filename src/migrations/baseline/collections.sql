@@ -19,6 +19,9 @@ create table partner_instruments (
   closed_at timestamptz,
   -- Payments that the provider made before this have all been seen.
   seen_until timestamptz,
+  -- Of a pass over more of them than one look reads, newest first: what it will have seen, and how far back it has come.
+  read_from timestamptz,
+  read_before timestamptz,
   look_again_at timestamptz,
   request_id text,
   created_at timestamptz not null,

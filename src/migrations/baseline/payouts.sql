@@ -65,6 +65,8 @@ create table payouts (
   has_left boolean not null default true,
   -- When two people booked what left although it failed here, or had come back.
   booked_at timestamptz,
+  -- How much that was.
+  booked_amount numeric(20, 4) check (booked_amount > 0 and booked_amount < 'Infinity'),
   look_again_at timestamptz,
   version integer not null default 0,
   request_id text,
@@ -84,6 +86,7 @@ create table payouts (
   check (contradicted_at is null or status <> 'pending'),
   check (succeeded_at is null or status in ('succeeded', 'reversed')),
   check (booked_at is null or status in ('failed', 'reversed')),
+  check ((booked_at is null) = (booked_amount is null)),
   -- What the bank gave back is looked after until it is booked.
   constraint payouts_returns_are_booked
     check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null)
@@ -100,6 +103,7 @@ create index payouts_unknown on payouts (unknown_since) where unknown_since is n
 create index payouts_contradicted on payouts (contradicted_at) where contradicted_at is not null;
 create index payouts_to_look_at on payouts (look_again_at) where look_again_at is not null;
 create index payouts_pending on payouts (created_at) where status = 'pending';
+create index payouts_unheard on payouts (finalized_at) where status = 'failed' and has_left and booked_at is null and explained_word is null;
 create index payouts_failed on payouts (finalized_at) where status = 'failed';
 -- A transfer is for good with the provider of its bank, and a refund with that of the payment.
 create function set_provider_of_payout() returns trigger language plpgsql

@@ -102,11 +102,17 @@ function tell({ state, amount, reason }: Receipt): ReceiptOpening {
 }
 
 /** Why this money cannot be applied to what it came for; null when it can. */
-async function reasonFor(collection: Collection | null, { amount }: ProviderPayment): Promise<ReceiptReason | null> {
+async function reasonFor(
+  collection: Collection | null,
+  { amount, providerPaymentMethodId }: ProviderPayment,
+): Promise<ReceiptReason | null> {
   if (collection === null) return 'unknown';
+  const { takes, providerPaymentMethodId: known } = collection;
+  // An instrument is looked at by its own method alone.
+  if (takes && known !== null && known !== providerPaymentMethodId) return 'unknown';
   if (collection.total !== null && compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
   if (!isFinalOrder(collection.status)) {
-    return collection.takes === undefined || (await collection.takes(amount)) ? null : 'wrong_amount';
+    return takes === undefined || (await takes(amount)) ? null : 'wrong_amount';
   }
   return collection.status === 'PAID' ? 'double' : 'late';
 }

@@ -3,7 +3,6 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Gateways, TransferState } from '../../platform/gateway/gateway.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
-import { takeBackBooking } from './booked-transfers.ts';
 import type { Payout } from './payout.entity.ts';
 
 /** Whether its money is with whoever it was sent to, or on its way there. */
@@ -53,7 +52,8 @@ export async function noteGone(
   { providerId, status }: { providerId: string; status: string },
 ): Promise<void> {
   if (status !== 'failed' && status !== 'reversed') return;
-  await takeBackBooking(tx, providerId, { keepsCost: status === 'reversed' });
+  // The provider keeps its cost of what the bank returned.
+  await tx.execute('select unbook_transfer(?, ?, ?)', [newId(), providerId, status === 'reversed']);
   const resolved = await tx.execute<{ id: string; day: string }[]>(
     `update reconciliations set state = 'resolved', updated_at = now()
      where resource_type = 'payout' and subject = ? and state <> 'resolved' and kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER')

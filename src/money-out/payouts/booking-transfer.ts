@@ -5,12 +5,12 @@ import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { compareMoney, type Money } from '../../shared/money.ts';
 import type { Decision } from '../decisions/decision.entity.ts';
+import type { Evidence } from '../decisions/decision.ts';
 import { endDecision, lockDecision, recordDecisionEnded, whyPowerless } from '../decisions/end-decision.ts';
 import type { DecisionHandling, Look } from '../decisions/handling.ts';
-import { hearProvider } from '../payouts/ask-transfer.ts';
+import { amountMade, hearProvider } from '../payouts/ask-transfer.ts';
 import { noteGone } from '../payouts/beyond-ours.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import type { ProviderReport } from '../payouts/payout.ts';
 import { lockPayout, recordProviderStatus } from '../payouts/record-provider-status.ts';
 
 /**
@@ -22,10 +22,11 @@ export const bookingTransfer: DecisionHandling<'book_transfer'> = {
     payout_id === undefined
       ? lookBeyond(em, gateways, provider_reference ?? '')
       : lookAtPayout(em, gateways, payout_id),
-  async carryOut(em, { gateways }, { id, payout_id, provider_reference, approved_by }) {
+  async carryOut(em, { gateways }, { id, payout_id, provider_reference, evidence, approved_by }) {
     if (!approved_by) return;
-    const hear = payout_id ? hearOfPayout(em, gateways, payout_id) : hearBeyond(em, gateways, provider_reference ?? '');
-    const heard = await hear;
+    const heard = payout_id
+      ? await hearOfPayout(em, gateways, payout_id, evidence)
+      : await hearBeyond(em, gateways, provider_reference ?? '');
     await em.fork().transactional((tx) => book(tx, id, heard));
   },
   whyMoved: async () => null,
@@ -46,15 +47,17 @@ async function lookAtPayout(em: EntityManager, gateways: Gateways, payoutId: str
     refuse('REQUEST_INVALID', `the payout is ${status}, neither failed nor reversed`, { field });
   }
   if (booked_at) refuse('REQUEST_INVALID', 'the transfer is booked already', { field });
-  const { said: says } = await hearProvider(gateways, payout, signalOfCall());
-  if (says !== 'succeeded' || last_word !== 'succeeded') refuse('REQUEST_INVALID', whyNotMade(says), { field });
+  const report = await hearProvider(gateways, payout, signalOfCall());
+  const { said: says } = report;
+  const amount = amountMade(report, net_amount);
+  if (amount === null || last_word !== says) refuse('REQUEST_INVALID', whyNotMade(says), { field });
   const [source] = await em.execute<{ balance: Money }[]>(
     'select account_balance(?)::numeric(20, 4)::text as balance',
     [source_account_id],
   );
   return {
     evidence: {
-      provider: { says, transfer_id: provider_transfer_id ?? null, amount: net_amount },
+      provider: { says, transfer_id: provider_transfer_id ?? null, amount },
       books: { status, net_amount, source_balance: source?.balance },
     },
     isProven: false,
@@ -128,15 +131,19 @@ interface Heard {
   write(tx: EntityManager): Promise<void>;
 }
 
-async function hearOfPayout(em: EntityManager, gateways: Gateways, payoutId: string): Promise<Heard> {
-  const report: ProviderReport = await hearProvider(
-    gateways,
-    await em.findOneOrFail(Payout, { id: payoutId }),
-    signalOfCall(),
-  );
+async function hearOfPayout(
+  em: EntityManager,
+  gateways: Gateways,
+  payoutId: string,
+  { provider }: Evidence,
+): Promise<Heard> {
+  const payout = await em.findOneOrFail(Payout, { id: payoutId });
+  const report = await hearProvider(gateways, payout, signalOfCall());
   if (report.said === 'silent') return unanswered();
+  const amount = amountMade(report, payout.net_amount);
+  const { amount: decided } = (provider ?? {}) as { amount?: Money };
   return {
-    why: report.said === 'succeeded' ? null : whyNotMade(report.said),
+    why: amount !== null && amount === decided ? null : whyNotMade(report.said),
     write: async (tx) => recordProviderStatus(tx, await lockPayout(tx, payoutId), report, new Date()),
   };
 }

@@ -138,8 +138,8 @@ export type ProviderReport = (
   | ({ said: 'silent' } & Rest)
   /** What would be sent now differs from what was sent first, or cannot be read any more: nothing is sent. */
   | { said: 'request differs' }
-  /** The provider has a transfer with this reference but another amount. */
-  | { said: 'another amount'; providerTransferId: string }
+  /** The provider has a transfer with this reference but another `amount` (IDR, scale 4), on its way or made. */
+  | { said: 'another amount'; providerTransferId: string; amount: Money; isMade: boolean }
 ) & {
   /** Other live transfers under its reference. */
   further?: TransferState[];

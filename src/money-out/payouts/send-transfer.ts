@@ -12,8 +12,7 @@ import {
 } from '../../platform/gateway/gateway.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { compareMoney } from '../../shared/money.ts';
-import { askTransfer, hearProvider } from './ask-transfer.ts';
+import { askTransfer, hearProvider, reportOf } from './ask-transfer.ts';
 import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { Payout } from './payout.entity.ts';
@@ -155,10 +154,7 @@ async function makeRequest(
   try {
     const answer = await gateway.requestTransfer(transfer, options);
     if (answer.outcome === 'refused') return { said: 'refused', failureCode: answer.code };
-    const { status, providerTransferId, failureCode, amount } = answer.transfer;
-    return compareMoney(amount, transfer.amount) === 0
-      ? { said: status, providerTransferId, failureCode }
-      : { said: 'another amount', providerTransferId };
+    return reportOf(answer.transfer, transfer.amount);
   } catch (error) {
     if (!isProviderUnknown(error)) throw error;
     return { said: isNeverSent(error) ? 'unsent' : 'silent', ...restAfter(error) };

@@ -155,6 +155,12 @@ export interface CallbackHint {
 /** What a callback's bytes contain: a hint, or why there is none. */
 export type CallbackReading = { hint: CallbackHint } | { hint: null; unread: string };
 
+export interface PaymentsRead {
+  payments: ProviderPayment[];
+  /** When the oldest of these was made, where there are more; null otherwise. */
+  rest: Date | null;
+}
+
 export interface CallOptions {
   /** Aborts the call; an aborted call is unknown. */
   signal?: AbortSignal;
@@ -196,11 +202,14 @@ export interface Gateway {
   requestReusable(request: ReusableRequest, options?: CallOptions): Promise<ReusableOutcome>;
   /** What was made under this reference; null when the provider knows none. */
   findReusable(reference: string, options?: CallOptions): Promise<ReusableInstrument | null>;
-  /** Every payment under a payment method that was made at `since` or later. Throws ProviderUnknown. */
+  /**
+   * The payments under a payment method that were made at `since` or later and at `before` or earlier, newest first, as
+   * many as one call reads. Throws ProviderUnknown.
+   */
   listPaymentsUnder(
     providerPaymentMethodId: string,
-    options?: CallOptions & { since?: Date | undefined },
-  ): Promise<ProviderPayment[]>;
+    options?: CallOptions & { since?: Date | undefined; before?: Date | undefined },
+  ): Promise<PaymentsRead>;
   /** Expires the instrument so that it takes no more money; one that is already final is no error. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;

@@ -67,7 +67,7 @@ function createKeduaGateway(url: string, callbackToken: string): Gateway {
     },
     requestReusable: async () => refused,
     findReusable: async () => null,
-    listPaymentsUnder: async () => [],
+    listPaymentsUnder: async () => ({ payments: [], rest: null }),
     expireInstrument: (id, { signal } = {}) => ask('expire', { id }, signal),
     async requestTransfer(request, { signal, beforeSend } = {}) {
       if ('refundOf' in request) return refused;
