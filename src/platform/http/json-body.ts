@@ -53,8 +53,8 @@ const lastSpace = 0x20;
 const endOfNumber = /[^-+.\deE]/g;
 
 /**
- * Reads a well-formed JSON text once, a character at a time, and stops where it is nested more deeply than
- * `mostNesting`: the answer then says just that.
+ * Reads a JSON text once, a character at a time, and stops where it is nested more deeply than `mostNesting`: the answer
+ * then says just that. Of a text that is not well-formed it says nothing that counts; it may throw SyntaxError.
  */
 export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonScan {
   const literals: PlacedLiteral[] = [];
@@ -148,15 +148,17 @@ export function parseJson(bytes: Buffer, contentType: string, literalKeys: Reado
   if (contentType !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
     refuseBody('must be application/json');
   }
-  let text: string;
+  let scan: JsonScan;
   let value: unknown;
   try {
-    text = utf8.decode(bytes);
-    value = JSON.parse(text);
+    const text = utf8.decode(bytes);
+    scan = scanJson(text, literalKeys);
+    // To parse what is nested deeply costs most.
+    if (scan.nesting <= mostNesting) value = JSON.parse(text);
   } catch {
     return refuseBody('is not well-formed JSON');
   }
-  const { nesting, duplicateKey, literals } = scanJson(text, literalKeys);
+  const { nesting, duplicateKey, literals } = scan;
   if (nesting > mostNesting) refuseBody(`is nested more than ${mostNesting} levels deep`);
   if (duplicateKey !== null) {
     refuse('REQUEST_INVALID', 'appears twice', {
