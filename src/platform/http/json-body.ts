@@ -3,6 +3,8 @@ import { refuse } from '../../shared/errors.ts';
 
 /** How deeply a body may be nested; the outermost object counts. */
 export const mostNesting = 32;
+/** How deeply a schema may have fields whose numbers are read from their digits; deeper ones stay as they were parsed. */
+export const deepestLiteral = 4;
 
 /** Decodes bytes as text, without a leading byte order mark; throws on bytes that are not UTF-8. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -84,7 +86,7 @@ export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonSc
         if (duplicateKey === null && hasKey(keys, depth - 1, key)) duplicateKey = key;
         places[depth - 1] = key;
         at = next;
-        if (!literalKeys.has(key)) continue;
+        if (depth > deepestLiteral || !literalKeys.has(key)) continue;
         const value = afterSpace(text, next + 1);
         if (!beginsNumber(text.charCodeAt(value))) continue;
         endOfNumber.lastIndex = value;
