@@ -180,7 +180,7 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
       before: 0,
       async due(tx) {
         await tx.execute(
-          `insert into users (id, user_type, role_id, status, password_hash)
+          `insert into users (id, user_type, role_id, status, password_sealed)
            select ?, 'individual', id, 'active', 'none' from roles where name = 'individual_user'`,
           [leaver],
         );

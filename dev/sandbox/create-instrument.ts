@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { drawAccountNumber, virtualAccountBanks } from './account-number.ts';
+import { drawAccountNumber, nameAtBank, requirePayableInto, virtualAccountBanks } from './account-number.ts';
 import { pushWallets, type SandboxInstrument } from './instrument.ts';
 import { insertInstrument, isPaymentCodeTaken } from './instrument-store.ts';
 import { buildQris, qrisReference, sandboxMerchant } from './qris.ts';
@@ -39,7 +39,7 @@ export const createPaymentRequestBody = z.strictObject({
       type: z.literal('VIRTUAL_ACCOUNT'),
       virtual_account: z.strictObject({
         channel_code: z.enum(virtualAccountBanks),
-        channel_properties: z.strictObject({ customer_name: z.string().min(1).max(250), expires_at: expiresAt }),
+        channel_properties: z.strictObject({ customer_name: nameAtBank(250), expires_at: expiresAt }),
       }),
     }),
     z.strictObject({
@@ -90,7 +90,7 @@ export const createPaymentMethodBody = z.discriminatedUnion('type', [
     virtual_account: z.strictObject({
       ...ofEach,
       channel_code: z.enum(virtualAccountBanks),
-      channel_properties: z.strictObject({ customer_name: z.string().min(1).max(250) }),
+      channel_properties: z.strictObject({ customer_name: nameAtBank(250) }),
     }),
   }),
   z.strictObject({
@@ -124,6 +124,7 @@ function particularsOf(store: Store, body: CreatePaymentRequest, uuid: string, o
   switch (method.type) {
     case 'VIRTUAL_ACCOUNT': {
       const { channel_code, channel_properties } = method.virtual_account;
+      requirePayableInto(channel_code, body.amount);
       return {
         ...nobody,
         type: method.type,
@@ -194,6 +195,7 @@ export function createReusable(store: Store, body: z.infer<typeof createPaymentM
   const now = new Date().toISOString();
   const ofBank = body.type === 'VIRTUAL_ACCOUNT' ? body.virtual_account : null;
   const amount = (ofBank ?? (body.type === 'QR_CODE' ? body.qr_code : null))?.amount ?? 0;
+  if (ofBank) requirePayableInto(ofBank.channel_code, amount);
   const instrument: SandboxInstrument = {
     requestId: `pr-${uuid}`,
     methodId: `pm-${randomUUID()}`,

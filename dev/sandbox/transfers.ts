@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { nameAtBank } from './account-number.ts';
 import { readCosts, readOwnMoney } from './costs.ts';
 import { queueCallback } from './outbox.ts';
 import type { Job } from './scheduler.ts';
@@ -14,7 +15,7 @@ export const createPayoutBody = z.strictObject({
   channel_code: z.string().min(1).max(100),
   channel_properties: z.strictObject({
     account_number: z.string().regex(/^\d{5,20}$/, 'must be 5 to 20 digits'),
-    account_holder_name: z.string().min(1).max(100).regex(/\S/, 'must not be blank'),
+    account_holder_name: nameAtBank(100).regex(/\S/, 'must not be blank'),
     account_type: z.string().nullish(),
   }),
   amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),

@@ -169,7 +169,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
       'PAID', now(), now(), ${ago('1 hour')}, now(), now())`,
     AmanahDecisionOverdue: `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by, created_at)
       values ('${newId()}', 'book_external', 5, 'r', 'planted', '{}', '${newId()}', ${ago('2 days')})`,
-    AmanahNewApprover: `insert into users (id, user_type, status, password_hash, approver_since)
+    AmanahNewApprover: `insert into users (id, user_type, status, password_sealed, approver_since)
       values ('${newId()}', 'platform', 'active', 'none', now())`,
     AmanahCirclesOverdue: `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by,
       capacity, amount, visibility, round_interval, turn_order, start_date, starts_at, status, next_opens_at, first_turn)

@@ -2,7 +2,7 @@
 -- last backup of this one has gone. The keys here are sealed themselves, under DATA_ENCRYPTION_KEYS.
 
 revoke all on schema public from public;
-grant usage on schema public to amanah_app;
+grant usage on schema public to amanah_keys;
 
 -- A key that was destroyed goes from the file of its table, too. Its old row is dead at once, and autovacuum, which looks
 -- once a minute, begins with the first such row. What it frees is only overwritten when something is written there: so
@@ -87,8 +87,8 @@ end $$;
 revoke execute on all functions in schema public from public;
 -- PostgreSQL lets everybody call a new function; this is said of functions that the owner makes later.
 alter default privileges revoke execute on functions from public;
-grant select, insert, delete on personal_keys to amanah_app;
-grant update (key_sealed, is_settled, look_after, erased_at, overwritten) on personal_keys to amanah_app;
-grant select, insert, update (key_sealed) on look_up_keys to amanah_app;
-grant select, insert, update (key_sealed, kept_since, erased_at, overwritten) on order_keys to amanah_app;
-grant execute on function are_agreed_keys to amanah_app;
+grant select, insert, delete on personal_keys to amanah_keys;
+grant update (key_sealed, is_settled, look_after, erased_at, overwritten) on personal_keys to amanah_keys;
+grant select, insert, update (key_sealed) on look_up_keys to amanah_keys;
+grant select, insert, update (key_sealed, kept_since, erased_at, overwritten) on order_keys to amanah_keys;
+grant execute on function are_agreed_keys to amanah_keys;

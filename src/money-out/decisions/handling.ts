@@ -38,8 +38,6 @@ export interface CarryingOut {
   carryOut(em: EntityManager, ports: DecisionPorts, decision: Decision): Promise<unknown>;
   /** Why it has become void through a change of its subject; null if it has not. */
   whyMoved(tx: EntityManager, decision: Decision): Promise<string | null>;
-  /** Why this person may not approve it, though others may; null if nothing is against it. */
-  whyNotBy?(tx: EntityManager, decision: Decision, userId: string): Promise<string | null>;
   /** Looks after what such decisions have begun. */
   sweep?(workflows: DecisionWorkflows): Sweep;
 }

@@ -70,7 +70,7 @@ export interface LoginFailure {
   /** The user who tried, if logged in already. */
   actorId: string | null;
   reason: 'password' | 'totp_code';
-  requestId: string;
+  requestId: string | null;
 }
 
 /** Counts a failed login, and deletes failures past the window; one of an existing account leaves an event. */

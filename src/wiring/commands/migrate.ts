@@ -8,13 +8,16 @@ import type { NamedMigration } from '../../platform/database/database.ts';
 import {
   applicationRole,
   createRoles,
+  type DatabaseRole,
+  keysRole,
   missingRights,
   passwordFor,
   type RolePasswords,
   readerRole,
   refuseUnlessOwner,
+  rolesOf,
 } from '../../platform/database/database-roles.ts';
-import { missingTimeOuts, setSessionTimeOuts } from '../../platform/database/database-time-outs.ts';
+import { missingSettings, setSessionTimeOuts } from '../../platform/database/database-time-outs.ts';
 import { givingWay } from '../../platform/database/giving-way.ts';
 import { makeComingMonths } from '../../platform/housekeeping/make-months.ts';
 import { runMain } from '../../platform/process/process.ts';
@@ -30,6 +33,8 @@ const mayNot = '42501';
 export interface MigrateOptions {
   /** All migrations; the product's own unless a test passes others. */
   list?: readonly NamedMigration[];
+  /** Who uses the database besides its owner. */
+  roles?: readonly DatabaseRole[];
   /** How long a migration is retried before it is given up, in milliseconds. */
   givesWayMs?: number;
   /** Called with a sentence each time a migration gives way. */
@@ -47,7 +52,12 @@ export interface MigrateOptions {
 export async function migrate(
   url: string,
   passwords: RolePasswords = {},
-  { list = migrations, givesWayMs = budgets.migration.givesWay, tell = () => {} }: MigrateOptions = {},
+  {
+    list = migrations,
+    roles = rolesOf.books,
+    givesWayMs = budgets.migration.givesWay,
+    tell = () => {},
+  }: MigrateOptions = {},
 ): Promise<string[]> {
   // A single connection holds the advisory lock and the time-outs: both end with it, however this process ends.
   const orm = await openDatabase({ url, poolSize: 1, migrations: list });
@@ -58,8 +68,8 @@ export async function migrate(
     await em.transactional(async (tx) => {
       await refuseUnlessOwner(tx, { schema: 'public', wants: 'make tables' });
       if (list.includes(baseline)) await refuseOldDatabase(tx);
-      await createRoles(tx, passwords);
-      await settleRoles(tx);
+      await createRoles(tx, roles, passwords);
+      await settleRoles(tx, roles, tell);
     });
     const done: string[] = [];
     const inTime = (name: string, make: () => Promise<unknown>) =>
@@ -85,6 +95,13 @@ export async function migrate(
   }
 }
 
+/** The same for the database of the keys. */
+export const migrateKeys = (
+  url: string,
+  passwords: RolePasswords,
+  options: Pick<MigrateOptions, 'tell'> = {},
+): Promise<string[]> => migrate(url, passwords, { ...options, list: keysMigrations, roles: rolesOf.keys });
+
 /** Polls, because a concurrent index build would wait for a statement that blocks on the lock. */
 async function takeTurn(em: EntityManager): Promise<void> {
   for (;;) {
@@ -98,13 +115,20 @@ async function takeTurn(em: EntityManager): Promise<void> {
  * Settings of roles and of the database itself, not of any table: a dump does not carry them. Only missing ones are
  * issued, so that an administrator can have set them for an owner who may not.
  */
-async function settleRoles(tx: EntityManager): Promise<void> {
+async function settleRoles(
+  tx: EntityManager,
+  roles: readonly DatabaseRole[],
+  tell: (sentence: string) => void,
+): Promise<void> {
   const [{ owner, database }] = await tx.execute<[{ owner: string; database: string }]>(
     'select current_user as owner, current_database() as database',
   );
-  const statements = await missingRights(tx, database);
-  for (const role of new Set([owner, applicationRole, readerRole])) {
-    statements.push(...(await missingTimeOuts(tx, role, database)));
+  const statements = await missingRights(tx, database, roles);
+  const quieting: string[] = [];
+  for (const role of new Set([owner, ...roles])) {
+    const { timeOuts, quietLog } = await missingSettings(tx, role, database);
+    statements.push(...timeOuts);
+    quieting.push(...quietLog);
   }
   try {
     for (const statement of statements) await tx.execute(statement);
@@ -116,6 +140,17 @@ async function settleRoles(tx: EntityManager): Promise<void> {
       { cause: error },
     );
   }
+  try {
+    await tx.transactional(async (inner) => {
+      for (const statement of quieting) await inner.execute(statement);
+    });
+  } catch (error) {
+    if (errorCodeOf(error) !== mayNot) throw error;
+    tell(
+      `The role ${owner} may not keep the statements that fail out of the server's log. Let an administrator of the ` +
+        `database run: ${quieting.join('; ')};`,
+    );
+  }
 }
 
 if (import.meta.main) await runMain(run);
@@ -123,12 +158,10 @@ if (import.meta.main) await runMain(run);
 async function run(): Promise<void> {
   const { owner, application, reader, keysOwner, keysApplication } = readMigrationConfig();
   const passwords = { ...passwordFor(applicationRole, application), ...passwordFor(readerRole, reader) };
-  // Where one server has both databases, the first migration makes the roles of both.
-  const ofKeys = { ...passwords, ...passwordFor(applicationRole, keysApplication) };
   const tell = (sentence: string) => void process.stderr.write(`${sentence}\n`);
   // The keys first: nobody is written down without them.
   const done = [
-    ...(await migrate(keysOwner, ofKeys, { tell, list: keysMigrations })),
+    ...(await migrateKeys(keysOwner, passwordFor(keysRole, keysApplication), { tell })),
     ...(await migrate(owner, passwords, { tell })),
   ];
   process.stdout.write(done.length === 0 ? 'The schemas are up to date.\n' : `Migrated: ${done.join(', ')}.\n`);

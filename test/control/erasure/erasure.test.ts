@@ -38,6 +38,8 @@ async function somebody(): Promise<BuiltUser> {
     ['/v1/addresses', address],
     ['/v1/official-documents', identity],
     ['/v1/bank-accounts', bankAccount],
+    ['/v1/accounts', { name: 'Anak Siti' }],
+    ['/v1/saving-goals', { name: 'Rumah Siti', target_amount: '1000' }],
   ] as const) {
     expect(await stack.post(path, content, { token })).toMatchObject({ status: 201 });
   }
@@ -114,7 +116,7 @@ describe('A person whom two people erase', () => {
     expect(await row(person.id)).toMatchObject({
       profile_sealed: null,
       email_digest: null,
-      password_hash: null,
+      password_sealed: null,
       role_id: null,
       status: 'suspended',
     });
@@ -131,6 +133,12 @@ describe('A person whom two people erase', () => {
     for (const table of ['addresses', 'official_documents']) {
       expect(await stack.em().execute(`select * from ${table} where user_id = ?`, [person.id])).toEqual([]);
     }
+    const names = await stack.em().execute<{ name: string }[]>(
+      `select distinct name from accounts where user_id = ? or id in (select account_id from saving_goals where user_id = ?)
+       union select name from saving_goals where user_id = ?`,
+      [person.id, person.id, person.id],
+    );
+    expect(names).toEqual([{ name: 'Erased' }]);
     expect(await objects(`documents/${person.id}`)).toEqual([]);
     expect(await objects(`erasures/${person.id}`)).toHaveLength(1);
     for (const path of ['/v1/users', '/v1/addresses', '/v1/official-documents']) {
@@ -161,7 +169,7 @@ describe('A person whom two people erase', () => {
     ]);
     for (const change of [
       'erased_at = null',
-      "status = 'active', password_hash = 'x'",
+      "status = 'active', password_sealed = 'x'",
       "profile_sealed = 'x', email_digest = 'x'",
     ]) {
       await expect(stack.em().execute(`update users set ${change} where id = ?`, [id])).rejects.toThrow();
@@ -349,12 +357,12 @@ describe('An erasure that waits', () => {
 
 describe('After a restore', () => {
   const restoredRow = async (id: string, before: Record<string, unknown>) => {
-    const { profile_sealed, email_digest, password_hash, role_id, token_generation } = before;
+    const { profile_sealed, email_digest, password_sealed, role_id, token_generation } = before;
     await withoutTriggers(
       stack,
-      `update users set profile_sealed = ?, email_digest = ?, password_hash = ?, role_id = ?, token_generation = ?,
+      `update users set profile_sealed = ?, email_digest = ?, password_sealed = ?, role_id = ?, token_generation = ?,
          status = 'active', erased_at = null where id = ?`,
-      [profile_sealed, email_digest, password_hash, role_id, token_generation, id],
+      [profile_sealed, email_digest, password_sealed, role_id, token_generation, id],
     );
   };
   const restored = async (id: string, before: Record<string, unknown>) => {

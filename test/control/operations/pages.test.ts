@@ -49,7 +49,10 @@ interface Person extends BuiltUser {
 async function withPassword(user: BuiltUser): Promise<Person> {
   await stack
     .owner()
-    .execute('update users set password_hash = ? where id = ?', [await hashPassword(password), user.id]);
+    .execute('update users set password_sealed = ? where id = ?', [
+      await hashPassword(stack.deps.sealer, user.id, password),
+      user.id,
+    ]);
   const { email, name } = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, user.id));
   return { ...user, email, name };
 }

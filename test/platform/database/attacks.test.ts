@@ -980,7 +980,7 @@ describe('Whoever holds the password of the reader never', () => {
   });
 
   it.each([
-    'select password_hash from users',
+    'select password_sealed from users',
     'select profile_sealed, email_digest from users',
     'select * from users',
     'select token_hash from invitations',

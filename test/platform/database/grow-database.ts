@@ -48,7 +48,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   [
     'users',
-    'id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash, created_at',
+    'id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_sealed, created_at',
     `${id('user')}, repeat('s', 240), n || ' digest', 'individual', ${organization},
      (select id from roles where name = 'individual_user'), 'active', 'none', ${at}`,
   ],
