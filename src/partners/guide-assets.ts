@@ -1,6 +1,14 @@
 import type { Asset } from '../platform/http/documentation.ts';
 import { errorPage } from './error-catalogue.ts';
-import { appPage, clientsPage, collection, type GuideAddresses, type GuidePage, guidePage, guidePages } from './guide.ts';
+import {
+  appPage,
+  clientsPage,
+  collection,
+  type GuideAddresses,
+  type GuidePage,
+  guidePage,
+  guidePages,
+} from './guide.ts';
 import type { PartnerDocument } from './partner-document.ts';
 import { postmanCollection } from './postman-collection.ts';
 import { npmPackage, packForNpm, packWheel, wheel } from './sdk-packages.ts';
